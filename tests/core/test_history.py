@@ -11,13 +11,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from repairing import repair_history
 
 from tenuto.core import hints
 from tenuto.core.history_table import Rules
 from tenuto.wires.anthropic_messages.history import RULES as ANTHROPIC
 from tenuto.wires.bedrock_converse.history import RULES as CONVERSE
 from tenuto.wires.gemini_generate.history import RULES as GEMINI
-from tenuto.wires.history import repair_history
 from tenuto.wires.openai_chat.history import RULES as CHAT
 from tenuto.wires.openai_responses.history import RULES as RESPONSES
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repairing import repair_history
 
 from tenuto.core import hints
 from tenuto.wires.anthropic_messages.history import RULES, UNSIGNED_RULES
 from tenuto.wires.anthropic_messages.request import parse_request
 from tenuto.wires.base import Dialect
-from tenuto.wires.history import repair_history
 
 NOTICE = hints.NOTICE.format(reason="retry limit")
 

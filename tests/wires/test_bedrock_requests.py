@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from repairing import repair_history
 
 from tenuto.core import hints
 from tenuto.core.actions import (
@@ -25,7 +26,6 @@ from tenuto.providers.registry import route
 from tenuto.wires.base import Dialect
 from tenuto.wires.bedrock_converse.history import RULES
 from tenuto.wires.bedrock_converse.request import BRIDGE, parse_request
-from tenuto.wires.history import repair_history
 
 PATH = "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse"
 HI = b'{"role": "user", "content": [ {"text": "Caf\\u00e9 1e400"} ] }'

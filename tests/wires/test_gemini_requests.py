@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from repairing import repair_history
 
 from tenuto.core import hints
 from tenuto.core.actions import (
@@ -30,7 +31,6 @@ from tenuto.wires.gemini_generate.content import merged_content, with_text
 from tenuto.wires.gemini_generate.history import RULES
 from tenuto.wires.gemini_generate.request import parse_request
 from tenuto.wires.gemini_generate.wire import read
-from tenuto.wires.history import repair_history
 
 DIALECT = Dialect()
 ASK: Any = {"role": "user", "parts": [{"text": "Hi"}]}

@@ -9,6 +9,7 @@ import openai
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repairing import repair_history
 
 import tenuto
 from tenuto.core import hints
@@ -27,7 +28,6 @@ from tenuto.sim import Simulator
 from tenuto.sim.openai_chat.history import body_violations
 from tenuto.sim.reply import Settings
 from tenuto.wires.base import Dialect
-from tenuto.wires.history import repair_history
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.openai_chat.history import RULES
 from tenuto.wires.openai_chat.request import parse_request

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from repairing import repair_history
 
 from tenuto.core import hints
 from tenuto.core.actions import (
@@ -23,7 +24,6 @@ from tenuto.providers.table import by_url
 from tenuto.sim.ollama.wire import WIRE as SIMULATED
 from tenuto.sim.reply import Settings
 from tenuto.wires.base import Dialect
-from tenuto.wires.history import repair_history
 from tenuto.wires.ollama.errors import read_fault
 from tenuto.wires.ollama.history import RULES
 from tenuto.wires.ollama.wire import WIRE

@@ -9,18 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from tenuto.core.history import plan_repairs
 from tenuto.core.history_table import REMOVED, Changes, Entry, Json, JsonText, Row, Rules
-from tenuto.wires.json import decode_object, encode
+from tenuto.wires.json import encode
 from tenuto.wires.members import joined, listed, members_of, rows_of, with_members
-
-
-def repair_history(
-    rows: list[bytes], rules: Rules, elsewhere: bool = False
-) -> tuple[list[bytes], tuple[str, ...]]:
-    """Return rows that the provider accepts, and the repairs in words; valid rows as they came."""
-    plan, words = plan_repairs([decode_object(row) for row in rows], rules, elsewhere)
-    return (apply_repairs(plan, rows, rules), words) if words else (rows, ())
 
 
 def apply_repairs(plan: Iterable[Row], raws: Sequence[bytes], rules: Rules) -> list[bytes]:
