@@ -350,6 +350,6 @@ def test_white_space_at_a_cut_is_no_part_of_its_own(
 @pytest.mark.behaviour("H9")
 @given(play=plays())
 @settings(max_examples=5_000, suppress_health_check=[HealthCheck.too_slow])
-def test_many_more_do_so_too(sim: Simulator, folder: Path, play: Play):
+def test_many_more_plays_of_faults_end_well(sim: Simulator, folder: Path, play: Play):
     note(str(play))
     check(play, sim, folder)

@@ -134,7 +134,7 @@ def test_an_agent_recovers_or_says_truly_why_not_and_its_conversation_goes_on(
 @pytest.mark.heavy
 @_PROVED
 @meeting(every=True)
-def test_so_it_does_in_every_mode_and_way(
+def test_an_agent_recovers_or_says_truly_why_not_in_every_mode_and_way(
     askers: Askers, wire: str, number: int, case: Case
 ) -> None:
     for mode, way, watched in itertools.product(sorted(case.modes), WAYS, (True, False)):

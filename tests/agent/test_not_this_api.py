@@ -162,7 +162,7 @@ def test_a_redirect_is_a_fault_that_says_where_it_leads(
 @pytest.mark.behaviour("P1")
 @EITHER
 @pytest.mark.parametrize("wire", WIRES)
-def test_so_it_is_on_every_wire(wire: str, stream: bool) -> None:
+def test_a_redirect_to_a_page_is_told_of_on_every_wire(wire: str, stream: bool) -> None:
     found = answer(PAGE, "location: https://login.example/", status="302 Found")
     with FarSide(found) as far:
         result = asked(far, wire, "sync", stream=stream)

@@ -132,7 +132,7 @@ def test_a_whole_body_in_an_encoding_that_the_sdk_reads_is_left_alone(api, encod
 
 @pytest.mark.behaviour("P8", "C25")
 @encodings
-def test_such_a_body_leaves_as_the_bytes_that_came(encoding):
+def test_a_whole_body_in_another_encoding_leaves_as_the_bytes_that_came(encoding):
     body = encoded(Chat(), encoding, WHOLE, "stop")
     with FarSide(json_answer(body)) as far:
         bare = openai.OpenAI(base_url=far.base_url, api_key="key", max_retries=0)

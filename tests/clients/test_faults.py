@@ -125,7 +125,9 @@ def test_on_incomplete_error_tells_of_every_unfinished_turn(
 @pytest.mark.timeout(300)
 @_PROVED
 @in_all_ways
-def test_so_it_does_in_all_ways(askers: Askers, row: Facing) -> None:
+def test_a_wrapped_client_recovers_or_ends_truthfully_in_every_mode_and_way(
+    askers: Askers, row: Facing
+) -> None:
     for case, mode, through in row.runs(every=True):
         judge(askers, row, case, mode, through)
     for case, mode, through in row.runs(strict=True, every=True):

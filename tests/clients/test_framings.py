@@ -89,7 +89,9 @@ def test_an_answer_under_any_name_is_right_or_the_sdks_own_error(
 @pytest.mark.heavy
 @_PROVED
 @pytest.mark.parametrize("sdk", SDKS)
-def test_so_it_is_in_both_ways(ask: Ask, sdk: str, way: str) -> None:
+def test_an_answer_under_any_name_is_right_or_the_sdks_own_error_in_both_ways(
+    ask: Ask, sdk: str, way: str
+) -> None:
     for mode, named in itertools.product(MODES, NAMES):
         judge(ask, sdk, way, mode, named)
 

@@ -79,7 +79,7 @@ def test_what_has_nothing_of_the_wires_shape_is_handed_on_as_it_came(said):
 
 
 @pytest.mark.behaviour("C25", "P8")
-def test_such_a_stream_keeps_its_bytes_at_a_path_whose_events_may_repeat():
+def test_a_stream_that_is_not_of_the_wire_keeps_its_bytes_at_a_path_whose_events_may_repeat():
     events = b"data: 1\n\ndata: " + b"x" * 2_000 + b"\n\n"
     coded = gzip.compress(events)
     heads = ("content-type: text/event-stream", "content-encoding: gzip")
@@ -97,7 +97,7 @@ def test_such_a_stream_keeps_its_bytes_at_a_path_whose_events_may_repeat():
 
 
 @pytest.mark.behaviour("C25", "S4")
-def test_such_a_stream_is_handed_on_as_it_comes():
+def test_a_stream_that_is_not_of_the_wire_is_handed_on_as_it_comes():
     seen = threading.Event()
 
     def slowly() -> Any:

@@ -117,7 +117,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any], bytes, str, str, bytes]] = {
 
 @pytest.mark.behaviour("C14")
 @pytest.mark.parametrize("wire", OTHERS)
-def test_it_is_read_from_the_request_of_each_wire(wire):
+def test_a_stop_sequence_is_read_from_the_request_of_each_wire(wire):
     path, asked, body, cut, end, shown = OTHERS[wire]
     said = body % (b"All said. EN", cut.encode()), body % (b"D and more", end.encode())
     with FarSide(*map(json_answer, said)) as far:

@@ -263,7 +263,7 @@ def test_a_continuation_is_the_callers_bytes_and_the_text_once_and_a_hint(play, 
 
 @pytest.mark.behaviour("C7", "C22")
 @both
-def test_nothing_that_was_put_in_comes_back(play, mode, way):
+def test_no_hint_that_was_put_into_a_request_comes_back_in_the_answer(play, mode, way):
     turn = play(R("One ", MAX), R("two ", MAX), R("three."))
     got = turn.tell(mode, way)
     assert got.message["content"] == "One two three."

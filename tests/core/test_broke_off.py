@@ -49,7 +49,9 @@ def test_what_only_repeats_and_breaks_off_adds_nothing(came: str, exact: bool, s
         ("ha " * 100 + "ha", " ha ha ha ha ha ha ha ha ha ha"),
     ],
 )
-def test_in_doubt_what_came_is_kept(said: str, came: str, exact: bool, size: int) -> None:
+def test_of_a_passage_that_may_be_said_again_all_is_kept_in_doubt(
+    said: str, came: str, exact: bool, size: int
+) -> None:
     assert told(said, came, exact=exact, size=size) == said + came
 
 

@@ -117,7 +117,7 @@ LEAST_OF_STREAMS = LEAST | {"mistral": 250, "watsonx": 150}
 @pytest.mark.behaviour("N6", "P1")
 @pytest.mark.parametrize("wire", [wire for _, wire in ASKED])
 @pytest.mark.parametrize("without", [False, True])
-def test_nor_in_a_continuation(wire, without):
+def test_a_wrong_type_in_a_continuation_is_no_exception_and_no_hang(wire, without):
     check = target(f"turns-{wire}").check
     (file,) = (FIXTURES / wire / CUT[wire]).glob("stream*")
     before = bytes([255, 255, 255, 1, 0, 0, 0, 0]) + as_lines(file.read_bytes()) + BETWEEN

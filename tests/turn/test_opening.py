@@ -87,12 +87,12 @@ def test_the_first_event_leaves_before_another_is_asked_for():
     ],
     ids=["one", "two", "half an end", "halves", "other lines", "no ASCII", "spaces"],
 )
-def test_it_is_handed_on_once_however_it_comes(pieces):
+def test_the_opening_event_is_handed_on_once_however_it_comes(pieces):
     assert written(commands_of(pieces)) == b"".join(pieces)
 
 
 @pytest.mark.behaviour("S9")
-def test_an_error_within_it_is_held_back_and_the_turn_asked_for_again():
+def test_an_error_within_the_opening_event_is_held_back_and_the_turn_asked_for_again():
     out = written(commands_of([FAILING, b"", START, REST]))
     assert b"overloaded_error" not in out
     assert out.count(b'"type":"message_start"') == 1

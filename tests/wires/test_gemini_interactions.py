@@ -195,7 +195,7 @@ def test_only_this_wire_knows_its_own_shapes() -> None:
 
 
 @pytest.mark.behaviour("N8")
-def test_nor_does_it_know_the_shapes_of_the_others() -> None:
+def test_this_wire_knows_no_shapes_of_the_other_wires() -> None:
     for folder in sorted(FIXTURES.parent.glob("*/*")):
         if folder.parent == FIXTURES:
             continue

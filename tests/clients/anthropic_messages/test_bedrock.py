@@ -190,7 +190,7 @@ def test_a_header_for_tenuto_is_no_part_of_a_signature(kind):
 
 @pytest.mark.behaviour("C28a")
 @pytest.mark.parametrize("kind", BEDROCK, ids=lambda kind: kind.__name__)
-def test_nor_where_the_request_asks_for_no_turn(kind):
+def test_a_header_for_tenuto_is_not_signed_where_the_request_asks_for_no_turn(kind):
     async def awaited(made: Any) -> Any:
         return await made
 

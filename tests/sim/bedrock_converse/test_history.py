@@ -106,7 +106,7 @@ def test_a_valid_history_is_answered(answer, model, messages):
     assert answer(model, {"messages": messages, "toolConfig": TOOLS})[0] == 200
 
 
-def test_other_parts_of_a_request_are_looked_at_too(answer):
+def test_a_request_with_a_wrong_configuration_is_refused_in_converses_words(answer):
     asked = {"messages": [HI, said(call()), user(result())]}
     assert "toolConfig field must be defined" in answer("sim", asked)[2]
     for config, words in (
