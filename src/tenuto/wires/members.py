@@ -105,6 +105,15 @@ def list_in(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, [] for all else.
+
+    >>> objects_in([{"a": 1}, 5]), objects_in({"a": 1})
+    ([{'a': 1}], [])
+    """
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def value_at(value: Any, path: Iterable[str | int]) -> Any:
     """What stands at the end of a path, None where the path leads nowhere.
 

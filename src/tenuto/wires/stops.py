@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from tenuto.core.signals import StopSeen
@@ -98,6 +98,16 @@ def stop_reader(own: StopTable) -> Callable[[object, str], StopSeen | None]:
     ('paused', 'max_tokens')
     """
     return partial(look_up, table={**SPOKEN_ELSEWHERE, **own})
+
+
+def clean_stop(done: str, calling: str = "") -> Callable[[Sequence[object]], str]:
+    """Return what gives the native value of a clean end with these calls, often none. `calling`:
+    the value beside calls, where it is another one.
+
+    >>> clean_stop("stop", "tool_calls")(["a call"]), clean_stop("stop")(["a call"])
+    ('tool_calls', 'stop')
+    """
+    return lambda calls: (calling if calls else "") or done
 
 
 def in_other_words(own: StopTable) -> StopTable:
