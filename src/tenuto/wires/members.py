@@ -70,6 +70,20 @@ def path_of(key: str) -> list[str]:
     return [step for step in re.split(r"[.\[\]]+", key) if step]
 
 
+def value_at(value: Any, path: Iterable[str | int]) -> Any:
+    """What stands at the end of a path, None where the path leads nowhere.
+
+    >>> value_at({"results": [{"outputText": "Hi"}]}, ("results", 0, "outputText"))
+    'Hi'
+    """
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and len(value) > step else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
 def value_of(raw: bytes | None) -> Any:
     """The value of a member, None where there is none."""
     return None if raw is None else decode_object(raw)
@@ -112,17 +126,3 @@ def objects_in(value: Any) -> list[dict[str, Any]]:
     ([{'a': 1}], [])
     """
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def value_at(value: Any, path: Iterable[str | int]) -> Any:
-    """What stands at the end of a path, None where the path leads nowhere.
-
-    >>> value_at({"results": [{"outputText": "Hi"}]}, ("results", 0, "outputText"))
-    'Hi'
-    """
-    for step in path:
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list) and len(value) > step else None
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value

@@ -34,6 +34,7 @@ from tenuto.wires.bedrock_converse.events import (
 from tenuto.wires.bedrock_converse.form import FORM
 from tenuto.wires.bedrock_converse.request import parse_request
 from tenuto.wires.members import list_in, value_at
+from tenuto.wires.stops import clean_stop
 
 # --- reading ----------------------------------------------------------------------------------
 
@@ -140,7 +141,7 @@ WIRE = Wire(
     parse_fault=parse_fault,
     layout=render.MessageLayout,
     content=merged_content,
-    clean_stop=lambda calls: "tool_use" if calls else "end_turn",
+    clean_stop=clean_stop("end_turn", "tool_use"),
     render_body=render.render_body,
     render_error=error_body(render.error_of_ours),
     form=FORM,

@@ -44,7 +44,7 @@ from tenuto.wires.json import count, count_of_decimal
 from tenuto.wires.members import object_in, value_at
 from tenuto.wires.openai_chat.form import USAGE_ALWAYS
 from tenuto.wires.openai_chat.wire import read_call
-from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 
 _R = StopReason
 
@@ -270,7 +270,7 @@ WIRE = Wire(
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.CohereLayout,
-    clean_stop=lambda calls: "TOOL_CALL" if calls else "COMPLETE",
+    clean_stop=clean_stop("COMPLETE", "TOOL_CALL"),
     as_body=render.as_body,
     render_body=render.render_body,
     render_error=error_body(bare_error),

@@ -22,10 +22,10 @@ from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
 from tenuto.wires.cohere_v1.request import parse_request
 from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.json import arguments_of, count_of_decimal
-from tenuto.wires.members import list_in, object_in
+from tenuto.wires.members import list_in, object_in, objects_in
 from tenuto.wires.openai_chat.wire import CONTENT
 from tenuto.wires.request_reading import text_in
-from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 
 _R = StopReason
 
@@ -115,7 +115,7 @@ def _said(value: JsonObject) -> list[AnySignal]:
     signals: list[AnySignal] = []
     if isinstance(text := value.get("text"), str):
         signals.append(Piece(CONTENT, Kind.TEXT, text, holds="text"))
-    if cited := [one for one in list_in(value.get("citations")) if isinstance(one, dict)]:
+    if cited := objects_in(value.get("citations")):
         signals.append(Piece(CONTENT, Kind.TEXT, None, {"annotations": cited}, holds="text"))
     return signals + _calls(value)
 
@@ -196,7 +196,7 @@ WIRE = Wire(
     usage_object=usage_object,
     parse_fault=fault_parser(error_of, read_fault),
     layout=render.ChatLayout,
-    clean_stop=lambda calls: "COMPLETE",  # with calls and without
+    clean_stop=clean_stop("COMPLETE"),  # with calls and without
     render_body=render.render_body,
     render_error=error_body(bare_error),
 )

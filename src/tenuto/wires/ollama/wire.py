@@ -35,7 +35,7 @@ from tenuto.wires.ollama.errors import ERRORS, error_of, read_fault
 from tenuto.wires.ollama.form import FORM
 from tenuto.wires.ollama.request import CHAT, GENERATE, parse_request
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 
 _R = StopReason
 
@@ -199,7 +199,7 @@ WIRE = Wire(
     usage_object=usage_object,
     parse_fault=fault_parser(error_of, read_fault),
     layout=render.LineLayout,
-    clean_stop=lambda calls: "stop",  # with calls and without
+    clean_stop=clean_stop("stop"),  # with calls and without
     as_body=render.as_body,
     render_body=render.render_body,
     render_error=error_body(render.error_of_ours),

@@ -31,7 +31,7 @@ from tenuto.wires.errors import row as _row
 from tenuto.wires.json import count
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
-from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 from tenuto.wires.tgi.render import (
     DETAILS,
     TEXT,
@@ -175,7 +175,7 @@ WIRE = Wire(
     usage_object=lambda value: object_in(value.get(DETAILS)) or None,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=TokenLayout,
-    clean_stop=lambda calls: "eos_token",  # of calls nobody knows
+    clean_stop=clean_stop("eos_token"),  # of calls nobody knows
     as_body=as_body,
     render_body=render_body,
     render_error=error_body(error_of_ours),
