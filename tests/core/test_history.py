@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from repairing import repair_history
+from support.repairing import repair_history
 
 from tenuto.core import hints
 from tenuto.core.history_table import Rules

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from repairing import repair_history
+from support.repairing import repair_history
 
 from tenuto.core import hints
 from tenuto.wires.anthropic_messages.history import RULES, UNSIGNED_RULES

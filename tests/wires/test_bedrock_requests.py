@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from repairing import repair_history
+from support.repairing import repair_history
 
 from tenuto.core import hints
 from tenuto.core.actions import (

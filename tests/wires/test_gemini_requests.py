@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from repairing import repair_history
+from support.repairing import repair_history
 
 from tenuto.core import hints
 from tenuto.core.actions import (

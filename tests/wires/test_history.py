@@ -9,7 +9,7 @@ import openai
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from repairing import repair_history
+from support.repairing import repair_history
 
 import tenuto
 from tenuto.core import hints
