@@ -59,7 +59,7 @@ test heavy soak record replay record-sim replay-sim: export PYTHONPYCACHEPREFIX 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
 
-heavy: setup ## run the tests that take many seconds or much memory; half an hour on two cores
+heavy: setup ## run the tests that take many seconds or much memory
 	$(BIN)/python -m pytest -m heavy
 
 check: setup ## format, lint, types, layers, generated docs, behaviour ids: runs all, then says what failed

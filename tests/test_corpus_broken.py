@@ -1,8 +1,8 @@
 """What is left of a recorded response (`shared/corpus`, not part of the project) that is cut, or in
 which a value is of another type: nothing raises, and no end passes for a clean one.
 
-Of every record a few replacements (and cuts, `test_corpus.py`); `make heavy` takes all of the records
-whose members are others than those before them, and prints how many."""
+Of every record a few replacements (and cuts, `test_corpus.py`); `make heavy` takes them all and prints
+how many."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from support.recorded import (
     STOP,
     Part,
     corpus,
-    distinct,
     is_false_clean_end,
     parts,
     recorded,
@@ -66,14 +65,13 @@ def framed(part: Part, data: bytes | None = None) -> bytes:
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_value_of_another_type_in_a_recorded_response_raises_nothing(wire, every):
     rng, tried = random.Random("replaced"), 0
-    records = distinct(wire) if every else recorded(wire)
-    for _, raw, _ in records:
+    for _, raw, _ in recorded(wire):
         for changed in replaced(raw, rng, every=every):
             for name in (wire, None):
                 assert isinstance(read_whole(changed, name), Response)
                 tried += 1
     print(f"{wire}: {tried:,} replacements, 0 raised")
-    assert tried > 2 * len(records)
+    assert tried > 2 * len(recorded(wire))
 
 
 def read_whole(raw: bytes, name: str | None) -> Response:
@@ -100,7 +98,7 @@ def cut_at_every_byte(raw: bytes, rng: random.Random) -> Iterator[bytes]:
 @pytest.mark.parametrize("wire", STOP)
 def test_no_cut_of_a_recorded_response_raises_or_is_a_clean_end(wire):
     rng, tried, clean = random.Random("cut"), 0, 0
-    for number, (_, raw, _) in enumerate(distinct(wire)):
+    for number, (_, raw, _) in enumerate(recorded(wire)):
         short = b"".join(part.raw for part in parts(raw))
         assert STOP[wire].search(shown(short)) or not STOP[wire].search(shown(raw))
         for at, cut in enumerate(cut_at_every_byte(short, rng), number):

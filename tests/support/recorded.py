@@ -139,15 +139,6 @@ def parts(raw: bytes) -> list[Part]:
     return kept
 
 
-@cache
-def distinct(wire: str) -> list[tuple[str, bytes, frozenset[str]]]:
-    """The records that have other members than those before them: one in three or four."""
-    first = {repr([shape(part.value) for part in parts(raw)]): name
-             for name, raw, _ in reversed(recorded(wire))}  # fmt: skip
-    names = {*first.values()}
-    return [record for record in recorded(wire) if record[0] in names]
-
-
 def _value(data: bytes) -> Any:
     try:
         return json.loads(data)
