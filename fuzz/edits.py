@@ -23,7 +23,7 @@ from tenuto.core.actions import (
     Edit,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -37,7 +37,7 @@ EDITS: tuple[Edit, ...] = (
     AppendAssistant("Half of it", reasoning="Hm."),
     AppendCalls("Well.", CALLS, ("no", "no")),
     AppendUser("Go on."),
-    SetOutputBudget(300),
+    SetOutputLimit(300),
     LowerReasoning(),
     DropConstraint(),
     FreeToolChoice(),

@@ -314,7 +314,7 @@ class _Reader:
 
     def _reader_of(self, wire: Wire) -> EventReader:
         if self._reader is None or self._reader.wire is not wire:
-            self._reader = EventReader(wire, wire.unrepeated())
+            self._reader = EventReader(wire, wire.make_incremental())
         return self._reader
 
     def _wire_of(self, event: Frame) -> Wire | None:

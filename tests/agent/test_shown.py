@@ -34,7 +34,7 @@ class Mute:
         raise ValueError("no")
 
 
-class Spoken:
+class AttemptContent:
     def __str__(self):
         return "spoken"
 
@@ -60,7 +60,7 @@ CIRCLE.append(CIRCLE)
         (b"caf\xc3\xa9 \xff", "café \N{REPLACEMENT CHARACTER}"),
         ({(1, 2): 3}, '{"(1, 2)":3}'),
         (CIRCLE, "[[...]]"),
-        (Spoken(), '"spoken"'),
+        (AttemptContent(), '"spoken"'),
         (Mute(), '"<Mute, whose text cannot be had: ValueError>"'),
         ("a\udcff", "a\N{REPLACEMENT CHARACTER}"),
         ("\ud83d\ude00", "\N{GRINNING FACE}"),

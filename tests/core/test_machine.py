@@ -23,7 +23,7 @@ from tenuto.core.actions import (
     LowerReasoning,
     Recovery,
     Send,
-    SetOutputBudget,
+    SetOutputLimit,
     Status,
 )
 from tenuto.core.advice import ADVICE, advice_on
@@ -112,7 +112,7 @@ def one(action: Send, kind: type) -> Any:
 
 
 def tokens_asked(action: Send) -> int:
-    asked: int = one(action, SetOutputBudget).tokens
+    asked: int = one(action, SetOutputLimit).tokens
     return asked
 
 
@@ -467,7 +467,7 @@ def test_every_reason_has_its_advice() -> None:
 def test_cut_text_is_continued_to_a_complete_turn() -> None:
     turn = Turn()
     sent = turn.hear(TextDelta("part 1 "), MAX)
-    assert kinds(sent) == [AppendAssistant, AppendUser, SetOutputBudget, FreeToolChoice]
+    assert kinds(sent) == [AppendAssistant, AppendUser, SetOutputLimit, FreeToolChoice]
     assert one(sent, AppendAssistant).text == "part 1"
     assert one(sent, AppendUser).text == hints.CONTINUE
     done = turn.hear(TextDelta("part 2"), END)
@@ -614,9 +614,9 @@ def test_white_space_at_the_end_and_blank_text_are_left_out_of_the_request() -> 
 def test_reasoning_that_used_the_whole_limit_is_lowered_once_and_stays_low() -> None:
     turn = Turn(lower_reasoning=True, max_tokens=100)
     sent = turn.hear(THOUGHT, MAX, output_tokens=100)
-    assert kinds(sent) == [SetOutputBudget, LowerReasoning] or kinds(sent) == [
+    assert kinds(sent) == [SetOutputLimit, LowerReasoning] or kinds(sent) == [
         LowerReasoning,
-        SetOutputBudget,
+        SetOutputLimit,
     ]
     assert tokens_asked(sent) == 200
     after = turn.hear(TEXT, MAX, output_tokens=100)
@@ -715,11 +715,11 @@ def test_structured_output_is_continued_without_its_constraint() -> None:
 def test_a_broken_batch_is_asked_for_again_then_answered_then_given_up() -> None:
     turn = Turn(max_tokens=100)
     again = turn.hear(TEXT, WHOLE_CALL, CUT_CALL, MAX, output_tokens=10)
-    assert kinds(again) == [AppendAssistant, AppendUser, SetOutputBudget]
+    assert kinds(again) == [AppendAssistant, AppendUser, SetOutputLimit]
     assert (one(again, AppendUser).text, tokens_asked(again)) == (hints.REPEAT_CALLS, 200)
     for budget in (300, 370):
         failed = turn.hear(WHOLE_CALL, CUT_CALL, MAX, output_tokens=10)
-        assert kinds(failed) == [AppendCalls, SetOutputBudget]
+        assert kinds(failed) == [AppendCalls, SetOutputLimit]
         rows = one(failed, AppendCalls)
         assert [call.id for call in rows.calls] == ["call_1", "call_2"]
         assert rows.results == (hints.CALL_SKIPPED_RESULT, hints.CALL_CUT_RESULT)
@@ -936,7 +936,7 @@ def test_a_parameter_that_was_put_right_stays_right() -> None:
     assert one(turn.hear(TEXT, MAX), DropKeys).keys == ("seed", "user")
     turn = Turn(Policy(hard_max_tokens=300), max_tokens=9_999)
     too_large = fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE, allowed_tokens=500)
-    assert turn.hear(too_large, http_error=True).edits == (SetOutputBudget(300),)
+    assert turn.hear(too_large, http_error=True).edits == (SetOutputLimit(300),)
 
 
 @pytest.mark.behaviour("E5", "P1b")
@@ -1149,7 +1149,7 @@ def check_edits(action: Send, before: State, view: View) -> None:
         if isinstance(edit, AppendCalls):
             assert edit.calls
             assert len(edit.calls) == len(edit.results)
-        if isinstance(edit, SetOutputBudget) and action.rung != "send_again":
+        if isinstance(edit, SetOutputLimit) and action.rung != "send_again":
             bounds = (view.tokens_left, view.policy.hard_max_tokens, view.facts.ceiling_tokens)
             assert 1 <= edit.tokens <= min(b for b in (*bounds, 60_000) if b is not None)
     broke = classify(view.response) in (Outcome.FAULT, Outcome.DROPPED)

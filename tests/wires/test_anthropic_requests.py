@@ -21,7 +21,7 @@ from tenuto.core.actions import (
     Edit,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -371,15 +371,15 @@ def test_ids_of_failed_calls_are_in_the_providers_alphabet_and_no_text_is_blank(
 ENABLED = {"type": "enabled", "budget_tokens": 8000, "display": "omitted"}
 LOWER, DROP = LowerReasoning(), DropConstraint()
 CHANGES: list[tuple[dict[str, Any], list[Any], dict[str, Any]]] = [
-    ({}, [SetOutputBudget(77)], {"max_tokens": 77}),
-    ({"thinking": ENABLED}, [SetOutputBudget(8001)], {"max_tokens": 8001, "thinking": ENABLED}),
-    ({"thinking": ENABLED}, [SetOutputBudget(8000)], {"max_tokens": 8000, "thinking": ENABLED | {"budget_tokens": 4000}}),
-    ({"thinking": ENABLED}, [SetOutputBudget(1500)], {"max_tokens": 1500, "thinking": ENABLED | {"budget_tokens": 1024}}),
-    ({"thinking": ENABLED}, [SetOutputBudget(1024)], {"max_tokens": 1024}),
+    ({}, [SetOutputLimit(77)], {"max_tokens": 77}),
+    ({"thinking": ENABLED}, [SetOutputLimit(8001)], {"max_tokens": 8001, "thinking": ENABLED}),
+    ({"thinking": ENABLED}, [SetOutputLimit(8000)], {"max_tokens": 8000, "thinking": ENABLED | {"budget_tokens": 4000}}),
+    ({"thinking": ENABLED}, [SetOutputLimit(1500)], {"max_tokens": 1500, "thinking": ENABLED | {"budget_tokens": 1024}}),
+    ({"thinking": ENABLED}, [SetOutputLimit(1024)], {"max_tokens": 1024}),
     ({"thinking": ENABLED}, [LOWER], {"thinking": ENABLED | {"budget_tokens": 4000}}),
     ({"thinking": ENABLED}, [LOWER, LOWER], {"thinking": ENABLED | {"budget_tokens": 4000}}),
-    ({"thinking": ENABLED}, [LOWER, SetOutputBudget(5000)], {"max_tokens": 5000, "thinking": ENABLED | {"budget_tokens": 4000}}),
-    ({"thinking": ENABLED}, [SetOutputBudget(3000), LOWER], {"max_tokens": 3000, "thinking": ENABLED | {"budget_tokens": 1500}}),
+    ({"thinking": ENABLED}, [LOWER, SetOutputLimit(5000)], {"max_tokens": 5000, "thinking": ENABLED | {"budget_tokens": 4000}}),
+    ({"thinking": ENABLED}, [SetOutputLimit(3000), LOWER], {"max_tokens": 3000, "thinking": ENABLED | {"budget_tokens": 1500}}),
     ({"thinking": ENABLED | {"budget_tokens": 1500}}, [LOWER], {"thinking": ENABLED | {"budget_tokens": 1024}}),
     ({"thinking": ENABLED | {"budget_tokens": 1024}}, [LOWER], {"thinking": {"type": "disabled"}}),
     ({"thinking": {"type": "enabled"}}, [LOWER], {"thinking": {"type": "disabled"}}),
@@ -429,7 +429,7 @@ EDITS: list[Any] = [
     AppendContent((text("So far"), SEARCH)),
     AppendUser(hints.CONTINUE),
     AppendCalls("text", (WHOLE, CUT), ("no", "no")),
-    SetOutputBudget(77),
+    SetOutputLimit(77),
     LowerReasoning(),
     DropConstraint(),
     FreeToolChoice(),

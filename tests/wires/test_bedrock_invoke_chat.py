@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.core.actions import AppendUser, SetOutputBudget
+from tenuto.core.actions import AppendUser, SetOutputLimit
 from tenuto.turn.merger import merger
 from tenuto.wires.base import Answer, Dialect
 from tenuto.wires.bedrock_invoke.chat import CHAT, InvokeChatLayout
@@ -72,7 +72,7 @@ def test_an_edit_leaves_every_other_byte_of_the_request_as_it_was():
     assert asked is not None
     assert asked.facts.model == "arn:aws:bedrock:us-east-1:1:imported-model/x"
     assert asked.facts.stream
-    sent = asked.apply((AppendUser("Go on."), SetOutputBudget(14)), Dialect())
+    sent = asked.apply((AppendUser("Go on."), SetOutputLimit(14)), Dialect())
     assert row in sent
     assert b'"seed":1e3' in sent
     assert json.loads(sent).keys() == {"temperature", "messages", "max_tokens", "seed"}

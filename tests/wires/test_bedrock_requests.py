@@ -18,7 +18,7 @@ from tenuto.core.actions import (
     DropConstraint,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -125,10 +125,10 @@ def test_a_paused_turn_goes_back_as_it_came():
 
 @pytest.mark.behaviour("C17")
 def test_the_budget_stands_in_the_inference_config():
-    assert applied(request(), SetOutputBudget(300))["inferenceConfig"] == {"maxTokens": 300}
+    assert applied(request(), SetOutputLimit(300))["inferenceConfig"] == {"maxTokens": 300}
     given = request(inferenceConfig={"temperature": 1.0, "maxTokens": 90})
     assert given.facts.max_tokens == 90
-    config = applied(given, SetOutputBudget(300))["inferenceConfig"]
+    config = applied(given, SetOutputLimit(300))["inferenceConfig"]
     assert config == {"temperature": 1.0, "maxTokens": 300}
 
 
@@ -157,9 +157,9 @@ def test_reasoning_is_lowered_by_each_makers_own_knob(fields, lowered):
 def test_a_budget_for_reasoning_fits_below_the_limit():
     parsed = request(**{FIELDS: {"thinking": {"type": "enabled", "budget_tokens": 4000}}})
     assert parsed.facts.prefill_barred
-    fitted = applied(parsed, SetOutputBudget(3000))[FIELDS]["thinking"]
+    fitted = applied(parsed, SetOutputLimit(3000))[FIELDS]["thinking"]
     assert fitted["budget_tokens"] == 1500
-    assert "thinking" not in applied(parsed, SetOutputBudget(900))[FIELDS]
+    assert "thinking" not in applied(parsed, SetOutputLimit(900))[FIELDS]
     effort = request(outputConfig={"effort": "high"})
     assert effort.facts.lower_reasoning
     assert applied(effort, LowerReasoning())["outputConfig"] == {"effort": "low"}

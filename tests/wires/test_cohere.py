@@ -19,7 +19,7 @@ from tenuto.core.actions import (
     AppendUser,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -28,7 +28,7 @@ from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.merger import merger
-from tenuto.wires.base import Answer, Dialect, Spoken
+from tenuto.wires.base import Answer, AttemptContent, Dialect
 from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.cohere import wire
 from tenuto.wires.cohere.errors import read_fault
@@ -147,7 +147,7 @@ def test_a_continuation_keeps_the_callers_rows_and_appends_what_was_said():
     body = b'{"model":"m","messages":[{"role": "user","content":"Caf\\u00e9 1.0"}],"k":1e400}'
     made = parse_request(body)
     assert made is not None
-    edits = (AppendAssistant("Half"), AppendUser(hints.CONTINUE), SetOutputBudget(9))
+    edits = (AppendAssistant("Half"), AppendUser(hints.CONTINUE), SetOutputLimit(9))
     members = members_of(made.apply(edits, OURS))
     first, *added = rows_of(members["messages"])
     assert first == b'{"role": "user","content":"Caf\\u00e9 1.0"}'
@@ -294,8 +294,8 @@ def test_citations_stand_at_the_words_that_they_are_of():
     for message, body in zip(messages, bodies, strict=True):
         message.take(wire.read(body, event=False))
     spoken = [
-        Spoken(bodies[0], texts[0], own=texts[0], message=messages[0]),
-        Spoken(bodies[1], "ce a day.", own=texts[1], message=messages[1]),
+        AttemptContent(bodies[0], texts[0], own=texts[0], message=messages[0]),
+        AttemptContent(bodies[1], "ce a day.", own=texts[1], message=messages[1]),
     ]
     whole = "The tide comes twice a day."
     answer = Answer(whole, native_stop="COMPLETE", spoken=spoken)

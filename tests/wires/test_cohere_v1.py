@@ -16,7 +16,7 @@ from tenuto.core.actions import (
     AppendCalls,
     AppendUser,
     DropConstraint,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -180,7 +180,7 @@ def test_a_continuation_keeps_the_callers_bytes_and_appends_what_was_said() -> N
     )
     made = parse_request(body)
     assert made is not None
-    edits = (AppendAssistant("Half"), AppendUser(hints.CONTINUE), SetOutputBudget(9))
+    edits = (AppendAssistant("Half"), AppendUser(hints.CONTINUE), SetOutputLimit(9))
     members = members_of(made.apply(edits, DIALECT))
     first, now, said = rows_of(members["chat_history"])
     assert first == b'{"role": "USER","message":"1.0"}'
@@ -208,7 +208,7 @@ def test_a_request_that_needs_nothing_leaves_as_it_came(members: dict[str, Any])
     made = parse_request(body)
     assert made is not None
     assert made.apply((), DIALECT) is body
-    limited = json.loads(made.apply((SetOutputBudget(9),), DIALECT))
+    limited = json.loads(made.apply((SetOutputLimit(9),), DIALECT))
     assert limited == json.loads(body) | {"max_tokens": 9}
 
 

@@ -19,7 +19,7 @@ from tenuto.core.parts import Kind, Message
 from tenuto.core.signals import CallDelta, TextDelta
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse import SseDecoder
-from tenuto.wires.base import Spoken
+from tenuto.wires.base import AttemptContent
 from tenuto.wires.gemini_generate.content import candidates_of, parts_of
 from tenuto.wires.gemini_generate.wire import WIRE, read
 from tenuto.wires.json import decode_object
@@ -43,7 +43,7 @@ def events_of(pieces: Iterable[bytes]) -> list[Frame]:
 def said(message: Message, builder: Builder) -> Any:
     """What an answer says, part by part, and what it says beside its parts."""
     text = builder.build().text
-    content = WIRE.content([Spoken(None, text, own=text, message=message)])
+    content = WIRE.content([AttemptContent(None, text, own=text, message=message)])
     return content, WIRE.as_body(message)
 
 

@@ -18,7 +18,7 @@ from tenuto.core.actions import (
     DropConstraint,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -26,7 +26,7 @@ from tenuto.core.parts import Message
 from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.gemini_generate.wire import WIRE as SIMULATED
 from tenuto.sim.reply import Settings
-from tenuto.wires.base import Dialect, Spoken
+from tenuto.wires.base import AttemptContent, Dialect
 from tenuto.wires.gemini_generate.content import merged_content, with_text
 from tenuto.wires.gemini_generate.history import RULES
 from tenuto.wires.gemini_generate.request import parse_request
@@ -140,7 +140,7 @@ def test_each_edit_changes_its_member_and_no_other() -> None:
         "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},
     }
     config = body["generationConfig"]
-    assert sent(body, SetOutputBudget(9))["generationConfig"] == {**config, "maxOutputTokens": 9}
+    assert sent(body, SetOutputLimit(9))["generationConfig"] == {**config, "maxOutputTokens": 9}
     assert sent(body, DropConstraint())["generationConfig"] == {"topK": 3, "seed": 1}
     assert sent(body, FreeToolChoice())["toolConfig"] == {"functionCallingConfig": {"mode": "AUTO"}}
     assert sent({"contents": [ASK]}, FreeToolChoice()) == {"contents": [ASK]}
@@ -184,7 +184,7 @@ def test_parts_with_signatures_are_never_merged() -> None:
         (rest, [{"text": "d"}]),
     ):
         message.take(read({"candidates": [{"content": {"parts": parts}}]}, event=False))
-    attempts = Spoken(None, "abc", message=first), Spoken(None, "d", message=rest)
+    attempts = AttemptContent(None, "abc", message=first), AttemptContent(None, "d", message=rest)
     merged = merged_content(attempts)
     assert merged == ({"text": "a"}, signed, {"text": "cd"})
 

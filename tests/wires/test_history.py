@@ -20,7 +20,7 @@ from tenuto.core.actions import (
     DropConstraint,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -276,7 +276,7 @@ EDITS: list[Any] = [
     AppendAssistant("So far", prefill=True),
     AppendUser(hints.CONTINUE),
     AppendCalls("text", (CALL, CUT), ("no", "no")),
-    SetOutputBudget(77),
+    SetOutputLimit(77),
     LowerReasoning(),
     DropConstraint(),
     FreeToolChoice(),

@@ -18,7 +18,7 @@ from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.detection import read
 from tenuto.turn.merger import merger
-from tenuto.wires.base import Answer, Spoken
+from tenuto.wires.base import Answer, AttemptContent
 from tenuto.wires.gemini_interactions.render import InteractionLayout
 from tenuto.wires.gemini_interactions.steps import kind_of
 from tenuto.wires.gemini_interactions.wire import WIRE
@@ -291,17 +291,17 @@ IMAGE = {"type": "image", "data": "AA", "mime_type": "image/png"}
 Attempt = tuple[list[Any], str, bool]
 
 
-def streamed(events: Iterable[Any], text: str) -> Spoken:
+def streamed(events: Iterable[Any], text: str) -> AttemptContent:
     message = Message()
     for value in events:
         message.take(WIRE.read(value, event=True))
-    return Spoken(None, text, message=message)
+    return AttemptContent(None, text, message=message)
 
 
-def a_body(value: dict[str, Any], text: str, apart: bool = False) -> Spoken:
+def a_body(value: dict[str, Any], text: str, apart: bool = False) -> AttemptContent:
     message = Message()
     message.take(WIRE.read(value, event=False))
-    return Spoken(value, text, apart, message=message)
+    return AttemptContent(value, text, apart, message=message)
 
 
 def merged(*spoken: Attempt) -> list[Any]:
@@ -346,7 +346,7 @@ def test_what_was_said_is_merged_where_it_may_be(spoken: Iterable[Attempt], want
 @pytest.mark.behaviour("C26")
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_token_of_the_last_pause_is_kept_with_its_interaction(stream):
-    def paused(name: str, token: str) -> Spoken:
+    def paused(name: str, token: str) -> AttemptContent:
         told = {"id": name, "status": "requires_continuation", "continuation_token": token}
         last = event("interaction.completed", interaction=told)
         if stream:

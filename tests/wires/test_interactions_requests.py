@@ -20,7 +20,7 @@ from tenuto.core.actions import (
     Edit,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -185,7 +185,7 @@ def test_steps_of_the_caller_keep_their_bytes():
     row = b'{ "type":"user_input", "content":[{"type":"text","text":"x"}], "odd": 1e400 }'
     made = parse_request(b'{"input": [' + row + b'], "model": "m"}')
     assert made is not None
-    body = made.apply([AppendUser("Go on."), SetOutputBudget(9), DropConstraint()], Dialect())
+    body = made.apply([AppendUser("Go on."), SetOutputLimit(9), DropConstraint()], Dialect())
     assert row in body
 
 
@@ -194,7 +194,7 @@ def test_settings_that_are_not_edited_keep_their_bytes():
     config = b'"generation_config": {"top_p": 1.0, "seed": 1e400, "max_output_tokens": 5}'
     made = parse_request(b'{"input": "Hi", "model": "m", ' + config + b"}")
     assert made is not None
-    body = made.apply([SetOutputBudget(9)], Dialect())
+    body = made.apply([SetOutputLimit(9)], Dialect())
     assert b"1.0" in body
     assert b"1e400" in body
     assert b'"max_output_tokens":9' in body.replace(b" ", b"")
@@ -244,8 +244,8 @@ ONE_OF: dict[str, Any] = {"allowed_tools": {"mode": "any", "tools": ["f"]}}
 @pytest.mark.parametrize(
     ("members", "edit", "then"),
     [
-        ({}, SetOutputBudget(9), config(max_output_tokens=9)),
-        ({"generation_config": None}, SetOutputBudget(9), config(max_output_tokens=9)),
+        ({}, SetOutputLimit(9), config(max_output_tokens=9)),
+        ({"generation_config": None}, SetOutputLimit(9), config(max_output_tokens=9)),
         (config(thinking_level="high", seed=1), LowerReasoning(),
          config(thinking_level="low", seed=1)),
         (config(thinking_level="low"), LowerReasoning(), config(thinking_level="minimal")),

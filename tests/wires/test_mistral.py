@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mistralai.client.models import ChatCompletionResponse, CompletionChunk
 
-from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget
+from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputLimit
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Message
@@ -23,7 +23,7 @@ from tenuto.sim.reply import Settings
 from tenuto.turn.commands import Request
 from tenuto.turn.engine import Engine
 from tenuto.turn.merger import merger
-from tenuto.wires.base import Answer, Spoken
+from tenuto.wires.base import Answer, AttemptContent
 from tenuto.wires.json import decode_object, encode
 from tenuto.wires.mistral.render import MistralLayout
 from tenuto.wires.mistral.request import parse_request
@@ -106,7 +106,7 @@ def test_an_error_without_a_number_is_mistrals_and_one_with_a_number_is_vllms():
 
 @pytest.mark.behaviour("C7", "C8", "C17")
 def test_cut_text_is_sent_back_as_the_beginning_of_the_answer():
-    value, asked = sent([ASKED], AppendAssistant("Half", prefill=True), SetOutputBudget(99))
+    value, asked = sent([ASKED], AppendAssistant("Half", prefill=True), SetOutputLimit(99))
     begun = {"role": "assistant", "content": "Half", "prefix": True}
     assert value == {"model": "sim", "messages": [ASKED, begun], "max_tokens": 99}
     assert asked.facts.include_usage, "streams tell it, asked for or not"
@@ -162,7 +162,7 @@ def test_what_fills_in_the_middle_is_watched_since_its_limit_says_how_much_is_wa
     asked = parse_request(body)
     assert asked is not None
     assert asked.facts.left_alone == "no_messages"
-    assert asked.apply([SetOutputBudget(9)], MISTRAL) == body
+    assert asked.apply([SetOutputLimit(9)], MISTRAL) == body
     assert parse_request(b'{"model": "codestral-latest"}') is None
     assert parse_request(b"[]") is None
 
@@ -182,12 +182,12 @@ REFERENCE = {"type": "reference", "reference_ids": [0, 2]}
 IDENTITY = {"id": "ab" * 16, "object": "chat.completion", "model": "m", "created": 1}
 
 
-def spoken(content: Any, said: str, own: str | None = None) -> Spoken:
+def spoken(content: Any, said: str, own: str | None = None) -> AttemptContent:
     choice = {"index": 0, "message": {"role": "assistant", "content": content}}
     body = {**IDENTITY, "choices": [choice]}
     message = Message()
     message.take(read(body, event=False))
-    return Spoken(body, said, own=said if own is None else own, message=message)
+    return AttemptContent(body, said, own=said if own is None else own, message=message)
 
 
 @pytest.mark.behaviour("C20", "P2")

@@ -15,7 +15,7 @@ from tenuto.core.actions import (
     AppendUser,
     DropConstraint,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -115,11 +115,11 @@ def test_the_output_limit_stands_among_the_options_whose_bytes_stay() -> None:
     raw = b'{"model":"m","options":{"temperature": 1.0,"num_predict": 50, "seed":1e400},"messages":[ {"role":"user","content":"Hi"}]}'
     request = parsed(raw)
     assert request.facts.max_tokens == 50
-    made = request.apply([SetOutputBudget(100)], Dialect())
+    made = request.apply([SetOutputLimit(100)], Dialect())
     assert b'"temperature":1.0' in made
     assert b'"seed":1e400' in made
     assert json.loads(made)["options"]["num_predict"] == 100
-    assert edited(asked(), SetOutputBudget(9))["options"] == {"num_predict": 9}
+    assert edited(asked(), SetOutputLimit(9))["options"] == {"num_predict": 9}
 
 
 @pytest.mark.behaviour("C9", "C27", "C11")

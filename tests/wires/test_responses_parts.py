@@ -19,7 +19,7 @@ from tenuto.core.parts import Kind, Message
 from tenuto.core.signals import TextDelta
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse import SseDecoder
-from tenuto.wires.base import Spoken
+from tenuto.wires.base import AttemptContent
 from tenuto.wires.json import decode_object
 from tenuto.wires.openai_responses.wire import WIRE, read
 from tenuto.wires.stream import EventReader
@@ -52,7 +52,7 @@ def events_of(pieces: Iterable[bytes]) -> list[Frame]:
 
 def content_of(message: Message, builder: Builder, body: Any = None) -> Any:
     text = builder.build().text
-    return WIRE.content([Spoken(body, text, own=text, message=message)])
+    return WIRE.content([AttemptContent(body, text, own=text, message=message)])
 
 
 def of_body(output: list[Any]) -> Any:

@@ -19,7 +19,7 @@ from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.detection import read
 from tenuto.turn.merger import Merger
-from tenuto.wires.base import Answer, Spoken
+from tenuto.wires.base import Answer, AttemptContent
 from tenuto.wires.openai_responses.render import ResponseLayout
 from tenuto.wires.openai_responses.wire import WIRE
 from tenuto.wires.openai_responses.wire import read as read_places
@@ -159,11 +159,11 @@ WS = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
 CITED = {"annotations": [{"type": "url_citation"}]}
 
 
-def spoken(output: list[Any], text: str, apart: bool = False) -> Spoken:
+def spoken(output: list[Any], text: str, apart: bool = False) -> AttemptContent:
     """An attempt whose body held these items, and of which this text is kept."""
     body, message = {"output": output}, Message()
     message.take(read_places(body, event=False))
-    return Spoken(body, text, apart, message=message)
+    return AttemptContent(body, text, apart, message=message)
 
 
 def merged(*attempts: tuple[list[Any], str, bool]) -> list[Any]:

@@ -20,7 +20,7 @@ from tenuto.core.actions import (
     Edit,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -197,7 +197,7 @@ def test_calls_are_answered_as_failed_in_a_valid_form():
 @pytest.mark.parametrize(
     ("members", "edit", "then"),
     [
-        ({}, SetOutputBudget(9), {"max_output_tokens": 9}),
+        ({}, SetOutputLimit(9), {"max_output_tokens": 9}),
         ({"reasoning": {"effort": "high", "summary": "auto"}}, LowerReasoning(),
          {"reasoning": {"effort": "low", "summary": "auto"}}),
         ({"text": {"format": {"type": "json_object"}, "verbosity": "low"}}, DropConstraint(),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tenuto.core.actions import AppendAssistant, AppendUser, DropConstraint
-from tenuto.core.actions import SetOutputBudget as Budget
+from tenuto.core.actions import SetOutputLimit as Budget
 from tenuto.core.fault import FaultKind as K
 from tenuto.core.parts import Message
 from tenuto.providers.registry import route

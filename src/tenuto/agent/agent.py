@@ -23,7 +23,7 @@ from tenuto.core.policy import Policy
 from tenuto.core.transcript import Row
 
 EMPTY_RETRIES, REASONING_PREFILLS = 3, 2
-"""An agent tries harder at an empty answer than the relay, whose client may want one (E10)."""
+"""An agent tries harder at an empty answer than the turn, whose client may want one (E10)."""
 
 
 class Agent:

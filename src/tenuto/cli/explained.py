@@ -32,7 +32,7 @@ from tenuto.core.actions import (
     Finish,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.advice import advice_on
 from tenuto.core.event import Event
@@ -141,7 +141,7 @@ def _edit(edit: Edit) -> Iterator[str]:
             yield "what the model has said is sent back verbatim"
         case AppendCalls(_, calls):
             yield f"the {len(calls)} call(s) are answered as failed"
-        case SetOutputBudget(tokens):
+        case SetOutputLimit(tokens):
             yield f"the output limit is {tokens} tokens"
         case LowerReasoning():
             yield "less reasoning is asked for"

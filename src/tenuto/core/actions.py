@@ -76,7 +76,7 @@ class AppendCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class SetOutputBudget:
+class SetOutputLimit:
     """Ask for at most this many output tokens, in whichever key the request uses."""
 
     tokens: int
@@ -110,7 +110,7 @@ Edit = (
     | AppendContent
     | AppendUser
     | AppendCalls
-    | SetOutputBudget
+    | SetOutputLimit
     | LowerReasoning
     | DropConstraint
     | DropKeys

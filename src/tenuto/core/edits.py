@@ -18,7 +18,7 @@ from tenuto.core.actions import (
     Edit,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import NEVER_CAME, ToolCall
@@ -26,7 +26,7 @@ from tenuto.core.view import View
 
 
 def _set_budget(view: View, boosts: int) -> tuple[Edit, ...]:
-    return (SetOutputBudget(view.budget(boosts)),)
+    return (SetOutputLimit(view.output_limit(boosts)),)
 
 
 def _lifted(view: View) -> tuple[Edit, ...]:
@@ -186,8 +186,8 @@ def same_again(view: View) -> tuple[Edit, ...]:
 def clamp(view: View) -> tuple[Edit, ...]:
     fault = view.response.fault
     allowed = (fault.allowed_tokens if fault else None) or view.policy.default_max_tokens
-    kept = tuple(e for e in view.state.last_edits if not isinstance(e, SetOutputBudget))
-    return (*kept, SetOutputBudget(view.bounded(allowed)))
+    kept = tuple(e for e in view.state.last_edits if not isinstance(e, SetOutputLimit))
+    return (*kept, SetOutputLimit(view.bounded(allowed)))
 
 
 def drop_keys(view: View) -> tuple[Edit, ...]:
@@ -215,10 +215,10 @@ def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     asked, left = asked_tokens(edits, view.facts.max_tokens), view.tokens_left
     if asked is None:
         return edits
-    others = tuple(edit for edit in edits if not isinstance(edit, SetOutputBudget))
+    others = tuple(edit for edit in edits if not isinstance(edit, SetOutputLimit))
     ours = len(others) < len(edits)
     most = view.bounded(asked) if ours else asked if left is None else min(asked, left)
-    return edits if asked <= most else (*others, SetOutputBudget(most))
+    return edits if asked <= most else (*others, SetOutputLimit(most))
 
 
 def asks_for_call(edits: tuple[Edit, ...]) -> bool:
@@ -235,7 +235,7 @@ def asks_for_call(edits: tuple[Edit, ...]) -> bool:
 
 def asked_tokens(edits: tuple[Edit, ...], max_tokens: int | None) -> int | None:
     """The output limit that a request with these edits asks for; None: none."""
-    return next((edit.tokens for edit in edits if isinstance(edit, SetOutputBudget)), max_tokens)
+    return next((edit.tokens for edit in edits if isinstance(edit, SetOutputLimit)), max_tokens)
 
 
 def varied(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:

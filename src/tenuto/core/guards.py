@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tenuto.core.actions import (
     AppendAssistant,
-    SetOutputBudget,
+    SetOutputLimit,
     holds_prefill,
     reasoning_in,
 )
@@ -187,7 +187,7 @@ BUDGET_TOO_LARGE = Guard(
         _fault(v, FaultKind.OUTPUT_BUDGET_TOO_LARGE)
         and v.response.fault is not None
         and bool(v.response.fault.allowed_tokens)
-        and SetOutputBudget(v.response.fault.allowed_tokens or 0) not in v.state.last_edits
+        and SetOutputLimit(v.response.fault.allowed_tokens or 0) not in v.state.last_edits
     ),
 )
 KEYS_REJECTED = Guard(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tenuto.core.joint import Joint
 
-__all__ = ["Found", "Stopping"]
+__all__ = ["Found", "StopSequenceJoint"]
 
 
 class Found(NamedTuple):
@@ -25,7 +25,7 @@ class Found(NamedTuple):
     said_chars: int
 
 
-class Stopping:
+class StopSequenceJoint:
     """A joint that gives out nothing from a stop sequence on that lies across the cut.
 
     Args:
@@ -35,7 +35,7 @@ class Stopping:
         sequences: the stop sequences of the request.
 
     >>> from tenuto.core.seam import Seam
-    >>> joint = Stopping(Seam("Said. EN"), "Said. EN", 0, ["END"])
+    >>> joint = StopSequenceJoint(Seam("Said. EN"), "Said. EN", 0, ["END"])
     >>> joint.feed("D of it") + joint.finish(), joint.found
     ('', Found(sequence='END', said_chars=2))
     """

@@ -260,7 +260,7 @@ class View:
         used, else the policy's default (C17)."""
         return self.facts.max_tokens or self.state.base_tokens or self.policy.default_max_tokens
 
-    def budget(self, boosts: int) -> int:
+    def output_limit(self, boosts: int) -> int:
         """The output limit of the next request: base × (boosts + 1) within every bound (C17)."""
         least = max(self.facts.max_tokens or self.state.used_tokens, self.facts.least_tokens)
         return self.bounded(

@@ -25,7 +25,7 @@ class Decoder(Protocol):
 
 class UndecodableBytes(Exception):
     """Bytes are not coded as the header says, or a few of them unpack to more than is allowed;
-    internal to the relay."""
+    internal to the turn."""
 
 
 class _Plain:

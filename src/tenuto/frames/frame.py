@@ -8,11 +8,11 @@ import msgspec
 
 
 class FrameTooLarge(Exception):
-    """A frame passed the limit; internal to the relay, which turns it into a fault."""
+    """A frame passed the limit; internal to the turn, which turns it into a fault."""
 
 
 class UnreadableFrame(Exception):
-    """Bytes are no frame, and nothing says where the next one begins; internal to the relay."""
+    """Bytes are no frame, and nothing says where the next one begins; internal to the turn."""
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):

@@ -5,7 +5,7 @@ Theory of operation
 -------------------
 A turn is a generator of commands, so all that goes out, comes in, and is handed to the caller
 passes one place. `Record.watching()` is a generator around it that looks at each command and reply,
-and writes the file when the turn is over, however it ends. Nothing else of the relay knows of it.
+and writes the file when the turn is over, however it ends. Nothing else of the turn knows of it.
 
 Secrets are taken out before anything is written (`redaction`); a body whose coding cannot be read
 here could hide some and is left out. The file appears whole or not at all, for its owner alone.

@@ -14,7 +14,7 @@ from tenuto.frames.frame import Frame, Framing
 from tenuto.frames.json_lines import LineDecoder
 from tenuto.frames.sniff import begins
 from tenuto.frames.sse import SseDecoder
-from tenuto.wires.base import Answer, JsonObject, Spoken, Wire
+from tenuto.wires.base import Answer, AttemptContent, JsonObject, Wire
 from tenuto.wires.json import decode_object
 from tenuto.wires.stream import EventReader
 
@@ -25,7 +25,7 @@ def gathered(
     """The body that events make; None where they make none. The builder and the message are fed
     what they say, an end included only where it came."""
     message = Message() if message is None else message
-    reader = EventReader(wire, wire.unrepeated(), message=message)
+    reader = EventReader(wire, wire.make_incremental(), message=message)
     found = False
     usage: JsonObject = {}
     for event in _events(wire, stream):
@@ -40,7 +40,7 @@ def gathered(
         return None
     response = builder.build()
     body = wire.as_body(message)
-    spoken = [Spoken(None, response.text, own=response.text, message=message)]
+    spoken = [AttemptContent(None, response.text, own=response.text, message=message)]
     answer = Answer(
         text=response.text,
         reasoning=response.reasoning,

@@ -15,14 +15,14 @@ from tenuto.core.no_news import NoNews
 from tenuto.core.outcome import Outcome
 from tenuto.core.response import broke_off, leading_thought, think_closing, visible
 from tenuto.core.seam import Seam, trailing_space
-from tenuto.core.stopping import Found, Stopping
+from tenuto.core.stopping import Found, StopSequenceJoint
 from tenuto.core.wrapped import Wrapped
 from tenuto.turn.attempt import Attempt
 from tenuto.turn.record import Kept, TurnRecord
 from tenuto.wires.stop_sequences import stop_of
 
 
-def joint_of(turn: TurnRecord) -> Stopping | None:
+def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
     """Return where this attempt's text is joined to what is kept; None where nothing is, and where
     it stands apart from what is kept."""
     if turn.state.apart:
@@ -33,7 +33,9 @@ def joint_of(turn: TurnRecord) -> Stopping | None:
         return None
     given = turn.outlet.delivered_text if turn.open else base
     if not visible(base):
-        return Stopping(AfterThought(turn.said[len(given) :] + think_closing(base)), "", 0, ())
+        return StopSequenceJoint(
+            AfterThought(turn.said[len(given) :] + think_closing(base)), "", 0, ()
+        )
     edits = turn.state.last_edits
     exact = holds_prefill(edits)
     given_space = given[len(base) :]
@@ -57,7 +59,7 @@ def joint_of(turn: TurnRecord) -> Stopping | None:
     # Behind a break nobody knows whether more was to come: a model may say that there is nothing.
     met: Joint = NoNews(seam) if turn.state.broke and not exact else seam
     joint = Wrapped(met, base, thinks=not exact, document=document)
-    return Stopping(joint, given, len(space) - len(given_space), turn.stop_sequences)
+    return StopSequenceJoint(joint, given, len(space) - len(given_space), turn.stop_sequences)
 
 
 def _take_back_empty(turn: TurnRecord) -> None:

@@ -118,11 +118,11 @@ class Outlet:
         self._held = bytearray()
         self._most_held_bytes = 0
         self._held_told = array("Q")
-        self._closing = False
+        self._holding_all = False
         self._more_held = False
         self._pending = ""
         self._writing = False
-        self._seam: Joint | None = None
+        self._joint: Joint | None = None
         self._spoke = False
         self._part_ended = False
         self._signals = 0
@@ -155,7 +155,7 @@ class Outlet:
     def flows(self) -> bool:
         """Whether text may be handed on at once: the first event has given the envelope, and
         nothing has closed yet."""
-        return self._begun and not self._closing
+        return self._begun and not self._holding_all
 
     @property
     def delivered_text(self) -> str:
@@ -182,7 +182,7 @@ class Outlet:
         """Start an attempt. Once the caller has been given anything, the wire writes.
 
         `apart`: what follows stands for itself, so that nothing is owed to a seam."""
-        self._seam = seam
+        self._joint = seam
         self._spoke = self._part_ended = self.broken = False
         self._reader = EventReader(self._wire, known=self._templates.get(self._read_by, ()))
         self._drop_held()
@@ -199,7 +199,7 @@ class Outlet:
         self._count(builder)
         known = self._reader.matcher.known
         self._templates[self._read_by] = [t for t in known if len(t) <= _TEMPLATE_MAX_BYTES]
-        seam, self._seam = self._seam, None
+        seam, self._joint = self._joint, None
         if seam is None or not self._writing:
             return b""
         return self.say(seam.finish(broke_off=broke_off(builder.build())))
@@ -229,7 +229,7 @@ class Outlet:
             self._note(kinds, value)
         for signal in signals:
             builder.feed(signal)
-        if FaultSeen in kinds and value is None and not self.transparent and not self._closing:
+        if FaultSeen in kinds and value is None and not self.transparent and not self._holding_all:
             self.broken = True
         if self._thought is not None and ReasoningDelta in kinds:
             self._thought("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
@@ -249,7 +249,7 @@ class Outlet:
 
     def _watched(self, text: str, kinds: _Kinds, event: Frame) -> bytes:
         self._give(text)
-        self._closing = self._closing or StopSeen in kinds
+        self._holding_all = self._holding_all or StopSeen in kinds
         return event.raw
 
     def taking(self, builder: Builder, most_bytes: int) -> Callable[[bytes], bytes | None]:
@@ -354,11 +354,11 @@ class Outlet:
         raw = event.raw
         if not event.terminated and told is None:
             return self._hold(raw, None)  # half an event: of use only where nothing follows it
-        if self._closing or not _flows(kinds):
+        if self._holding_all or not _flows(kinds):
             alike = not text or self._reader.matcher.text(event.raw) is not None
             self._more_held = self._more_held or not (alike and kinds <= _WRITTEN)
             self._pending += text
-            self._closing = self._closing or not kinds <= _CLOSED
+            self._holding_all = self._holding_all or not kinds <= _CLOSED
             return self._hold(raw, told)
         if not kinds and self._held:
             return self._hold(raw, told)
@@ -437,9 +437,9 @@ class Outlet:
         out: list[bytes] = []
         # Texts of two parts are never joined. Behind the last the stop is still to come, and what
         # broke off in a repetition is known by it.
-        if self._part_ended and self._seam and not _PARTS.isdisjoint(map(type, signals)):
-            out.append(self.say(self._seam.finish()))
-            self._seam = None
+        if self._part_ended and self._joint and not _PARTS.isdisjoint(map(type, signals)):
+            out.append(self.say(self._joint.finish()))
+            self._joint = None
         if told is not None:
             if self._pending and self.writer.parts(told):
                 out.append(self.say_rest())
@@ -449,7 +449,7 @@ class Outlet:
                 self._spoke = self._spoke or bool(signal.text)
                 if self._merger is not None:
                     self._merger.heard(signal.text)
-                text = self._seam.feed(signal.text) if self._seam else signal.text
+                text = self._joint.feed(signal.text) if self._joint else signal.text
                 out.append(self.say(text))
             elif isinstance(signal, Closed):
                 self._part_ended = self._spoke
@@ -475,7 +475,7 @@ class Outlet:
 
     def _drop_held(self) -> None:
         self._clear_held()
-        self._closing = False
+        self._holding_all = False
 
     def _clear_held(self) -> None:
         self._most_held_bytes = self.most_held_bytes

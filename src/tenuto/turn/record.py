@@ -1,6 +1,6 @@
 """The record of one turn: all that attempts add to, and that its end is made from.
 
-`TurnRecord` owns the state of a turn; nothing of it is kept anywhere else. What the request and the
+`TurnRecord` owns the state of a turn, and all that holds some of it. What the request and the
 environment say never changes. Who may change the rest:
 
     attributes                          changed by
@@ -11,6 +11,13 @@ environment say never changes. Who may change the rest:
     state, left_alone, ceiling_tokens   `turn.decision`
     headed, open                        `turn.streams`, which shows the head and the first events
     watch                               itself: it adds up the report and sends the events
+    outlet, framing                     themselves, as `turn.streams` feeds them: what was given to
+                                        the caller, what waits, how the bytes are framed
+
+Beside it, an `Attempt` gets its response from `turn.streams` or `turn.bodies`, and what is kept of
+it from `turn.decision` and `turn.joining`. A `CallContext` belongs to the loop that asks, and is
+told the end by `turn.decision`, `turn.pipe` and `turn.ending`. A turn on the short path has no
+record.
 """
 
 from __future__ import annotations
@@ -36,7 +43,7 @@ from tenuto.turn.outlet import Outlet
 from tenuto.turn.redaction import Redactor
 from tenuto.turn.stream_framing import StreamFraming, rule_of
 from tenuto.turn.watch import Watch
-from tenuto.wires.base import Spoken, Wire, WireRequest
+from tenuto.wires.base import AttemptContent, Wire, WireRequest
 from tenuto.wires.stop_sequences import stop_sequences
 from tenuto.wires.unsupported import Unsupported
 
@@ -210,15 +217,15 @@ class TurnRecord:
         if self.events is not None:
             self.events.provider = name
 
-    def content(self, spoken: Sequence[Spoken]) -> Content:
+    def content(self, spoken: Sequence[AttemptContent]) -> Content:
         """Return what `spoken` gave, merged, in the wire's own form."""
         return self.wire.content(spoken) if spoken else ()
 
-    def spoken(self, text: str) -> list[Spoken]:
+    def spoken(self, text: str) -> list[AttemptContent]:
         """Return the attempts of which something is kept; `text` is all of their text."""
         ends = [*(kept.begins for kept in self.kept), len(text)][1:]
         return [
-            Spoken(
+            AttemptContent(
                 a.value,
                 text[k.begins : end],
                 k.apart,

@@ -5,8 +5,8 @@ Theory of operation
 A `Short` speaks as a run of the pipe does (`turn.commands`), for a request that leaves as it came
 and that nobody wants to hear of. It sends the request and collects the answer; where the wire is
 certain that the answer is whole, it hands on the bytes, and the turn is over. In all other cases it
-starts the machine and gives it the same replies again, so that the turn goes on as if there were no
-short path. The same happens when somebody asks for the report.
+starts the full path (`turn.pipe`) and gives it the same replies again, so that the turn goes on as
+if there were no short path. The same happens when somebody asks for the report.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from tenuto.turn.watch import Watch
 from tenuto.wires.base import Wire, WireRequest
 
 
-class Machine(Protocol):
-    """What begins the machine (`turn.engine.Engine`)."""
+class TurnStarter(Protocol):
+    """What starts the full path of a turn (`turn.engine.Engine`)."""
 
     policy: Policy
     around: Environment
@@ -80,7 +80,7 @@ class Short:
 
     def __init__(
         self,
-        engine: Machine,
+        engine: TurnStarter,
         request: Request,
         wire: Wire,
         provider: Provider,

@@ -3,11 +3,11 @@
 Theory of operation
 -------------------
 A healthy stream says text in events that differ in little but one string, between events that open
-the message and events that close it. The wire reads the latter one by one (`wires.short.Kind`); the
-former are matched with a template that is made from the first of them, many in one step. What the
-machine would hold back is held back here: texts of white space, and what closes. Anything else
-starts the machine, which is given all that came; what it writes is passed over as far as the caller
-has it, by number, for both write the same bytes.
+the message and events that close it. The wire reads the latter one by one
+(`wires.short.EventKind`); the former are matched with a template that is made from the first of
+them, many in one step. What the machine would hold back is held back here: texts of white space,
+and what closes. Anything else starts the machine, which is given all that came; what it writes is
+passed over as far as the caller has it, by number, for both write the same bytes.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from tenuto.turn.commands import (
     Request,
     Write,
 )
-from tenuto.turn.short import Machine, Short, nothing_more
+from tenuto.turn.short import Short, TurnStarter, nothing_more
 from tenuto.wires.base import Wire, WireRequest
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import is_readable
-from tenuto.wires.short import UNSURE, Asks, Kind, Said, ShortPath, read_text
+from tenuto.wires.short import UNSURE, Asks, EventKind, EventSays, ShortPath, read_text
 
 _STARTS = (b"event: ", b"data: ")
 """What an event begins with that is read here."""
@@ -90,7 +90,7 @@ class ShortStream(Short):
 
     def __init__(
         self,
-        engine: Machine,
+        engine: TurnStarter,
         request: Request,
         wire: Wire,
         provider: Provider,
@@ -306,18 +306,18 @@ class ShortStream(Short):
     def _event(self, raw: bytes, event: bytes) -> bytes | None:
         """The bytes for the caller of one event; None: it takes the machine."""
         kind, text = self._said(event)
-        if kind is Kind.UNSURE or len(raw) > self._most_bytes or _CUT in text:
+        if kind is EventKind.UNSURE or len(raw) > self._most_bytes or _CUT in text:
             return None
         if not self._is_visible and (shown := text.lstrip()):
             if shown[0] == "<":
                 return None
             self._is_visible = True
-        flows = kind is Kind.OPENS or (kind is Kind.TEXT and not text.isspace())
-        if (flows or kind is Kind.TEXT) and self._is_closing:
+        flows = kind is EventKind.OPENS or (kind is EventKind.TEXT and not text.isspace())
+        if (flows or kind is EventKind.TEXT) and self._is_closing:
             return None
-        if flows or (kind is Kind.NOTHING and not self._held and not self._is_closing):
+        if flows or (kind is EventKind.NOTHING and not self._held and not self._is_closing):
             out, self._held = self._held + raw, b""
-            if kind is Kind.TEXT and self._lessons:
+            if kind is EventKind.TEXT and self._lessons:
                 self._learn(raw, event, text)
         elif not self._may_hold(kind, raw):
             return None
@@ -328,25 +328,25 @@ class ShortStream(Short):
         self._given_bytes += len(out)
         return out
 
-    def _may_hold(self, kind: Kind, raw: bytes) -> bool:
+    def _may_hold(self, kind: EventKind, raw: bytes) -> bool:
         """Whether an event may wait, and the stream is healthy with it; notes that it closes."""
         limit = self._engine.policy.hold_max_bytes
         if limit and len(self._held) + len(raw) > limit:
             return False
-        if kind in (Kind.STOPS, Kind.COMPLETES):
+        if kind in (EventKind.STOPS, EventKind.COMPLETES):
             if self._stopped:
                 return False
             self._stopped = True
-        if kind in (Kind.ENDS, Kind.COMPLETES):
+        if kind in (EventKind.ENDS, EventKind.COMPLETES):
             if not self._stopped or not self._is_visible:
                 return False
             self._finish()
-        if kind not in (Kind.CLOSES, Kind.NOTHING, Kind.TEXT):
+        if kind not in (EventKind.CLOSES, EventKind.NOTHING, EventKind.TEXT):
             self._is_closing = True
             self._first = b""  # no text may follow
         return True
 
-    def _said(self, event: bytes) -> Said:
+    def _said(self, event: bytes) -> EventSays:
         """What an event says, where it is framed as providers do, on lines of name and data."""
         if not is_readable(event):
             return UNSURE
@@ -387,7 +387,7 @@ class ShortStream(Short):
             probed += constants[-1] + _PROBES[kind]
             done = ends
         constants.append(raw[done:])
-        if self._said(probed + event[done:]) != (Kind.TEXT, _PROBE):
+        if self._said(probed + event[done:]) != (EventKind.TEXT, _PROBE):
             return
         self._first, *between, self._last = constants
         self._unlike = b""

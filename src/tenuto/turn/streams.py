@@ -9,7 +9,7 @@ from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.seam import trailing_space
 from tenuto.core.signals import FaultSeen
-from tenuto.core.stopping import Stopping
+from tenuto.core.stopping import StopSequenceJoint
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Frame, FrameTooLarge
 from tenuto.turn.attempt import Attempt
@@ -126,7 +126,7 @@ def read_stream(
 
 def _begin(
     turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
-) -> Generator[Command, Reply, tuple[Reply, Stopping | None]]:
+) -> Generator[Command, Reply, tuple[Reply, StopSequenceJoint | None]]:
     """Hand on what a stream begins with. Return the piece that the caller has already, None where
     it has none, and where the text is joined to what is kept."""
     if not turn.open and turn.answered is not None and (turn.said or turn.reasoning):
@@ -149,7 +149,7 @@ def _begin(
     return given, joint
 
 
-def _kept(turn: TurnRecord, attempt: Attempt, joint: Stopping | None) -> Attempt:
+def _kept(turn: TurnRecord, attempt: Attempt, joint: StopSequenceJoint | None) -> Attempt:
     """Keep what a stream has said, now that it is over."""
     outlet, response, said = turn.outlet, attempt.response, turn.said
     attempt.message = outlet.message

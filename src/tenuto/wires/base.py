@@ -1,8 +1,8 @@
-"""What a wire is: the seam between the relay and one provider format.
+"""What a wire is: all that the turn has to know of one provider format.
 
 A wire never opens a connection. It reads bodies and events into signals, applies edits to the bytes
-of a request, and renders what the caller sees. Look-up is by name; a wire is one module of this
-package with a constant `WIRE`.
+of a request, and renders what the caller sees. Look-up is by name; a wire is one folder of this
+package, whose `wire.py` has a constant `WIRE`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Dialect:
 
 
 class RequestFacts(msgspec.Struct, frozen=True):
-    """What the relay needs to know of a request; None and "" where it does not say.
+    """What the turn needs to know of a request; None and "" where it does not say.
 
     `prefill_barred`: nothing can be appended as the beginning of the model's answer, whatever the
     model takes: the request ends in an assistant row of its own, or uses what excludes it.
@@ -139,7 +139,7 @@ class Answer:
     ending: JsonObject = field(default_factory=dict)
     usage: Usage | None = None
     raw_usage: JsonObject | None = None
-    spoken: Sequence[Spoken] = ()
+    spoken: Sequence[AttemptContent] = ()
 
 
 def kept_of(partial: Answer | None) -> JsonObject:
@@ -206,7 +206,7 @@ class WireRequest(Protocol):
 
     @property
     def facts(self) -> RequestFacts:
-        """What the relay needs to know of it."""
+        """What the turn needs to know of it."""
 
     @property
     def repairs(self) -> tuple[str, ...]:
@@ -220,7 +220,7 @@ class WireRequest(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class AttemptContent:
     """One attempt of which something is kept.
 
     Attributes:
@@ -401,7 +401,7 @@ def no_request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) 
     """Nothing: requests of a wire that is only read pass untouched."""
 
 
-def nothing(spoken: Sequence[Spoken]) -> Content:
+def nothing(spoken: Sequence[AttemptContent]) -> Content:
     """Nothing: text is all that is wanted back."""
     return ()
 
@@ -445,11 +445,11 @@ class Wire:
         request: a request, of its body, the policy's `probe_max_tokens`, its path and the dialect;
             None where the bytes are no request of this wire.
 
-        heeding: a request with what its headers say as well (their names in small letters), on
+        with_headers: a request with what its headers say as well (their names in small letters), on
             wires where they do.
 
         looks_like: whether an object has the shape of this wire's body or event.
-        its_own: of a wire whose paths and shapes are those of another one as well: what shows that
+        claims: of a wire whose paths and shapes are those of another one as well: what shows that
             an object is its own nevertheless. It is spoken where an SDK or a provider's row says
             so; None: it is like no other.
         signed: what shows that an object in the shape of another wire is its own nevertheless, of a
@@ -457,10 +457,9 @@ class Wire:
         frame_mark: what the binary frame of each of its events holds, and that of no other wire's;
             b"" where none is known.
         is_event: whether an object of this shape is one event of a stream rather than a whole body.
-        read: the signals of a body or event, with their places.
-        unrepeated: what makes the events of one stream say only what is new, one after the other,
-            where each may say all that was said before it as well (`RequestFacts.repeats`). No two
-            events of such a wire are taken for alike.
+        make_incremental: what makes the events of one stream say only what is new, one after the
+            other, where each may say all that was said before it as well (`RequestFacts.repeats`).
+            No two events of such a wire are taken for alike.
         running_usage: what stands in events that tell the usage so far beside their text; b"" where
             none does.
         opening: how the event begins by which a stream says that it begins, and nothing more; b""
@@ -503,15 +502,15 @@ class Wire:
 
     is_request: Callable[[str], bool]
     request: Callable[[bytes, int, str, Dialect], WireRequest | None]
-    heeding: Callable[[WireRequest, Mapping[str, str]], WireRequest] = as_asked
+    with_headers: Callable[[WireRequest, Mapping[str, str]], WireRequest] = as_asked
 
     looks_like: Callable[[JsonObject], bool]
-    its_own: Callable[[JsonObject], bool] | None = None
+    claims: Callable[[JsonObject], bool] | None = None
     signed: Callable[[JsonObject], bool] | None = None
     frame_mark: bytes = b""
     is_event: Callable[[JsonObject], bool]
     read: Read
-    unrepeated: Callable[[], Callable[[JsonObject], JsonObject]] = never_repeated
+    make_incremental: Callable[[], Callable[[JsonObject], JsonObject]] = never_repeated
     running_usage: bytes = b""
     opening: bytes = b""
     parts_close: bool = False
@@ -523,7 +522,7 @@ class Wire:
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
 
     layout: Callable[[str], Layout | GroupLayout | FlatLayout]
-    content: Callable[[Sequence[Spoken]], Content] = nothing
+    content: Callable[[Sequence[AttemptContent]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
     forced_stop: str = ""
     as_body: Callable[[Message], JsonObject] = said_beside
@@ -569,15 +568,15 @@ class Wire:
     ) -> WireRequest | None:
         """A request of its body and its headers; else as `request`."""
         parsed = self.request(body, probe_max_tokens, path, dialect)
-        if parsed is None or self.heeding is as_asked:
+        if parsed is None or self.with_headers is as_asked:
             return parsed
         told = {key.lower().decode("latin-1"): value.decode("latin-1") for key, value in headers}
-        return self.heeding(parsed, told)
+        return self.with_headers(parsed, told)
 
     @property
     def repeats(self) -> bool:
         """Whether events may say once more what was said before."""
-        return self.unrepeated is not never_repeated
+        return self.make_incremental is not never_repeated
 
     @property
     def only_read(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.white_space import space_behind
-from tenuto.wires.base import Spoken
+from tenuto.wires.base import AttemptContent
 
 Block = Mapping[str, Any]
 
@@ -60,7 +60,9 @@ class Speech:
     answers: Callable[[Block], object]
 
     def merged(
-        self, spoken: Sequence[Spoken], blocks_of: Callable[[Spoken], Sequence[Block]]
+        self,
+        spoken: Sequence[AttemptContent],
+        blocks_of: Callable[[AttemptContent], Sequence[Block]],
     ) -> Content:
         """Return the blocks of all attempts in order, with the text that is kept of each.
 

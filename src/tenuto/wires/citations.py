@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from tenuto.core.seam import trailing_space
-from tenuto.wires.base import Spoken
+from tenuto.wires.base import AttemptContent
 
 Span = tuple[int, int]
 
@@ -65,7 +65,7 @@ class Place:
         return (by_end, 0) if self.whole.startswith(own) else (by_end,)
 
 
-def is_one(spoken: Sequence[Spoken]) -> bool:
+def is_one(spoken: Sequence[AttemptContent]) -> bool:
     """Whether the answer is one attempt's as it came, whose positions are true as they are."""
     if not spoken:
         return True
@@ -73,7 +73,7 @@ def is_one(spoken: Sequence[Spoken]) -> bool:
     return len(spoken) == 1 and kept == own
 
 
-def places(spoken: Sequence[Spoken]) -> list[Place]:
+def places(spoken: Sequence[AttemptContent]) -> list[Place]:
     """The place of each attempt."""
     whole = "".join(one.text for one in spoken)
     ends = accumulate(len(one.text) for one in spoken)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenuto.core.parts import Part
-from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.base import AttemptContent, JsonObject
 from tenuto.wires.blocks_content import dealt
 
 _WAITING = ("queued", "in_progress")
 
 
-def parts_in_order(spoken: Spoken) -> list[Part]:
+def parts_in_order(spoken: AttemptContent) -> list[Part]:
     """The parts of one attempt by their numbers, those without one last. What still waits in the
     background has said nothing."""
     waits = spoken.value is not None and spoken.value.get("status") in _WAITING
@@ -54,7 +54,9 @@ class Speech:
     new: Callable[[str], JsonObject]
 
     def merged(
-        self, spoken: Sequence[Spoken], items_of: Callable[[Spoken], list[JsonObject]]
+        self,
+        spoken: Sequence[AttemptContent],
+        items_of: Callable[[AttemptContent], list[JsonObject]],
     ) -> list[JsonObject]:
         """The items of all attempts in order, with the text that is kept of each. A continuation's
         text goes on in the part that was cut; what it thought before is left out: the reader of the

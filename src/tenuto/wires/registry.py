@@ -18,7 +18,7 @@ def _shipped() -> dict[str, Wire]:
             wire = importlib.import_module(f"{package.__name__}.{folder.name}.wire").WIRE
             found[wire.name] = wire
     # Those that look like another one come last.
-    return dict(sorted(found.items(), key=lambda item: item[1].its_own is not None))
+    return dict(sorted(found.items(), key=lambda item: item[1].claims is not None))
 
 
 WIRES: Names[Wire] = Names(_shipped)
@@ -37,7 +37,7 @@ def wires_for_path(path: str) -> list[Wire]:
     """The wires that requests to a URL path may speak, often none: the one whose path it is, and
     those that are told from it by who is asked."""
     here = [wire for wire in wires().values() if wire.is_request(path)]
-    return [*[wire for wire in here if wire.its_own is None][:1], *filter(_like_another, here)]
+    return [*[wire for wire in here if wire.claims is None][:1], *filter(_like_another, here)]
 
 
 def wire_for_path(path: str) -> Wire | None:
@@ -54,7 +54,7 @@ def wire_for_frame(raw: bytes) -> Wire | None:
 def wire_for_shape(value: JsonObject) -> Wire | None:
     """The wire whose bodies or events look like this object, or None."""
     for wire in wires().values():
-        shows = wire.its_own or wire.signed
+        shows = wire.claims or wire.signed
         if shows is not None and shows(value):
             return wire
     for wire in wires().values():
@@ -64,4 +64,4 @@ def wire_for_shape(value: JsonObject) -> Wire | None:
 
 
 def _like_another(wire: Wire) -> bool:
-    return wire.its_own is not None
+    return wire.claims is not None

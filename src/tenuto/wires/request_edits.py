@@ -25,7 +25,7 @@ from tenuto.core.actions import (
     Edit,
     FreeToolChoice,
     LowerReasoning,
-    SetOutputBudget,
+    SetOutputLimit,
 )
 from tenuto.core.history import plan_repairs
 from tenuto.core.history_table import Row, Rules
@@ -99,7 +99,7 @@ class EditableRequest:
     """A request as bytes, with what was read of it (`wires.base.WireRequest`).
 
     Args:
-        facts: what the relay needs to know of it.
+        facts: what the turn needs to know of it.
         rows: the history as decoded values.
         rules: how the wire's history is repaired; None: it is not.
         elsewhere: whether the provider keeps rows before these.
@@ -159,7 +159,7 @@ class EditableRequest:
         limit: int | None = None
         for edit in edits:  # in their order: what one sets, a later one may take out again
             match edit:
-                case SetOutputBudget(limit):
+                case SetOutputLimit(limit):
                     put(members, self._output_limit(members, dialect), encode(limit))
                 case LowerReasoning():
                     self._lower_reasoning(members, dialect)

@@ -12,8 +12,8 @@ things pass it that cannot be read: bytes that are no UTF-8, and whole numbers t
 Each reading looks for them itself (`wires.plain.is_readable`).
 
 A wire's file is mostly a table of shapes, as msgspec's structs. What is refused is said by types as
-far as possible: `error: None` for a member that must not tell anything, `Spoken` for a text that is
-not blank.
+far as possible: `error: None` for a member that must not tell anything, `NotBlank` for a text that
+is not blank.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Asks(msgspec.Struct, frozen=True):
     alone: bool = False
 
 
-class Kind(Enum):
+class EventKind(Enum):
     """What one event of a stream says, as far as it must be known to hand it on."""
 
     TEXT = "text"
@@ -69,15 +69,15 @@ class Kind(Enum):
     UNSURE = "unsure"
 
 
-Said = tuple[Kind, str]
+EventSays = tuple[EventKind, str]
 """What an event says, and its text, "" for none."""
 
-UNSURE: Said = (Kind.UNSURE, "")
+UNSURE: EventSays = (EventKind.UNSURE, "")
 
 Named = Annotated[str, msgspec.Meta(min_length=1)]
 """An id, a name or a text that is there."""
 
-Spoken = Annotated[str, msgspec.Meta(pattern=r"\S")]
+NotBlank = Annotated[str, msgspec.Meta(pattern=r"\S")]
 """A text that is not blank."""
 
 NULL = msgspec.Raw(b"null")
@@ -113,7 +113,7 @@ class ShortPath:
     read: Callable[..., Any]
     asks: Callable[[bytes, str], Asks | None]
     is_whole: Callable[[bytes, bytes], bool]
-    event: Callable[[bytes], Said]
+    event: Callable[[bytes], EventSays]
     ends_marked: bool = True
     named: bool = False
     holes: re.Pattern[bytes] = re.compile(rb'"obfuscation": ?"([a-zA-Z0-9]*)"')
@@ -178,40 +178,40 @@ class Event(msgspec.Struct, tag_field="type", kw_only=True):
 
     error: None = None
     response: None = None
-    said: ClassVar[Said] = UNSURE
+    said: ClassVar[EventSays] = UNSURE
 
 
 class Opens(Event):
-    """See `Kind.OPENS`, and so on."""
+    """See `EventKind.OPENS`, and so on."""
 
-    said: ClassVar[Said] = (Kind.OPENS, "")
+    said: ClassVar[EventSays] = (EventKind.OPENS, "")
 
 
 class SaysNothing(Event):
-    """`Kind.NOTHING`."""
+    """`EventKind.NOTHING`."""
 
-    said: ClassVar[Said] = (Kind.NOTHING, "")
+    said: ClassVar[EventSays] = (EventKind.NOTHING, "")
 
 
 class Closes(Event):
-    """`Kind.CLOSES`."""
+    """`EventKind.CLOSES`."""
 
-    said: ClassVar[Said] = (Kind.CLOSES, "")
+    said: ClassVar[EventSays] = (EventKind.CLOSES, "")
 
 
 class Stops(Event):
-    """`Kind.STOPS`."""
+    """`EventKind.STOPS`."""
 
-    said: ClassVar[Said] = (Kind.STOPS, "")
+    said: ClassVar[EventSays] = (EventKind.STOPS, "")
 
 
 class Ends(Event):
-    """`Kind.ENDS`."""
+    """`EventKind.ENDS`."""
 
-    said: ClassVar[Said] = (Kind.ENDS, "")
+    said: ClassVar[EventSays] = (EventKind.ENDS, "")
 
 
 class Completes(Event):
-    """`Kind.COMPLETES`."""
+    """`EventKind.COMPLETES`."""
 
-    said: ClassVar[Said] = (Kind.COMPLETES, "")
+    said: ClassVar[EventSays] = (EventKind.COMPLETES, "")

@@ -131,8 +131,8 @@ class EventReader:
 
     Args:
         wire: the format.
-        new: what makes each event say only what is new (`Wire.unrepeated`), for who has not seen
-            the request.
+        new: what makes each event say only what is new (`Wire.make_incremental`), for who has not
+            seen the request.
         known: how the events look that were alike in another stream of the wire.
         message: what the parts of the answer are put together in.
 

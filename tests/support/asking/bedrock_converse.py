@@ -49,7 +49,7 @@ longer to read than a test to run."""
 
 
 @dataclass
-class Spoken:
+class AttemptContent:
     """What one call of the SDK gave: a message as it would go into the history, or an error."""
 
     text: str = ""
@@ -104,16 +104,16 @@ class Assembled:
             text["text"] += thought.get("text", "")
             text.update({"signature": thought["signature"]} if "signature" in thought else {})
 
-    def done(self) -> Spoken:
+    def done(self) -> AttemptContent:
         for index, text in self.inputs.items():
             self.blocks[index]["toolUse"]["input"] = json.loads(text or "{}")
         return of_message({"role": "assistant", "content": [*self.blocks.values()]}, self.stop,
                           self.usage)  # fmt: skip
 
 
-def of_message(message: Any, stop: Any, usage: Any) -> Spoken:
+def of_message(message: Any, stop: Any, usage: Any) -> AttemptContent:
     content = json.loads(json.dumps(message["content"]))  # as a program does that keeps it
-    return Spoken(
+    return AttemptContent(
         text="".join(block["text"] for block in content if "text" in block),
         calls=[block["toolUse"] for block in content if "toolUse" in block],
         stop=stop,
@@ -172,7 +172,7 @@ class BedrockAsker:
             history.append({"role": "user", "content": [{"toolResult": result}]})
         return history
 
-    def ask_case(self, case: Case, mode: str, way: str = "sync", **more: Any) -> Spoken:
+    def ask_case(self, case: Case, mode: str, way: str = "sync", **more: Any) -> AttemptContent:
         prompt = self.prompt_for(case)
         given = dict(case.request) | ({"toolConfig": TOOLS} if case.wants_tools else {}) | more
         history = self.history_for(case, prompt)
@@ -182,7 +182,7 @@ class BedrockAsker:
 
     def ask(
         self, messages: list[Any], mode: str = "body", way: str = "sync", **more: Any
-    ) -> Spoken:
+    ) -> AttemptContent:
         """Ask once; what the SDK raises is kept in the result."""
         self.told = []
         given = {"modelId": "sim", "messages": messages} | more
@@ -191,9 +191,9 @@ class BedrockAsker:
                 return self.loop.run_until_complete(self._ask_async(given, mode))
             return self._ask(given, mode)
         except Exception as error:  # noqa: BLE001 - which one it is, is what tests are about
-            return Spoken(error=error)
+            return AttemptContent(error=error)
 
-    def _ask(self, given: dict[str, Any], mode: str) -> Spoken:
+    def _ask(self, given: dict[str, Any], mode: str) -> AttemptContent:
         if mode == "body":
             return _of_body(self.client.converse(**given))
         assembled = Assembled()
@@ -204,7 +204,7 @@ class BedrockAsker:
                 assembled.add(event)
         return assembled.done()
 
-    async def _ask_async(self, given: dict[str, Any], mode: str) -> Spoken:
+    async def _ask_async(self, given: dict[str, Any], mode: str) -> AttemptContent:
         if mode == "body":
             return _of_body(await self.async_client.converse(**given))
         assembled = Assembled()
@@ -218,7 +218,7 @@ class BedrockAsker:
                 await closing
         return assembled.done()
 
-    def wanted(self, said: Spoken, case: Case) -> tuple[str, list[Any]]:
+    def wanted(self, said: AttemptContent, case: Case) -> tuple[str, list[Any]]:
         """Return text and decoded arguments of the full right answer."""
         if case.after_tool_result:
             return self.sim.answer(said.prompt), []
@@ -231,7 +231,7 @@ class BedrockAsker:
         return whole.text, [json.loads(str(call.arguments)) for call in whole.calls]
 
 
-def _of_body(response: dict[str, Any]) -> Spoken:
+def _of_body(response: dict[str, Any]) -> AttemptContent:
     message = response["output"]["message"]
     return of_message(message, response.get("stopReason"), response.get("usage"))
 

@@ -121,10 +121,10 @@ class RecoveringTgi(wrapping.Watching, TgiAsker):
             "policy": policy,
             "on_event": self.events.append if watched else None,
         }
-        own, its_own = (made().event_hooks for made in self.made_by)
+        own, claims = (made().event_hooks for made in self.made_by)
         self.made_by = (
             lambda: tenuto.http_client(verify=False, event_hooks=own, **told),
-            lambda: tenuto.async_http_client(verify=False, event_hooks=its_own, **told),
+            lambda: tenuto.async_http_client(verify=False, event_hooks=claims, **told),
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Part
-from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.base import AttemptContent, JsonObject
 from tenuto.wires.blocks_content import Block, Speech
 from tenuto.wires.json import decode_object
 
@@ -54,7 +54,7 @@ SPEECH = Speech(
 )
 
 
-def merged_content(spoken: Sequence[Spoken]) -> Content:
+def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """Return the blocks of all attempts, with the text that is kept of each.
 
     >>> from tenuto.core.parts import Message, Opened
@@ -62,14 +62,14 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     ...     message = Message()
     ...     block = {"type": "text", "text": ""}
     ...     message.take([Opened((0,), Kind.TEXT, block, "text", came)])
-    ...     return Spoken(None, kept, message=message)
+    ...     return AttemptContent(None, kept, message=message)
     >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'type': 'text', 'text': 'Half of it.'},)
     """
     return SPEECH.merged(spoken, _blocks)
 
 
-def _blocks(spoken: Spoken) -> list[JsonObject]:
+def _blocks(spoken: AttemptContent) -> list[JsonObject]:
     """The blocks of one attempt, without calls for the caller."""
     parts = spoken.message.parts if spoken.message is not None else []
     return [_block(part) for part in parts if part.kind is not Kind.CALL]

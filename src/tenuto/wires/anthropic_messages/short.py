@@ -14,12 +14,12 @@ from tenuto.wires.short import (
     Closes,
     Ends,
     Event,
-    Kind,
+    EventKind,
+    EventSays,
     Named,
+    NotBlank,
     Opens,
-    Said,
     SaysNothing,
-    Spoken,
     Stops,
     is_plain_text,
     lack_nothing,
@@ -34,7 +34,7 @@ class _Block(msgspec.Struct, tag_field="type"):
 
 
 class _Spoken(_Block, tag="text"):
-    text: Spoken
+    text: NotBlank
 
 
 class _Image(_Block, tag="image"): ...
@@ -55,7 +55,7 @@ class _Asked(_Row, tag="user"):
 
 
 class _Answered(_Row, tag="assistant"):
-    content: Spoken | Annotated[_Blocks, msgspec.Meta(min_length=1)]
+    content: NotBlank | Annotated[_Blocks, msgspec.Meta(min_length=1)]
 
 
 class _Request(msgspec.Struct):
@@ -226,7 +226,7 @@ _read_event = msgspec.json.Decoder(
 ).decode
 
 
-def event(data: bytes) -> Said:
+def event(data: bytes) -> EventSays:
     """What an event says.
 
     >>> event(b'{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hi"}}')[1]
@@ -236,4 +236,4 @@ def event(data: bytes) -> Said:
         told = _read_event(data)
     except UNREADABLE:
         return UNSURE
-    return (Kind.TEXT, told.delta.text) if type(told) is _Delta else told.said
+    return (EventKind.TEXT, told.delta.text) if type(told) is _Delta else told.said

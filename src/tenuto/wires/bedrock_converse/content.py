@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Part
-from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.base import AttemptContent, JsonObject
 from tenuto.wires.bedrock_converse.events import SERVER_TOOL, cited_texts
 from tenuto.wires.blocks_content import Block, Speech
 from tenuto.wires.json import decode_object
@@ -54,14 +54,14 @@ SPEECH = Speech(
 )
 
 
-def merged_content(spoken: Sequence[Spoken]) -> Content:
+def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """Return the blocks of all attempts, with the text that is kept of each.
 
     >>> from tenuto.core.parts import Message, Piece
     >>> def spoken(came, kept):
     ...     message = Message()
     ...     message.take([Piece((0,), Kind.TEXT, came, holds="text")])
-    ...     return Spoken(None, kept, message=message)
+    ...     return AttemptContent(None, kept, message=message)
     >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'text': 'Half of it.'},)
     """
@@ -76,7 +76,7 @@ def text_of(block: Block) -> str:
     return "".join(cited_texts(block.get("citationsContent")))
 
 
-def _blocks(spoken: Spoken) -> list[Block]:
+def _blocks(spoken: AttemptContent) -> list[Block]:
     """The blocks of one attempt, without calls for the caller."""
     parts = spoken.message.parts if spoken.message is not None else []
     return [_block(part) for part in parts if _is_block(part)]

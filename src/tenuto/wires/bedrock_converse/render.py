@@ -1,7 +1,7 @@
 """The writing side of Converse: what the caller sees where Tenuto had to write something.
 
 Shapes follow botocore's model of bedrock-runtime and are checked against it in the tests. Events
-are written as `{name: payload}`, one on a line; the relay makes messages of them.
+are written as `{name: payload}`, one on a line; the turn makes messages of them.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from itertools import chain
 
 from tenuto.core.parts import Kind, Message
 from tenuto.core.parts import Place as PartPlace
-from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.base import AttemptContent, JsonObject
 from tenuto.wires.citations import Place, places
 from tenuto.wires.members import object_in
 
@@ -28,7 +28,11 @@ def cited_in(message: Message | None) -> list[JsonObject]:
 
 
 def joined_citations(
-    spoken: Sequence[Spoken], part: int, *, thought: str = "", given: Sequence[JsonObject] = ()
+    spoken: Sequence[AttemptContent],
+    part: int,
+    *,
+    thought: str = "",
+    given: Sequence[JsonObject] = (),
 ) -> list[JsonObject]:
     """The citations of all attempts, with the positions of the whole text, which is in this part of
     the content, and none twice.

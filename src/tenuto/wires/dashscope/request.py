@@ -120,7 +120,7 @@ def parse_request(
     return chat
 
 
-def heeding(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest:
+def with_headers(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest:
     """The request with what its headers say: whether a stream is wanted."""
     wanted = headers.get("x-dashscope-sse", "").strip().lower()
     events = "text/event-stream" in headers.get("accept", "").lower()

@@ -18,7 +18,7 @@ from tenuto.wires.base import JsonObject, error_body, never
 from tenuto.wires.dashscope import render
 from tenuto.wires.dashscope.events import Unrepeated, stops
 from tenuto.wires.dashscope.render import as_chat
-from tenuto.wires.dashscope.request import heeding, is_request, parse_request
+from tenuto.wires.dashscope.request import is_request, parse_request, with_headers
 from tenuto.wires.errors import ErrorRow, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.members import object_in
@@ -111,11 +111,11 @@ WIRE = replace(
     errors=ERRORS,
     is_request=is_request,
     request=parse_request,
-    heeding=heeding,
+    with_headers=with_headers,
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    unrepeated=Unrepeated,
+    make_incremental=Unrepeated,
     is_terminator=never,
     usage_object=lambda value: object_in(value.get("usage")) or None,
     parse_fault=fault_parser(_error_of, read_fault),

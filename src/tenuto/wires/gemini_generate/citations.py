@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.base import AttemptContent, JsonObject
 from tenuto.wires.citations import Place, Span, places, size
 from tenuto.wires.gemini_generate.content import SOURCES, Part, is_text, parts_of
 from tenuto.wires.members import list_in, object_in
@@ -21,7 +21,7 @@ _COUNTED_IN_BYTES = "citationSources"
 _INDEXED = frozenset({"groundingChunks", "groundingSupports"})
 
 
-def joined_sources(spoken: Sequence[Spoken], parts: Sequence[Part] | None) -> JsonObject:
+def joined_sources(spoken: Sequence[AttemptContent], parts: Sequence[Part] | None) -> JsonObject:
     """The members of a candidate that tell the sources of all attempts. Positions count from the
     beginning of the part of `parts` that holds the words; None: of the text of a stream."""
     told = _Sources(parts)

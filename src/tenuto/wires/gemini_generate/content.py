@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Message
-from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.base import AttemptContent, JsonObject
 from tenuto.wires.blocks_content import dealt
 
 Part = Mapping[str, Any]
@@ -80,7 +80,7 @@ def is_signed(part: Part) -> bool:
     return any(part.get(key) for key in SIGNATURES)
 
 
-def merged_content(spoken: Sequence[Spoken]) -> Content:
+def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """The parts of all attempts in order, with the text that is kept of each; texts that follow
     each other are one, unless one is signed. Behind them the token of a pause, if the last of them
     paused.
@@ -89,7 +89,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     >>> def spoken(came, kept):
     ...     message = Message()
     ...     message.take([Opened((), Kind.TEXT, {"text": came}, "text", came, goes_on=True)])
-    ...     return Spoken(None, kept, message=message)
+    ...     return AttemptContent(None, kept, message=message)
     >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'text': 'Half of it.'},)
     """
@@ -135,7 +135,7 @@ def with_text(parts: Sequence[Part], text: str) -> list[Part]:
     return [*out, {"text": waiting}] if waiting else out
 
 
-def _parts(spoken: Spoken) -> Iterator[JsonObject]:
+def _parts(spoken: AttemptContent) -> Iterator[JsonObject]:
     """The parts of one attempt, without calls for the caller."""
     parts = spoken.message.parts if spoken.message is not None else ()
     said = (part.whole() for part in parts if part.kind is not Kind.CALL)

@@ -14,9 +14,9 @@ from tenuto.wires.short import (
     NULL,
     UNSURE,
     Asks,
-    Kind,
+    EventKind,
+    EventSays,
     Named,
-    Said,
     is_plain_text,
     lack_nothing,
 )
@@ -250,7 +250,7 @@ class _Event(msgspec.Struct):
 _read_event = msgspec.json.Decoder(_Event).decode
 
 
-def event(data: bytes) -> Said:
+def event(data: bytes) -> EventSays:
     """What an event says.
 
     >>> event(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}')[1]
@@ -262,8 +262,8 @@ def event(data: bytes) -> Said:
         return UNSURE
     text = candidate.content.parts[0].text
     if candidate.reason:
-        return Kind.STOPS, text
-    return (Kind.TEXT, text) if text else UNSURE
+        return EventKind.STOPS, text
+    return (EventKind.TEXT, text) if text else UNSURE
 
 
 HOLES = re.compile(rb'"(?:(?:candidates|total|thoughts|prompt)T|t)okenCount": ?(\d+)(?=[,}\s])')

@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Part
-from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.base import AttemptContent, JsonObject
 from tenuto.wires.gemini_interactions.steps import (
     CALL,
     INPUT,
@@ -31,7 +31,7 @@ PAUSE = "pause"
 """Where a message keeps that step."""
 
 
-def merged_content(spoken: Sequence[Spoken]) -> Content:
+def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """The steps of all attempts in order, with the text that is kept of each, and behind them the
     token of a pause, if the last of them paused.
 
@@ -39,7 +39,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     >>> def spoken(came, kept):
     ...     step, message = {"type": "model_output", "content": [{"text": came}]}, Message()
     ...     message.take([Opened((0,), Kind.TEXT, step)])
-    ...     return Spoken(None, kept, message=message)
+    ...     return AttemptContent(None, kept, message=message)
     >>> merged = merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     >>> len(merged), merged[0]["content"][0]["text"]
     (1, 'Half of it.')
@@ -109,7 +109,7 @@ def _may_go_back(step: JsonObject, run: list[Any]) -> bool:
 # --- the steps of one attempt -------------------------------------------------------------------
 
 
-def _steps(spoken: Spoken) -> list[JsonObject]:
+def _steps(spoken: AttemptContent) -> list[JsonObject]:
     """The steps of one attempt, without calls for the caller and what was asked."""
     steps = [_step(part) for part in parts_in_order(spoken) if part.kind is not Kind.CALL]
     return [step for step in steps if kind_of(step) not in (CALL, INPUT)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tenuto.core.parts import AnySignal, Kind, Part, Piece
-from tenuto.wires.base import Answer, JsonObject, Spoken
+from tenuto.wires.base import Answer, AttemptContent, JsonObject
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import encode, encode_event
 from tenuto.wires.openai_chat.render import COUNTS, DONE, ChatLayout, completion
@@ -64,7 +64,7 @@ def _content(answer: Answer) -> str | list[JsonObject]:
     return [*thinking, *parts]
 
 
-def _kept(one: Spoken) -> Iterable[JsonObject]:
+def _kept(one: AttemptContent) -> Iterable[JsonObject]:
     """What is kept of one attempt's chunks, without its thinking."""
     parts = one.message.parts if one.message is not None else []
     said = [chunk for part in parts if part.place == CONTENT for chunk in _chunks(part)]

@@ -87,7 +87,7 @@ WIRE = replace(
     shown=openai_chat.SHOWN | {Outcome.OVERFLOW: Shown(native="model_length", received=True)},
     is_request=is_request,
     request=parse_request,
-    its_own=is_its_own,
+    claims=is_its_own,
     read=read,
     layout=render.MistralLayout,
     render_body=render.render_body,

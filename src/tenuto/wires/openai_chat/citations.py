@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.base import AttemptContent, JsonObject
 from tenuto.wires.citations import Place, places
 
 
-def annotations_of(spoken: Spoken) -> list[Any]:
+def annotations_of(spoken: AttemptContent) -> list[Any]:
     """The annotations of one attempt, often none."""
     parts = spoken.message.parts if spoken.message is not None else []
     pieces = chain.from_iterable(part.grown.get("annotations", ()) for part in parts)
@@ -18,7 +18,7 @@ def annotations_of(spoken: Spoken) -> list[Any]:
 
 
 def joined_annotations(
-    spoken: Sequence[Spoken],
+    spoken: Sequence[AttemptContent],
     given: Sequence[Any] = (),
     positions: tuple[str, str] = ("start_index", "end_index"),
 ) -> list[Any]:

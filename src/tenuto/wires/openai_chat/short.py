@@ -12,10 +12,10 @@ from tenuto.wires.short import (
     NULL,
     UNSURE,
     Asks,
-    Kind,
+    EventKind,
+    EventSays,
     Named,
-    Said,
-    Spoken,
+    NotBlank,
     is_plain_text,
     read_object,
     read_text,
@@ -41,7 +41,7 @@ class _Developer(_Row, tag="developer"): ...
 
 
 class _Answered(_Row, tag="assistant"):
-    content: Spoken
+    content: NotBlank
 
 
 _Rows = list[_User | _System | _Developer | _Answered]
@@ -222,7 +222,7 @@ class _Chunk(msgspec.Struct):
 _read_chunk = msgspec.json.Decoder(_Chunk).decode
 
 
-def event(data: bytes) -> Said:
+def event(data: bytes) -> EventSays:
     """What a chunk says.
 
     >>> event(b'{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}')[1]
@@ -231,19 +231,19 @@ def event(data: bytes) -> Said:
     'unsure'
     """
     if data == b"[DONE]":
-        return Kind.ENDS, ""
+        return EventKind.ENDS, ""
     try:
         chunk = _read_chunk(data)
     except UNREADABLE:
         return UNSURE
     if not chunk.choices:
-        return (Kind.NOTHING if chunk.usage is None else Kind.COUNTS), ""
+        return (EventKind.NOTHING if chunk.usage is None else EventKind.COUNTS), ""
     if len(chunk.choices) > 1:
         return UNSURE
     (choice,) = chunk.choices
     text = choice.delta.content or ""
     if choice.finish_reason:
-        return UNSURE if text else (Kind.STOPS, "")
+        return UNSURE if text else (EventKind.STOPS, "")
     if chunk.usage is not None or choice.native_finish_reason:
         return UNSURE
-    return (Kind.TEXT, text) if text else (Kind.NOTHING, "")
+    return (EventKind.TEXT, text) if text else (EventKind.NOTHING, "")

@@ -11,13 +11,13 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Part
-from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.base import AttemptContent, JsonObject
 from tenuto.wires.items_content import Speech, parts_in_order
 from tenuto.wires.members import list_in
 from tenuto.wires.openai_responses.items import SUMMARY, kind_of, parts_of
 
 
-def merged_content(spoken: Sequence[Spoken]) -> Content:
+def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """The items of all attempts in order, with the text that is kept of each.
 
     Together with what a continuation thought before it goes on, the id of its message is left out:
@@ -29,7 +29,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     ...     part, message = {"type": "output_text", "text": ""}, Message()
     ...     message.take([Opened((0,), Kind.GROUP, {"type": "message"}),
     ...                   Opened((0, 0), Kind.TEXT, part, "text", came)])
-    ...     return Spoken(None, kept, message=message)
+    ...     return AttemptContent(None, kept, message=message)
     >>> merged = merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     >>> len(merged), merged[0]["content"][0]["text"]
     (1, 'Half of it.')
@@ -158,7 +158,7 @@ def said_items(text: str, content: Content) -> list[JsonObject]:
 # --- the items of one attempt -------------------------------------------------------------------
 
 
-def _items(spoken: Spoken) -> list[JsonObject]:
+def _items(spoken: AttemptContent) -> list[JsonObject]:
     """The items of one attempt, without calls for the caller. Of several under one number the last
     one counts."""
     last = {part.place: part for part in parts_in_order(spoken) if len(part.place) == 1}

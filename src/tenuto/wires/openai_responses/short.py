@@ -15,11 +15,11 @@ from tenuto.wires.short import (
     Closes,
     Completes,
     Event,
-    Kind,
+    EventKind,
+    EventSays,
     Named,
+    NotBlank,
     Opens,
-    Said,
-    Spoken,
     is_plain_text,
     read_object,
 )
@@ -44,7 +44,7 @@ class _Developer(_Row, tag="developer"): ...
 
 
 class _Answered(_Row, tag="assistant", kw_only=True):
-    content: Spoken  # type: ignore[assignment]
+    content: NotBlank  # type: ignore[assignment]
 
 
 class _Request(msgspec.Struct):
@@ -222,7 +222,7 @@ _read_event = msgspec.json.Decoder(
 ).decode
 
 
-def event(data: bytes) -> Said:
+def event(data: bytes) -> EventSays:
     """What an event says.
 
     >>> event(b'{"type":"response.output_text.delta","delta":"Hi"}')[1]
@@ -232,7 +232,7 @@ def event(data: bytes) -> Said:
         told = _read_event(data)
     except UNREADABLE:
         return UNSURE
-    return (Kind.TEXT, told.delta) if type(told) is _Delta else told.said
+    return (EventKind.TEXT, told.delta) if type(told) is _Delta else told.said
 
 
 HOLES = re.compile(
