@@ -1,0 +1,29 @@
+"""docs/design.md follows one cut answer through the code: the answer has to go the same way."""
+
+import re
+from pathlib import Path
+
+from size import walked
+
+ROOT = Path(__file__).resolve().parents[2]
+DESIGN = (ROOT / "docs" / "design.md").read_text("utf-8")
+STEPS = DESIGN.partition("## One cut answer")[2].partition("\n## ")[0]
+BESIDE = {"turn/drive.py", "core/ladders.py"}
+"""Files that the steps name and of which no function runs: a driver of sockets, and a table."""
+
+
+def test_the_cut_answer_enters_every_file_that_the_steps_name() -> None:
+    named = set(re.findall(r"\(\.\./src/tenuto/([\w/]+\.py)\)", STEPS))
+    assert len(named) > 15
+    assert named - set(walked()) == BESIDE
+
+
+def test_every_function_that_the_page_names_is_where_it_says() -> None:
+    pairs = re.findall(
+        r"`(\w+)(?:\.(\w+))?`[^`]{0,40}?\[`[^`]+`\]\(\.\./src/tenuto/([\w/]+\.py)\)", DESIGN
+    )
+    assert len(pairs) > 10
+    for name, member, file in pairs:
+        source = (ROOT / "src" / "tenuto" / file).read_text("utf-8")
+        assert re.search(rf"\b(def|class) {name}\b|^{name}\b", source, re.MULTILINE), (name, file)
+        assert not member or f"def {member}(" in source, (name, member, file)
