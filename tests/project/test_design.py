@@ -20,7 +20,7 @@ def test_the_cut_answer_enters_every_file_that_the_steps_name() -> None:
 
 def test_every_function_that_the_page_names_is_where_it_says() -> None:
     pairs = re.findall(
-        r"`(\w+)(?:\.(\w+))?`[^`]{0,40}?\[`[^`]+`\]\(\.\./src/tenuto/([\w/]+\.py)\)", DESIGN
+        r"`(\w+)(?:\.(\w+))?`\s+(?:in\s+|\()\[`[^`]+`\]\(\.\./src/tenuto/([\w/]+\.py)\)", DESIGN
     )
     assert len(pairs) > 10
     for name, member, file in pairs:
