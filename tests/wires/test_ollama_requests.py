@@ -157,6 +157,11 @@ def test_broken_calls_go_back_as_objects_each_with_its_failed_result() -> None:
     assert list(SIMULATED.violations({}, body, Settings())) == []
 
 
+def test_a_prompt_has_no_tools() -> None:
+    body = {"model": "m", "prompt": "Tell.", "tools": [{"function": {"name": "f"}}]}
+    assert parsed(body, "/api/generate").tool_parameters() == {}
+
+
 @pytest.mark.behaviour("C9", "C14a")
 def test_a_prompt_goes_on_behind_its_own_words_and_a_raw_one_at_its_end() -> None:
     said = (AppendAssistant("Half"), AppendUser("Go on."))
