@@ -405,8 +405,13 @@ def _error_of(value: JsonObject) -> object | None:
 read = reader(_read_body, _read_event, _error_of, read_fault)
 
 
-usage_object = usage_at("response.usage", "usage")
-"""The native usage object: of the response in an event, or of a body."""
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of the response in an event, or of a body."""
+    holds = isinstance(value.get("response"), dict)
+    return (_usage_within if holds else _usage_beside)(value)
+
+
+_usage_beside, _usage_within = usage_at("usage"), usage_at("response.usage")
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
