@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 from cohere.types import Message, NonStreamedChatResponse, StreamedChatResponse, ToolResult
 from pydantic import TypeAdapter
+from support.paths import wire_for_path
 
 from tenuto.core import hints
 from tenuto.core.actions import (
@@ -32,7 +33,7 @@ from tenuto.wires.cohere_v1.errors import read_fault
 from tenuto.wires.cohere_v1.render import ChatLayout, render_body
 from tenuto.wires.cohere_v1.request import ChatRequest, parse_request
 from tenuto.wires.members import members_of, rows_of
-from tenuto.wires.registry import wire_for_path, wire_for_shape
+from tenuto.wires.registry import wire_for_shape
 
 EVENT: TypeAdapter[Any] = TypeAdapter(StreamedChatResponse)
 ROW: TypeAdapter[Any] = TypeAdapter(Message)

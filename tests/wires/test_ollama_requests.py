@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from support.paths import wire_for_path
 from support.repairing import repair_history
 
 from tenuto.core import hints
@@ -27,7 +28,6 @@ from tenuto.wires.base import Dialect
 from tenuto.wires.ollama.errors import read_fault
 from tenuto.wires.ollama.history import RULES
 from tenuto.wires.ollama.wire import WIRE
-from tenuto.wires.registry import wire_for_path
 
 USER = {"role": "user", "content": "Hi"}
 CALL = {"function": {"name": "write", "arguments": {"path": "a"}}}
