@@ -32,7 +32,7 @@ from tenuto.detection import read, recognize
 from tenuto.sim import CASES, Simulator, Step
 from tenuto.turn import watch
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.stops import in_other_words
+from tenuto.wires.stops import SPOKEN_ELSEWHERE
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 
@@ -124,7 +124,7 @@ def as_json(value: Any) -> bytes:
 
 # --- N1, N2: the table ------------------------------------------------------------------------
 
-ALL_STOPS = in_other_words(openai_chat.STOPS) | openai_chat.STOPS
+ALL_STOPS = SPOKEN_ELSEWHERE | openai_chat.STOPS
 
 
 @pytest.mark.behaviour("N1", "N2", "N4", "N5")

@@ -8,7 +8,7 @@ from tenuto.core.fault import FAULT_CLASSES
 from tenuto.core.stop import CLEAN, GRAVITY, SENTENCES
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.registry import wires
-from tenuto.wires.stops import StopTable, in_other_words
+from tenuto.wires.stops import SPOKEN_ELSEWHERE, StopTable
 
 HEAD = """\
 # Stops
@@ -57,7 +57,8 @@ def _kinds() -> Iterator[list[str]]:
 
 def _values(own: StopTable) -> Iterator[list[str]]:
     """The wire's own values, then those of its dialects."""
-    for whose, stops in (("the wire's own", own), ("dialects", in_other_words(own))):
+    others = {native: row for native, row in SPOKEN_ELSEWHERE.items() if native not in own}
+    for whose, stops in (("the wire's own", own), ("dialects", others)):
         for native, (reason, detail) in stops.items():
             yield [code(native), code(reason), code(detail) if detail else "–", whose]
 

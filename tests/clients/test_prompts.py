@@ -11,13 +11,13 @@ import openai
 import pytest
 from support.asking.wrapping import QUICK
 from support.far_sides import FarSide, json_answer, sse_answer
+from support.paths import wire_for_path
 
 import tenuto
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, DropConstraint
 from tenuto.wires.base import Dialect
 from tenuto.wires.openai_completions.wire import WIRE
-from tenuto.wires.registry import wire_for_path
 
 SHARED = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "m"}
 USAGE = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}

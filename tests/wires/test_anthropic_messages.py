@@ -37,11 +37,11 @@ from tenuto.wires.anthropic_messages import wire
 from tenuto.wires.anthropic_messages.errors import ERRORS
 from tenuto.wires.anthropic_messages.wire import REDACTED_THINKING, WIRE
 from tenuto.wires.registry import wires
-from tenuto.wires.stops import in_other_words
+from tenuto.wires.stops import SPOKEN_ELSEWHERE
 from tenuto.wires.stream import EventReader, flowing_in
 
 K = FaultKind
-STOPS = in_other_words(wire.STOPS) | wire.STOPS
+STOPS = SPOKEN_ELSEWHERE | wire.STOPS
 TOOL = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1.0}}
 SERVER_TOOL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
 USAGE = {

@@ -11,6 +11,7 @@ import pytest
 from cohere.types import UserChatMessageV2
 from cohere.v2.types import V2ChatResponse, V2ChatStreamResponse
 from pydantic import TypeAdapter
+from support.paths import wire_for_path
 
 from tenuto.core import hints
 from tenuto.core.actions import (
@@ -36,7 +37,6 @@ from tenuto.wires.cohere.render import CohereLayout, render_body
 from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.json import decode_object
 from tenuto.wires.members import members_of, rows_of
-from tenuto.wires.registry import wire_for_path
 from tenuto.wires.stream import flowing_in
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "cohere"

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 from cohere.types import Message, NonStreamedChatResponse, StreamedChatResponse, ToolResult
 from pydantic import TypeAdapter
+from support.paths import wire_for_path
 
 from tenuto.core import hints
 from tenuto.core.actions import (
@@ -26,13 +27,13 @@ from tenuto.core.signals import FaultSeen, StopSeen, Usage
 from tenuto.sim.cohere_v1.rules import impossible, violations
 from tenuto.sim.reply import Settings
 from tenuto.wires.base import Answer, Dialect
-from tenuto.wires.billed_usage import merged_usage
+from tenuto.wires.billed_usage import grown_usage
 from tenuto.wires.cohere_v1 import wire
 from tenuto.wires.cohere_v1.errors import read_fault
 from tenuto.wires.cohere_v1.render import ChatLayout, render_body
 from tenuto.wires.cohere_v1.request import ChatRequest, parse_request
 from tenuto.wires.members import members_of, rows_of
-from tenuto.wires.registry import wire_for_path, wire_for_shape
+from tenuto.wires.registry import wire_for_shape
 
 EVENT: TypeAdapter[Any] = TypeAdapter(StreamedChatResponse)
 ROW: TypeAdapter[Any] = TypeAdapter(Message)
@@ -390,9 +391,16 @@ def test_a_body_that_was_joined_is_what_the_types_of_the_sdk_allow() -> None:
 
 def test_what_is_billed_alone_is_counted_on() -> None:
     billed = {"billed_units": {"input_tokens": 3, "output_tokens": 4}}
-    grown = merged_usage(billed, Usage(3, 9))
+    grown = grown_usage(billed, Usage(3, 9))
     assert grown == {"billed_units": {"input_tokens": 3, "output_tokens": 9}}
-    assert merged_usage(billed, Usage()) == billed
+    assert grown_usage(billed, Usage()) == billed
+
+
+@pytest.mark.behaviour("C19")
+def test_only_the_output_is_told_anew_in_whole_numbers() -> None:
+    meta = {"billed_units": {"output_tokens": 2.0}, "tokens": {"output_tokens": 3}}
+    grown = {"billed_units": {"output_tokens": 8}, "tokens": {"output_tokens": 9}}
+    assert json.dumps(grown_usage(meta, Usage(5, 9))) == json.dumps(grown)
 
 
 @pytest.mark.behaviour("P1a", "E9")

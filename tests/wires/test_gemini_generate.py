@@ -13,6 +13,7 @@ import pytest
 from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
+from support.paths import wire_for_path
 
 from tenuto import StreamDetector, detect
 from tenuto.core.outcome import Outcome
@@ -21,7 +22,7 @@ from tenuto.core.stop import CLEAN, Confidence, StopReason
 from tenuto.detection import read
 from tenuto.frames.sse import SseDecoder
 from tenuto.wires.gemini_generate.wire import BLOCKS, NUMBERS, SHOWN, STOPS, WIRE
-from tenuto.wires.registry import wire_for_path, wires
+from tenuto.wires.registry import wires
 from tenuto.wires.stream import EventReader, flowing_in
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "gemini-generate"

@@ -15,6 +15,7 @@ from google.genai.interactions import (
     InteractionSSEStreamEvent,
     StepDelta,
 )
+from support.paths import wire_for_path
 
 from tenuto import StreamDetector, detect
 from tenuto.core.parts import Message
@@ -23,7 +24,7 @@ from tenuto.frames.sse import SseDecoder
 from tenuto.wires.gemini_interactions import wire
 from tenuto.wires.gemini_interactions.errors import ERRORS, read_fault
 from tenuto.wires.gemini_interactions.steps import CALL, INPUT, OUTPUT, THOUGHT, kind_of
-from tenuto.wires.registry import wire_for_path, wires
+from tenuto.wires.registry import wires
 from tenuto.wires.stream import flowing_in
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "gemini-interactions"

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from support.paths import wire_for_path
 from support.repairing import repair_history
 
 from tenuto.core import hints
@@ -27,7 +28,6 @@ from tenuto.wires.base import Dialect
 from tenuto.wires.ollama.errors import read_fault
 from tenuto.wires.ollama.history import RULES
 from tenuto.wires.ollama.wire import WIRE
-from tenuto.wires.registry import wire_for_path
 
 USER = {"role": "user", "content": "Hi"}
 CALL = {"function": {"name": "write", "arguments": {"path": "a"}}}
@@ -155,6 +155,11 @@ def test_broken_calls_go_back_as_objects_each_with_its_failed_result() -> None:
     ]
     body = {"model": "m", "stream": True, "messages": rows}
     assert list(SIMULATED.violations({}, body, Settings())) == []
+
+
+def test_a_prompt_has_no_tools() -> None:
+    body = {"model": "m", "prompt": "Tell.", "tools": [{"function": {"name": "f"}}]}
+    assert parsed(body, "/api/generate").tool_parameters() == {}
 
 
 @pytest.mark.behaviour("C9", "C14a")

@@ -11,7 +11,6 @@ from support.aws import chunk, message
 
 from tenuto import StopReason, detect
 from tenuto.wires.registry import wires
-from tenuto.wires.stops import in_other_words, look_up
 
 METRICS = {"amazon-bedrock-invocationMetrics": {"inputTokenCount": 1, "outputTokenCount": 2}}
 
@@ -36,8 +35,7 @@ def chat(event: bool, **choice: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("word", ["canceled", "Canceled", "cancelled"])
 @pytest.mark.parametrize("wire", sorted(wires()))
 def test_a_cancelled_answer_is_known_in_both_spellings_on_every_wire(wire, word):
-    table = wires()[wire].stops
-    stop = look_up(word, "stop", {**in_other_words(table), **table})
+    stop = wires()[wire].read_stop(word, "stop")
     assert stop is not None
     assert (stop.reason, stop.known) == (StopReason.CANCELLED, True)
 

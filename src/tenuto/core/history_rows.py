@@ -187,7 +187,7 @@ class RowRepair:
             return
         if found is None and self._rules.may_lack_arguments:
             return
-        mended = Json(whole_arguments(found)) if self._rules.object_arguments else _as_text(found)
+        mended = Json(_whole_arguments(found)) if self._rules.object_arguments else _as_text(found)
         if mended != found:
             self.words.append("broken_arguments_replaced")
             changes[path] = mended
@@ -200,10 +200,10 @@ def _is_unsigned(part: JsonObject, shape: Reasoning) -> bool:
 
 
 def _as_text(arguments: Any) -> str | JsonText:
-    return JsonText(arguments) if isinstance(arguments, dict) else whole_arguments(arguments)
+    return JsonText(arguments) if isinstance(arguments, dict) else _whole_arguments(arguments)
 
 
-def whole_arguments(arguments: Any) -> str:
+def _whole_arguments(arguments: Any) -> str:
     """Return the text of whole arguments, and that of an empty object for all else."""
     judged = judge(arguments) if isinstance(arguments, str) else None
     return judged.text if judged is not None and judged.finding is Finding.WHOLE else "{}"

@@ -37,7 +37,6 @@ from tenuto.turn.streams import open_as_events
 from tenuto.turn.unrecognized import with_words
 from tenuto.turn.usage import counted, summed, usage_comment, usage_line
 from tenuto.wires.base import Answer, Shown
-from tenuto.wires.stops import in_other_words, look_up
 
 
 def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
@@ -191,7 +190,7 @@ class _Ending:
         usual = {wire.clean_stop(response.calls).lower()}
         if self._turn.facts.call_forced:
             usual.add(wire.forced_stop)
-        seen = look_up(raw, "", {**in_other_words(wire.stops), **wire.stops})
+        seen = wire.read_stop(raw, "")
         called = seen is not None and seen.reason is StopReason.TOOL_CALL
         return called or raw.strip().lower() in usual
 

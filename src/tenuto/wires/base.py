@@ -19,13 +19,13 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal, Kind, Message, Native, Part
-from tenuto.core.signals import Signal, Usage
+from tenuto.core.signals import Signal, StopSeen, Usage
 from tenuto.frames.frame import is_done
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.form import Form
 from tenuto.wires.json import decode_object, encode
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable
+from tenuto.wires.stops import StopTable, stop_reader
 
 JsonObject = dict[str, Any]
 
@@ -154,15 +154,25 @@ def kept_of(partial: Answer | None) -> JsonObject:
     return {"partial": {key: text for key, text in kept.items() if text}}
 
 
-def error_body(error: Callable[[str, str], JsonObject]) -> Callable[..., bytes]:
+def error_body(
+    error: Callable[[str, str], JsonObject], within: str = ""
+) -> Callable[[str, str, Answer | None], bytes]:
     """What writes the body of an error of ours, in a wire's own shape, of its code and message and
-    what there is of an answer.
+    what there is of an answer. `within`: the member of the body that the error is, "" where it is
+    the body itself.
 
     >>> write = error_body(lambda code, message: {"error": message})
     >>> write("dropped", "It broke off.", Answer("Half"))
     b'{"error":"It broke off.","partial":{"text":"Half"}}'
+    >>> error_body(lambda code, message: {"code": code}, within="error")("dropped", "", None)
+    b'{"error":{"code":"dropped"}}'
     """
-    return lambda code, message, partial: encode(error(code, message) | kept_of(partial))
+
+    def write(code: str, message: str, partial: Answer | None) -> bytes:
+        made = error(code, message) | kept_of(partial)
+        return encode({within: made} if within else made)
+
+    return write
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,6 +503,8 @@ class Wire:
 
         form: how whole requests are written, for who has none that could be edited; None: such
             requests are not written.
+
+        read_stop: the stop that a native value means, made of `stops`.
     """
 
     name: str
@@ -533,12 +545,15 @@ class Wire:
 
     form: Form | None = None
 
+    read_stop: Callable[[object, str], StopSeen | None] = field(init=False)
+
     def __post_init__(self) -> None:
         """A wire that is made from another one by `replace`, and reads otherwise, has not its short
         path."""
         short = self.short
         if short is not None and (short.parse_request, short.read) != (self.request, self.read):
             object.__setattr__(self, "short", None)
+        object.__setattr__(self, "read_stop", stop_reader(self.stops))
 
     def parse_object(self, value: object, *, event: bool) -> list[Signal]:
         """The signals of a body or event without places, for who wants no parts."""

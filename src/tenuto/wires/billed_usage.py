@@ -42,3 +42,22 @@ def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
         billed["output_tokens"] = before[1] + usage.output_tokens - before[0]  # type: ignore[operator]
     merged = {**raw, "tokens": tokens, "billed_units": billed}
     return {key: value for key, value in merged.items() if value or key in raw}
+
+
+def grown_usage(meta: JsonObject, usage: Usage) -> JsonObject:
+    """The same on version 1, where whole numbers are written, and nothing but the output anew.
+
+    >>> meta = {"billed_units": {"output_tokens": 2.0}, "tokens": {"output_tokens": 3}}
+    >>> grown_usage(meta, Usage(5, 9))
+    {'billed_units': {'output_tokens': 8}, 'tokens': {'output_tokens': 9}}
+    """
+    if usage.output_tokens is None:
+        return meta
+    more = usage.output_tokens - (read_usage(meta).output_tokens or 0)
+    grown = dict(meta)
+    for name in COUNTED:
+        told = object_in(meta.get(name))
+        before = count_of_decimal(told.get("output_tokens"))
+        if before is not None:
+            grown[name] = told | {"output_tokens": before + more}
+    return grown

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-JsonObject = dict[str, Any]
+if TYPE_CHECKING:  # whose wires have forms
+    from tenuto.wires.base import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenuto.core.actions import AppendAssistant, AppendCalls, AppendUser, Edit
-from tenuto.wires.base import Dialect, RequestFacts
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.json import encode
 from tenuto.wires.members import value_of
 from tenuto.wires.request_edits import EditableRequest
@@ -27,6 +27,10 @@ class PromptRequest(EditableRequest):
     def __init__(self, body: bytes, facts: RequestFacts, *, raw: bool = True) -> None:
         super().__init__(body, facts)
         self._raw = raw
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """Nothing: a prompt comes without tools."""
+        return {}
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
         """The members of the request with these edits."""

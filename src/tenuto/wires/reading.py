@@ -91,9 +91,8 @@ def call_piece(index: int | None, given: object, *, whole: bool = False) -> Call
     arguments, odd = arguments_of(given)
     if whole:
         return CallDelta(index, None, None, arguments, odd, whole=True)
-    if index is None:
-        odd = numbered(index, odd)
-    return CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
+    unreadable = is_no_piece(given)
+    return CallDelta(index, None, None, arguments, numbered(index, odd), unreadable=unreadable)
 
 
 def decoded_arguments(

@@ -40,11 +40,6 @@ def wires_for_path(path: str) -> list[Wire]:
     return [*[wire for wire in here if wire.claims is None][:1], *filter(_like_another, here)]
 
 
-def wire_for_path(path: str) -> Wire | None:
-    """The first of them: the wire of a path where nobody says who is asked."""
-    return next(iter(wires_for_path(path)), None)
-
-
 def wire_for_frame(raw: bytes) -> Wire | None:
     """The wire that one event's bytes, frame and all, show to be theirs, or None."""
     marked = (wire for wire in wires().values() if wire.frame_mark and wire.frame_mark in raw)

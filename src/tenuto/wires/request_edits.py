@@ -49,12 +49,14 @@ class Paths:
             there counts; where none is, the first.
         constraints: the paths of what the output is constrained by.
         not_empty: a member that goes where nothing but a constraint stood in it; "" for none.
+        joined_anew: whether the rows are joined anew whatever the edit is.
     """
 
     rows: str
     output_limit: Path
     constraints: Sequence[Path]
     not_empty: str = ""
+    joined_anew: bool = False
 
 
 LESS_EFFORT = {
@@ -169,7 +171,7 @@ class EditableRequest:
                     self._free_tool_choice(members)
                 case _:
                     added += self._added(edit, members, dialect)
-        if added or self.repairs:
+        if added or self.repairs or self.paths.joined_anew:
             members[self.paths.rows] = listed(self._rows_with(added))
         if limit is not None:  # last: what it does to reasoning depends on what is left of that
             self._fit_reasoning(members, limit)

@@ -110,16 +110,6 @@ def clean_stop(done: str, calling: str = "") -> Callable[[Sequence[object]], str
     return lambda calls: (calling if calls else "") or done
 
 
-def in_other_words(own: StopTable) -> StopTable:
-    """The values of all the others, for a wire that has a table of its own (N2).
-
-    >>> own = {"length": (StopReason.MAX_TOKENS, None)}
-    >>> "length" in in_other_words({}), "length" in in_other_words(own)
-    (True, False)
-    """
-    return {word: row for word, row in SPOKEN_ELSEWHERE.items() if word not in own}
-
-
 _NO_STOP = frozenset({"", "null", "none"})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from tenuto.core.signals import Usage
 from tenuto.wires.base import JsonObject
 from tenuto.wires.json import count
-from tenuto.wires.members import object_in
+from tenuto.wires.members import object_in, value_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,7 @@ def usage_at(*places: str) -> Callable[[JsonObject], JsonObject | None]:
     paths = [place.split(".") for place in places]
 
     def usage_object(value: JsonObject) -> JsonObject | None:
-        for path in paths:
-            found: Any = value
-            for step in path:
-                found = found.get(step) if isinstance(found, dict) else None
-            if isinstance(found, dict):
-                return found
-        return None
+        found = (value_at(value, path) for path in paths)
+        return next((one for one in found if isinstance(one, dict)), None)
 
     return usage_object

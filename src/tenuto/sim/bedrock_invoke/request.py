@@ -35,14 +35,8 @@ def located(body: Body, said: Mapping[str, str]) -> dict[str, Any]:
     return made | ({_CONTRADICTED: wrong} if wrong else {})
 
 
-def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
-
-    >>> made = next(impossible({"model": "sim", "messages": []}))
-    >>> made.headers["x-amzn-errortype"].partition(":")[0]
-    'ValidationException'
-    """
-    return chat.reworded(chat.impossible(body), failure)
+impossible = chat.impossible_as(failure)
+"""Yields what is wrong with a body that could not be answered at all."""
 
 
 def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Violations:

@@ -51,9 +51,8 @@ _OWN: Final = {"": ("prefix",), "tool": ("name",), "call": ("index",)}
 Rows = Sequence[Mapping[str, Any]]
 
 
-def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all."""
-    return chat.reworded(chat.impossible(body), failure)
+impossible = chat.impossible_as(failure)
+"""Yields what is wrong with a body that could not be answered at all."""
 
 
 def violations(

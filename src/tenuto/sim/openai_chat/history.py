@@ -137,6 +137,11 @@ def reworded(found: Iterable[Failure], say: Callable[[str], Failure]) -> Violati
     return (say(str(one.document["error"]["message"])) for one in found)
 
 
+def impossible_as(say: Callable[[str], Failure]) -> Callable[[Any], Violations]:
+    """Return `impossible` as another says the texts of its refusals."""
+    return lambda body: reworded(impossible(body), say)
+
+
 def without(
     body: Body, members: Mapping[str, Iterable[str]], in_calls: Body | None = None
 ) -> dict[str, Any]:

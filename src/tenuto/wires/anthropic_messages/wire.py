@@ -174,9 +174,8 @@ _CALL_KEYS = frozenset({"type", "id", "name", "input"})
 def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
     given = block.get("input")
     arguments, odd, decoded = decoded_arguments(given, "arguments_object")
-    if (
-        event and given == {}
-    ):  # a stream starts each call with one, and writes the real one in deltas
+    # A stream starts each call with an empty one, and writes the real one in deltas.
+    if event and given == {}:
         arguments, decoded = None, False
     return CallDelta(
         index,
@@ -271,8 +270,13 @@ def _error_of(value: JsonObject) -> object | None:
 read = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)
 
 
-usage_object = usage_at("usage", "message.usage")
-"""The native usage object: of a body or a `message_delta`, or that of a `message_start`."""
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body or a `message_delta`, or that of a `message_start`."""
+    starts = value.get("type") == "message_start"
+    return (_usage_at_start if starts else _usage_beside)(value)
+
+
+_usage_beside, _usage_at_start = usage_at("usage"), usage_at("usage", "message.usage")
 
 
 def _usage(usage: JsonObject) -> Usage:

@@ -14,7 +14,7 @@ https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.htm
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -65,11 +65,8 @@ class ConverseRequest(EditableRequest):
         output_limit=(_CONFIG, ("maxTokens",)),
         constraints=[(("outputConfig",), ("textFormat",))],
         not_empty="outputConfig",
+        joined_anew=True,
     )
-
-    def _split(self) -> None:
-        super()._split()
-        self._members["messages"] = listed(self._rows)  # whatever the edit is
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each of the caller's tools, by name; {} for one that has none."""
@@ -154,6 +151,16 @@ def parse_request(
         return ConverseRequest(body, facts, rows, rules)
     except (*UNREADABLE, KeyError):
         return None
+
+
+def asked_at(pattern: str) -> Callable[[str], bool]:
+    """What says whether a path, whose model may be quoted, is one of these.
+
+    >>> asked_at("/model/.+/converse")("/model/amazon.nova-lite-v1%3A0/converse")
+    True
+    """
+    search = re.compile(rf"{pattern}\Z").search
+    return lambda path: search(unquote(path).rstrip("/")) is not None
 
 
 def path_model(path: str) -> tuple[str, bool]:

@@ -12,9 +12,6 @@ callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bod
 
 from __future__ import annotations
 
-import re
-from urllib.parse import unquote
-
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal
 from tenuto.core.signals import FaultSeen, UsageSeen
@@ -32,7 +29,7 @@ from tenuto.wires.bedrock_converse.events import (
     read_usage,
 )
 from tenuto.wires.bedrock_converse.form import FORM
-from tenuto.wires.bedrock_converse.request import parse_request
+from tenuto.wires.bedrock_converse.request import asked_at, parse_request
 from tenuto.wires.members import list_in, value_at
 from tenuto.wires.stops import clean_stop
 
@@ -97,16 +94,8 @@ SHOWN: dict[Outcome, Shown] = {
 }
 """Every outcome, as the caller sees it where the turn is not complete."""
 
-_PATH = re.compile(r"/model/.+/converse(?:-stream)?\Z")
-
-
-def is_request(path: str) -> bool:
-    """Whether the path is that of a conversation.
-
-    >>> is_request("/model/amazon.nova-lite-v1%3A0/converse-stream")
-    True
-    """
-    return _PATH.search(unquote(path).rstrip("/")) is not None
+is_request = asked_at("/model/.+/converse(?:-stream)?")
+"""Whether the path is that of a conversation."""
 
 
 def looks_like(value: JsonObject) -> bool:

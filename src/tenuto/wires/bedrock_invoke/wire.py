@@ -10,16 +10,14 @@ What the makers answer is read in `makers`.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from urllib.parse import unquote
 
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.base import Dialect, JsonObject, WireRequest
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import ERRORS
 from tenuto.wires.bedrock_converse.events import GUARDRAIL
-from tenuto.wires.bedrock_converse.request import parse_request, path_model
+from tenuto.wires.bedrock_converse.request import asked_at, parse_request, path_model
 from tenuto.wires.bedrock_invoke.chat import CHAT
 from tenuto.wires.bedrock_invoke.form import FORM, NOVA
 from tenuto.wires.bedrock_invoke.makers import (
@@ -35,8 +33,6 @@ from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.watched import Watched
 
-_PATH = re.compile(r"/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?\Z")
-
 
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
     """Nova's request, one in the shape of OpenAI's chat, which another wire speaks, or one that
@@ -51,13 +47,8 @@ def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> 
     return chat or Watched(body, model, stream)
 
 
-def is_request(path: str) -> bool:
-    """Whether the path is that of a model, Claude's aside.
-
-    >>> is_request("/model/amazon.nova-lite-v1%3A0/invoke")
-    True
-    """
-    return _PATH.search(unquote(path).rstrip("/")) is not None
+is_request = asked_at("/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?")
+"""Whether the path is that of a model, Claude's aside."""
 
 
 def looks_like(value: JsonObject) -> bool:

@@ -41,7 +41,7 @@ from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.form import at
 from tenuto.wires.json import count, count_of_decimal
-from tenuto.wires.members import object_in, value_at
+from tenuto.wires.members import object_in, others_in, value_at
 from tenuto.wires.openai_chat.form import USAGE_ALWAYS
 from tenuto.wires.openai_chat.wire import read_call
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
@@ -147,9 +147,11 @@ def _call(call: object, number: int | None, *, event: bool) -> CallPiece:
     """A call, or a piece of one, which is Chat's but for where its number stands; what is none
     belongs to the call before it."""
     delta = CallDelta(number, None, None, None, unreadable=True)
-    if isinstance(call, dict):
-        told = {key: item for key, item in call.items() if item is not None}
-        delta = read_call(told | {"index": number}, number or 0, event)
+    if isinstance(call, dict) and isinstance(function := call.get("function"), dict | None):
+        # Without the shapes that are older than Chat's: they are no calls here.
+        told = {"id": call.get("id"), "type": call.get("type"), "function": function or {}}
+        read = read_call(told | {"index": number}, number or 0, event)
+        delta = replace(read, extra=others_in(call, {*told, "index"}))
     return CallPiece(("tool_calls", number), delta)
 
 

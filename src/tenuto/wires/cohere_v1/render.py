@@ -14,7 +14,7 @@ from functools import partial
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind
 from tenuto.wires.base import Answer, JsonObject
-from tenuto.wires.billed_usage import merged_usage
+from tenuto.wires.billed_usage import grown_usage
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode, encode_named_event
@@ -88,7 +88,7 @@ def answered(first: JsonObject, answer: Answer, asked: Sequence[JsonObject]) -> 
     body |= {"citations": cited} if cited else {}
     body |= {"chat_history": [*asked, said], "finish_reason": answer.native_stop}
     if answer.usage is not None:
-        body["meta"] = merged_usage(answer.raw_usage or {}, answer.usage)
+        body["meta"] = grown_usage(answer.raw_usage or {}, answer.usage)
     return body
 
 

@@ -21,7 +21,7 @@ from tenuto.wires.cohere_v1 import render
 from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
 from tenuto.wires.cohere_v1.request import parse_request
 from tenuto.wires.errors import bare_error, fault_parser
-from tenuto.wires.json import arguments_of, count_of_decimal
+from tenuto.wires.json import arguments_of
 from tenuto.wires.members import list_in, object_in, objects_in
 from tenuto.wires.openai_chat.wire import CONTENT
 from tenuto.wires.request_reading import text_in
@@ -135,7 +135,8 @@ def _said_in_event(kind: object, value: JsonObject, whole: JsonObject) -> list[A
 def _call_begun(piece: JsonObject) -> list[AnySignal]:
     """Return that a call begins. Its pieces are not read: all of it comes again, decoded. A call
     of which that never comes was cut: the brace stands for its arguments."""
-    name, number = text_in(piece.get("name")), count_of_decimal(piece.get("index"))
+    name, index = text_in(piece.get("name")), piece.get("index")
+    number = int(index) if isinstance(index, int | float) and 0 <= index < 1000 else None
     delta = CallDelta(number, None, name, "{", may_lack_id=True)
     return [CallPiece(("tool_calls", number), delta)] if name else []
 

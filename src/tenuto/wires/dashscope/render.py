@@ -111,9 +111,8 @@ def merged_usage(raw: JsonObject | None, usage: Usage | None) -> JsonObject | No
     """A usage object of the whole turn: the first one's other fields, these counts (C19)."""
     if usage is None:
         return raw
-    of_turn = {
-        k: v for k, v in (raw or {}).items() if k != COUNTS.details
-    }  # that is of one attempt
+    # The details are of one attempt.
+    of_turn = {k: v for k, v in (raw or {}).items() if k != COUNTS.details}
     return COUNTS.merged(of_turn, usage)
 
 

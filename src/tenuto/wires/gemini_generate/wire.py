@@ -12,7 +12,6 @@ new, and the last one says why the model stopped. There is no end mark.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from urllib.parse import unquote
 
 from tenuto.core.fault import Fault, FaultKind
@@ -282,15 +281,16 @@ usage_object = usage_at("usageMetadata", "usage_metadata")
 
 
 def _usage(usage: JsonObject) -> Usage:
-    told = {_in_camel_case(name): tokens for name, tokens in usage.items()}
-    return render.COUNTS.read(told.get)
+    return render.COUNTS.read(lambda name: member(usage, name, _IN_SNAKE_CASE[name]))
 
 
-@cache
-def _in_camel_case(name: str) -> str:
-    """A name as the APIs write it; the SDK's objects have it in snake_case."""
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))
+_IN_SNAKE_CASE = {
+    "promptTokenCount": "prompt_token_count",
+    "candidatesTokenCount": "candidates_token_count",
+    "thoughtsTokenCount": "thoughts_token_count",
+    "cachedContentTokenCount": "cached_content_token_count",
+}
+"""What is read of a usage object, as the SDK's objects name it."""
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------

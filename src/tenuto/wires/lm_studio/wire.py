@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tenuto.core.parts import AnySignal
+from tenuto.core.signals import Usage, UsageSeen
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, no_request, unasked
+from tenuto.wires.json import count_of_decimal
 from tenuto.wires.members import object_in
 from tenuto.wires.one_text import OneText
 from tenuto.wires.openai_chat import wire as openai_chat
@@ -32,33 +34,32 @@ STOPS: StopTable = {
 
 _read_stop = stop_reader(STOPS)
 
-_SHAPES = (
-    OneText(
-        ("stats.stopReason",),
-        "content",
-        ("stats.stopReason",),
-        ("stats.promptTokensCount", "stats.predictedTokensCount"),
-    ),
-    OneText(
-        ("stats.stop_reason",),
-        "content",
-        ("stats.stop_reason",),
-        ("stats.prompt_tokens_count", "stats.predicted_tokens_count"),
-    ),
+_STOPS = ("stopReason", "stop_reason")
+_COUNTS = (
+    ("promptTokensCount", "prompt_tokens_count"),
+    ("predictedTokensCount", "predicted_tokens_count"),
 )
-"""In the words of either SDK."""
+"""The stop, and the tokens of input and output, in the words of either SDK."""
+
+_RESULT = OneText(("stats",), "content", tuple(f"stats.{name}" for name in _STOPS))
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a result; an object of another shape has none."""
     result = object_in(value)
-    found = next((shape for shape in _SHAPES if shape.fits(result)), None)
-    return [] if found is None else found.signals(result, _read_stop)
+    if not _RESULT.fits(result):
+        return []
+    stats = object_in(result["stats"])
+    told = [[count_of_decimal(stats.get(name)) for name in names] for names in _COUNTS]
+    used = Usage(*(next((n for n in counts if n is not None), None) for counts in told))
+    counted = [UsageSeen(used)] if used != Usage() else []
+    return [*_RESULT.signals(result, _read_stop), *counted]
 
 
 def looks_like(value: JsonObject) -> bool:
     """Whether an object is a result of this API."""
-    return "choices" not in value and any(shape.fits(value) for shape in _SHAPES)
+    stats = object_in(value.get("stats"))
+    return "choices" not in value and any(name in stats for name in _STOPS)
 
 
 WIRE = replace(

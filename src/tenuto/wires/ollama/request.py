@@ -21,7 +21,7 @@ from tenuto.core.actions import AppendCalls
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.json import UNREADABLE, encode
-from tenuto.wires.members import list_in, listed, object_in, value_of
+from tenuto.wires.members import list_in, object_in, value_of
 from tenuto.wires.ollama.history import RULES, result_of
 from tenuto.wires.ollama.render import call_of
 from tenuto.wires.prompt import PromptRequest
@@ -85,9 +85,7 @@ class GenerateRequest(PromptRequest, _Knobs):
 class ChatRequest(_Knobs):
     """A request with messages (`wires.base.WireRequest`)."""
 
-    def _split(self) -> None:
-        super()._split()
-        self._members["messages"] = listed(self._rows)  # whatever the edit is
+    paths = replace(_Knobs.paths, joined_anew=True)
 
     def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         calls = [call_of(valid_call(call)) for call in edit.calls]

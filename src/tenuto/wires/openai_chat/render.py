@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Piece
-from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject, error_body
 from tenuto.wires.citations import is_one
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import encode, encode_event
@@ -172,7 +172,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObject:
     """A whole completion: the first attempt's identity, the last's choice, the merged answer."""
-    choice = dict(_first_choice(last) or _first_choice(first))
+    choice = dict(first_choice(last) or first_choice(first))
     given = choice.get("message")
     message: JsonObject = {"role": "assistant", **(given if isinstance(given, dict) else {})}
     message["content"] = answer.text or None
@@ -195,7 +195,8 @@ def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObjec
     return body
 
 
-def _first_choice(value: JsonObject) -> JsonObject:
+def first_choice(value: JsonObject) -> JsonObject:
+    """The first choice of a body or a chunk, {} where it has none."""
     choices = value.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(choice, dict) else {}
@@ -208,6 +209,5 @@ def _set_or_drop(target: JsonObject, key: str, value: object) -> None:
         target.pop(key, None)
 
 
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"error": openai_error(code, message) | kept_of(partial)})
+render_error = error_body(openai_error, within="error")
+"""Writes the body of an error."""

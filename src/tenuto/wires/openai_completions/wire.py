@@ -59,21 +59,15 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     return openai_chat.read(_as_chat(value), event=event)
 
 
-def _first_choice(value: JsonObject) -> JsonObject:
-    choices = value.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(choice, dict) else {}
-
-
 def looks_like(value: JsonObject) -> bool:
     """Whether an object is a completion, or one of its events."""
-    return value.get("object") in KINDS or isinstance(_first_choice(value).get("text"), str)
+    return value.get("object") in KINDS or isinstance(chat.first_choice(value).get("text"), str)
 
 
 def is_event(value: JsonObject) -> bool:
     """Whether an object is an event: it says whether there is a stop, and counts no tokens. A body
     that counts none is read alike."""
-    return "finish_reason" in _first_choice(value) and openai_chat.usage_object(value) is None
+    return "finish_reason" in chat.first_choice(value) and openai_chat.usage_object(value) is None
 
 
 _other_path = re.compile(r"(?:/chat|/fim|/agents)/completions\Z").search
@@ -122,7 +116,7 @@ def as_body(message: Message) -> JsonObject:
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     """The bytes of a whole completion: the first attempt's identity, the last's choice."""
-    choice = dict(_first_choice(last) or _first_choice(first))
+    choice = dict(chat.first_choice(last) or chat.first_choice(first))
     choice.pop("finish_details", None)
     choice |= {"index": 0, "text": answer.text, "finish_reason": answer.native_stop}
     body = {"object": KIND, **first, "choices": [choice]}

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Answer, JsonObject, kept_of
-from tenuto.wires.errors import openai_error
+from tenuto.wires.base import Answer, JsonObject
 from tenuto.wires.json import encode
 from tenuto.wires.members import list_in
 from tenuto.wires.openai_responses.content import message
@@ -147,8 +146,3 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
         identity["id"] = last["id"]
     content += [call_item(call, tied=tied) for call in answer.calls]
     return encode(whole_response(identity, paired(content), answer))
-
-
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"error": openai_error(code, message) | kept_of(partial)})

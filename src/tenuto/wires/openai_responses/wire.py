@@ -37,8 +37,8 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
-from tenuto.wires.errors import blames, fault_parser
+from tenuto.wires.base import JsonObject, Shown, Wire, error_body, shown_alike
+from tenuto.wires.errors import blames, fault_parser, openai_error
 from tenuto.wires.json import arguments_of, as_text, count
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.openai_responses import body, short
@@ -405,8 +405,13 @@ def _error_of(value: JsonObject) -> object | None:
 read = reader(_read_body, _read_event, _error_of, read_fault)
 
 
-usage_object = usage_at("response.usage", "usage")
-"""The native usage object: of the response in an event, or of a body."""
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of the response in an event, or of a body."""
+    holds = isinstance(value.get("response"), dict)
+    return (_usage_within if holds else _usage_beside)(value)
+
+
+_usage_beside, _usage_within = usage_at("usage"), usage_at("response.usage")
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -477,6 +482,6 @@ WIRE = Wire(
     content=merged_content,
     clean_stop=clean_stop("completed"),
     render_body=body.render_body,
-    render_error=body.render_error,
+    render_error=error_body(openai_error, within="error"),
     form=FORM,
 )
