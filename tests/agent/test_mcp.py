@@ -265,8 +265,8 @@ def test_structured_content_is_shown_where_no_text_says_it(content, structured, 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("weather", '"weather" is no MCP server: allowed are a URL'),
-        ({"command": "python"}, "is no MCP server: allowed are a URL"),
+        ("weather", '"weather" is no MCP server: it must be a URL'),
+        ({"command": "python"}, "is no MCP server: it must be a URL"),
         ({"mcpServers": {"weather": {"command": "python"}}}, "is no MCP server"),
         ([], "is no MCP server"),
         (["python", 7], "is no MCP server"),
@@ -293,7 +293,10 @@ def test_a_url_and_a_command_are_taken_for_the_servers_that_they_mean(url):
     ("wrong", "said"),
     [
         ({"name": 7, "url": "http://b"}, "the name of an MCP server is a text"),
-        ({"name": "x", "url": "weather"}, r"the url of the MCP server 'x' is \"weather\": allowed"),
+        (
+            {"name": "x", "url": "weather"},
+            r"the url of the MCP server 'x' is \"weather\", but it must be",
+        ),
         ({"name": "x", "command": ["a", 7]}, "the command of the MCP server 'x' is a list"),
         ({"name": "x", "command": {"a": 1}}, "the command of the MCP server 'x' is a list"),
     ],

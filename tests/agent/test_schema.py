@@ -327,7 +327,7 @@ class Pieces:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (pieces, "the function of pieces yields .*: allowed is one that returns it whole"),
+        (pieces, "the function of pieces yields .*, but it must return it whole"),
         (pieces_in_time, "the function of pieces_in_time yields its result piece by piece"),
         (functools.partial(pieces), "the function of pieces yields its result piece by piece"),
         (Pieces(), "the function of pieces yields its result piece by piece"),

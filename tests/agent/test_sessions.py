@@ -200,28 +200,28 @@ BAD = {
     "wrong type": (FIRST + b'{"user": {"text": 7}}\n', "line 2: Expected `str`, got `int`"),
     "no member": (
         FIRST + b'{"tool": {}}\n',
-        "line 2: it holds none of these, allowed is one: user,",
+        "line 2: it holds none of these, but it must hold one: user,",
     ),
     "order": (FIRST + b'{"assistant": {"text": "b"}}\n', "line 2: a row Assistant cannot stand"),
     "two rows": (
         FIRST + b'{"user": {"text": "b"}, "assistant": {"text": "c"}}\n',
-        "line 2: it holds user and assistant of these, allowed is one: user, assistant, results",
+        "line 2: it holds user and assistant of these, but it must hold one: user, assistant, results",
     ),
     "row and note": (
         FIRST + b'{"user": {"text": "b"}, "began": {"id": "1", "name": "x"}}\n',
-        "line 2: it holds user and began of these, allowed is one",
+        "line 2: it holds user and began of these, but it must hold one",
     ),
     "shortened to nothing": (
         FIRST + b'{"user": {"text": "b"}}\n{"shortened": {"rows": [], "kept": 0}}\n',
-        "line 3: a conversation is shortened to no new row, allowed is one or more",
+        "line 3: a conversation is shortened to no new row, but it must be one or more",
     ),
     "shortened to no row": (
         FIRST + b'{"shortened": {"rows": [{"user": {"text": "b"}}, {}], "kept": 0}}\n',
-        "line 2: it holds none of these, allowed is one: user, assistant, results;",
+        "line 2: it holds none of these, but it must hold one: user, assistant, results;",
     ),
     "shortened to a note": (
         FIRST + b'{"shortened": {"rows": [{"began": {"id": "1", "name": "x"}}], "kept": 0}}\n',
-        "line 2: it holds began of these, allowed is one: user, assistant, results;",
+        "line 2: it holds began of these, but it must hold one: user, assistant, results;",
     ),
     "kept": (
         FIRST + b'{"shortened": {"rows": [{"user": {"text": "b"}}], "kept": 4}}\n',

@@ -178,7 +178,7 @@ def tools_of(*schemas: object) -> Iterable[Tool]:
         ({"parameters": None}, "must be a JSON Schema of an object"),
         ({"function": "dict"}, "the function of t cannot be called: 'dict'"),
         ({"function": tools_of}, "the function of t yields its result piece by piece"),
-        ({"timeout_s": 0}, "timeout_s of t is 0: allowed are None and seconds above 0"),
+        ({"timeout_s": 0}, "timeout_s of t is 0, but it must be None or seconds above 0"),
         ({"timeout_s": float("nan")}, "timeout_s of t is nan"),
     ],
 )

@@ -67,7 +67,7 @@ def test_a_model_that_invoke_model_takes_in_a_form_of_its_own_is_sent_to_convers
     for provider, other in (("bedrock-invoke", "bedrock-converse"), ("aws-invoke", "aws-converse")):
         with pytest.raises(tenuto.AgentError) as raised:
             Model(f"{provider}:{name}", base_url=BASE)
-        said = f"the agent cannot call {name} on bedrock-invoke, allowed is {other}:{name}"
+        said = f"the agent cannot call {name} on bedrock-invoke; call it as {other}:{name}"
         assert str(raised.value) == said
         assert Model(f"{other}:{name}", base_url=BASE).wire.name == "bedrock-converse"
 

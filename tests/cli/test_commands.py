@@ -77,20 +77,23 @@ def test_help_has_examples_that_are_allowed(
         (["policy", "--jsn"], "--jsn"),
         (["sim", "--port", "many"], "many"),
         (["sim", "--port", "70000"], "65535"),
-        (["sim", "--port", "1.5"], "--port is 1.5, allowed is a whole number from 0 to 65535"),
+        (["sim", "--port", "1.5"], "--port is 1.5, but it must be a whole number from 0 to 65535"),
         (["run", "Hi.", "--model", "m", "--max-steps", "1.5"], "a whole number, 1 or more"),
         (["run", "Hi.", "--model", "m", "--max-tokens", "1e3"], "a whole number, 1 or more"),
         (["sim", "--prefill", "perhaps"], "perhaps"),
         (["detect"], "name at least one file"),
-        (["detect", "--wire", "foo", "a.json"], "--wire is 'foo', allowed is one of anthropic-mes"),
-        (["providers", "--url", "foo"], "--url is 'foo', allowed is the URL of a provider"),
-        (["providers", "--url", ""], "--url is '', allowed is the URL of a provider"),
-        (["providers", "--url", "http://a:99999"], "allowed is the URL of a provider"),
-        (["run", "Hi.", "--model", "m"], "--model is 'm', allowed is provider:model"),
+        (
+            ["detect", "--wire", "foo", "a.json"],
+            "--wire is 'foo', but it must be one of anthropic-mes",
+        ),
+        (["providers", "--url", "foo"], "--url is 'foo', but it must be the URL of a provider"),
+        (["providers", "--url", ""], "--url is '', but it must be the URL of a provider"),
+        (["providers", "--url", "http://a:99999"], "but it must be the URL of a provider"),
+        (["run", "Hi.", "--model", "m"], "--model is 'm', but it must be provider:model"),
         (["run", "Hi.", "--model", "vllm:m"], "vllm has no base URL of its own: give --base-url"),
         (
             ["run", "Hi.", "--model", "openai-chat:m", "--base-url", "ftp://a"],
-            "--base-url is 'ftp://a', allowed is http(s)://host[:port][/path]",
+            "--base-url is 'ftp://a', but it must be http(s)://host[:port][/path]",
         ),
         (["demo", "--live"], "OPENAI_API_KEY"),
         (["demo", "--model", "x"], "--live"),
@@ -376,7 +379,7 @@ def test_no_table_cuts_or_breaks_a_name_on_80_columns(
 def test_policy_says_what_each_setting_means(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "how an unfinished turn shows" in told
+    assert "how the caller learns that a turn is unfinished" in told
     assert main(["policy", "--json"]) == 0
     assert all(one["meaning"] for one in json.loads(capsys.readouterr().out).values())
 

@@ -77,7 +77,7 @@ def test_a_fault_that_is_not_recovered_makes_the_exit_code_1(
 
 def test_a_wire_that_is_not_played_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "agent", "--wire", "telex"]) == 2
-    assert "allowed is one of anthropic-messages, " in capsys.readouterr().err
+    assert "but it must be one of anthropic-messages, " in capsys.readouterr().err
 
 
 def test_a_run_that_comes_again_and_another_file_are_noticed(tmp_path: Path) -> None:

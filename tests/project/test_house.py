@@ -48,6 +48,18 @@ def test_no_name_that_a_room_gives_out_hides_a_module_of_its_own() -> None:
     assert hidden == []
 
 
+def test_each_file_that_a_readme_of_the_code_names_is_there_and_each_file_is_named() -> None:
+    wrong = []
+    for readme in (ROOT / "src").rglob("README.md"):
+        named = set(re.findall(r"`([\w/]+\.py)`", readme.read_text(encoding="utf-8")))
+        # A README may name a file that each folder below it has.
+        there = {path.name for path in readme.parent.rglob("*.py")}
+        own = {path.name for path in readme.parent.glob("*.py")} - {"__init__.py"}
+        wrong += [f"{readme.parent.name}: {name} is gone" for name in sorted(named - there)]
+        wrong += [f"{readme.parent.name}: {name} is not named" for name in sorted(own - named)]
+    assert wrong == []
+
+
 def test_every_public_class_and_function_says_what_it_is() -> None:
     public = [getattr(tenuto, name) for name in getattr(tenuto, "__all__", ())]
     # A dataclass without a docstring is given its signature as one.

@@ -269,10 +269,13 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ),
         (
             {"name": "a", "wire": object()},
-            "wire is of type object, allowed is a tenuto.wires.base.Wire",
+            "wire is of type object, but it must be a tenuto.wires.base.Wire",
         ),
         ({"name": "a", "wire": None}, "wire is of type NoneType"),
-        ({"name": "a", "wire": "openai-chat", "hosts": "a.b"}, "hosts is 'a.b', allowed is a list"),
+        (
+            {"name": "a", "wire": "openai-chat", "hosts": "a.b"},
+            "hosts is 'a.b', but it must be a list",
+        ),
         (
             {"name": "a", "wire": "openai-chat", "hosts": ["http://a.b"]},
             "'http://a.b' is not a host",
@@ -285,9 +288,12 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
             {"name": "a", "wire": "openai-chat", "hosts": ["a.b/v1?x=1"]},
             "'a.b/v1?x=1' is not a host",
         ),
-        ({"name": "a", "wire": "openai-chat", "like": "nobody"}, "like is 'nobody', allowed on op"),
+        ({"name": "a", "wire": "openai-chat", "like": "nobody"}, "like is 'nobody', but on op"),
         ({"name": "a", "wire": "openai-chat", "like": "anthropic"}, "like is 'anthropic'"),
-        ({"name": "a", "wire": "openai-chat", "like": 3}, "like is 3, allowed on openai-chat is"),
+        (
+            {"name": "a", "wire": "openai-chat", "like": 3},
+            "like is 3, but on openai-chat it must be",
+        ),
         ({"wire": VENDOR, "like": "vllm"}, "a provider needs a name"),
         ({"name": "a", "wire": "openai-chat", "prefill_models": "x"}, "prefill_models is 'x'"),
         ({"name": "a", "wire": "openai-chat", "hosts": [None]}, "None is not a host name"),
@@ -296,13 +302,16 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ({"name": "a", "wire": "openai-chat", "overrides": {"": "error"}}, "'' in overrides"),
         (
             {"name": "a", "wire": "openai-chat", "overrides": {"stop": "length"}},
-            "'stop' stands for 'length', allowed is one of end_turn, ",
+            "'stop' stands for 'length', but it must stand for one of end_turn, ",
         ),
         (
             {"name": "a", "wire": "openai-chat", "prefil": True},
             "prefil is not a field of a provider",
         ),
-        ({"name": "a", "wire": "openai-chat", "prefill": "yes"}, "prefill is 'yes', allowed is a"),
+        (
+            {"name": "a", "wire": "openai-chat", "prefill": "yes"},
+            "prefill is 'yes', but it must be a",
+        ),
     ],
 )
 def test_what_is_not_allowed_is_named_and_nothing_is_registered(arguments, said) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
+from support.pairing import every_pair
 
-from tenuto.sim import CASES_ON, Wanted, saying
+from tenuto.sim import CASES_ON, saying
 from tenuto.sim.asked import Asked, Row
 from tenuto.sim.case import Ending, Odd
 from tenuto.sim.envelope import Envelope
@@ -37,19 +37,15 @@ STEPS = {
 ASKED = Asked("sim", (Row("user", "Go."),), tools=(("look", {"type": "object"}),))
 
 
-@pytest.mark.parametrize("thinking", [False, True], ids=["plain", "thinking"])
-@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
-@pytest.mark.parametrize("wire", WIRES)
-def test_every_step_of_every_wire_can_be_written_of_every_answer(
-    wire: str, answer: Wanted, thinking: bool
-):
+@every_pair(wire=WIRES, answer=ANSWERS, how=("plain", "thinking"))
+def test_every_step_of_every_wire_can_be_written_of_every_answer(wire: str, answer: str, how: str):
     made = WIRES[wire]
-    asked = replace(ASKED, thinking=thinking)
+    asked = replace(ASKED, thinking=how == "thinking")
     envelope = Envelope("id", "sim", include_usage=True)
     for step in STEPS[wire]:
         if step.error and (step.error not in made.errors or made.errors[step.error].status != 200):
             continue
-        said = reply(asked, step, answer, Settings())
+        said = reply(asked, step, ANSWERS[answer], Settings())
         body = made.render_body(said, step, envelope)
         events = made.render_events(said, step, envelope)
         assert isinstance(body, dict | list), step

@@ -54,10 +54,12 @@ def _strings(value: Any) -> Iterator[str]:
 @pytest.mark.parametrize("mode", ["body", "stream"])
 @pytest.mark.parametrize("wire", sorted(CASES_ON))
 def test_each_recovery_and_each_turn_has_one_end_in_every_case_of_the_simulator(wire, mode, every):
+    # One case of five, on each wire other ones.
+    first = sorted(CASES_ON).index(wire)
     for number, case in enumerate(CASES_ON[wire].values()):
         if mode not in (case.modes if every else [one_mode(number, case)]):
             continue
-        if not every and number % 6 > 1:
+        if not every and (number + first) % 5:
             continue
         asked = of_case(wire, case, stream=mode == "stream")
         played = playing.by_turn(far(Place(wire)), asked, POLICY)

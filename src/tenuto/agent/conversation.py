@@ -130,7 +130,7 @@ class Conversation:
     def _commands(self, prompt: str) -> Iterator[AgentRun]:
         """The commands of a turn; whatever breaks them off, the result says how far it came."""
         if not isinstance(prompt, str) or not prompt.strip():
-            raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
+            raise AgentError(f"prompt is {prompt!r}, but it must be a text that is not blank")
         if self._transcript.in_turn:
             raise AgentError(
                 "a turn of this conversation is still running; start the next one after it"

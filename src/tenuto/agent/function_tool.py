@@ -71,8 +71,8 @@ class Tool:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _name.fullmatch(self.name):
             raise ToolError(
-                f"a tool cannot be named {self.name!r}: allowed are 1 to 64 letters (a-z), digits, "
-                "'_' and '-'"
+                f"a tool cannot be named {self.name!r}: its name must be 1 to 64 letters (a-z), "
+                "digits, '_' and '-'"
             )
         if not isinstance(self.parameters, Mapping) or self.parameters.get("type") != "object":
             raise ToolError(
@@ -83,13 +83,13 @@ class Tool:
             raise ToolError(f"the function of {self.name} cannot be called: {self.function!r}")
         if any(map(_yields, (self.function, getattr(self.function, "__call__", None)))):  # noqa: B004
             raise ToolError(
-                f"the function of {self.name} yields its result piece by piece: allowed is one "
-                "that returns it whole, as a list or a text"
+                f"the function of {self.name} yields its result piece by piece, but it must "
+                "return it whole, as a list or a text"
             )
         limit = self.timeout_s
         if limit is not None and not (limit > 0 and math.isfinite(limit)):
             raise ToolError(
-                f"timeout_s of {self.name} is {limit}: allowed are None and seconds above 0"
+                f"timeout_s of {self.name} is {limit}, but it must be None or seconds above 0"
             )
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:

@@ -36,7 +36,7 @@ class Limits:
     >>> Limits(max_steps=0)
     Traceback (most recent call last):
         ...
-    tenuto.core.errors.AgentError: max_steps is 0, allowed is a whole number, 1 or more
+    tenuto.core.errors.AgentError: max_steps is 0, but it must be a whole number, 1 or more
     """
 
     max_steps: int = 50
@@ -50,7 +50,7 @@ class Limits:
             value, allowed = getattr(self, field.name), _ALLOWED[field.name]
             right = type(value) is int or (allowed.kind is float and type(value) is float)
             if not right or not allowed.least <= value <= allowed.most:
-                raise AgentError(f"{field.name} is {value!r}, allowed is {allowed.allowed}")
+                raise AgentError(f"{field.name} is {value!r}, but it must be {allowed.allowed}")
 
 
 _ALLOWED = {

@@ -87,7 +87,7 @@ class McpServer:
             )
         if self.url and not _is_url(self.url):
             raise ToolError(
-                f"the url of the MCP server {self.name!r} is {quoted(self.url)}: allowed is "
+                f"the url of the MCP server {self.name!r} is {quoted(self.url)}, but it must be "
                 "http(s)://host[:port][/path]"
             )
 
@@ -177,8 +177,8 @@ def _servers(given: Sequence[object]) -> list[McpServer]:
                 servers += each
             case _:
                 raise ToolError(
-                    f"{quoted(each)} is no MCP server: allowed are a URL ('https://…/mcp'), a "
-                    "command (['python', 'server.py']), and McpServer(name=…, url=…) or "
+                    f"{quoted(each)} is no MCP server: it must be a URL ('https://…/mcp'), a "
+                    "command (['python', 'server.py']), McpServer(name=…, url=…) or "
                     "McpServer(name=…, command=[…])"
                 )
     return servers

@@ -80,19 +80,21 @@ class Model:
     def __post_init__(self, api_key: str) -> None:
         vars(self)["api_key"] = api_key
         if not isinstance(self.name, str) or not all(self.name.partition(":")):
-            raise AgentError(f"model is {self.name!r}, allowed is provider:model")
+            raise AgentError(f"model is {self.name!r}, but it must be provider:model")
         self._check_types()
         for key in ("max_output_tokens", "context_window_tokens"):
             tokens = getattr(self, key)
             if tokens is not None and (type(tokens) is not int or tokens < 1):
-                raise AgentError(f"{key} is {tokens!r}, allowed is a whole number from 1, or none")
+                raise AgentError(
+                    f"{key} is {tokens!r}, but it must be a whole number, 1 or more, or None"
+                )
         if not self._base_url:
             known = self.provider.dialect.name
             raise AgentError(f"{known} has no base URL of its own: give Model(…, base_url=…)")
         self._check_url()
         if elsewhere := self.form.instead(self.id):
             raise AgentError(
-                f"the agent cannot call {self.id} on {self.wire.name}, allowed is "
+                f"the agent cannot call {self.id} on {self.wire.name}; call it as "
                 f"{self._beside(elsewhere)}:{self.id}"
             )
         variable = self._address.key_variable
@@ -154,7 +156,7 @@ class Model:
             right = False
         if not right or parts.query or parts.fragment or not _is_printable(self._base_url):
             raise AgentError(
-                f"base_url is {self._base_url!r}, allowed is http(s)://host[:port][/path]"
+                f"base_url is {self._base_url!r}, but it must be http(s)://host[:port][/path]"
             )
 
     @property
@@ -244,7 +246,7 @@ def check_type(key: str, value: object, kind: Any, allowed: str) -> None:
         AgentError: it is; the message says what is allowed.
     """
     if not isinstance(value, kind):
-        raise AgentError(f"{key} is of type {type(value).__name__}, allowed is {allowed}")
+        raise AgentError(f"{key} is of type {type(value).__name__}, but it must be {allowed}")
 
 
 def model_of(given: object) -> Model:
@@ -283,7 +285,7 @@ def candidates(given: Iterable[object]) -> list[Model]:
         if model not in found:
             found.append(model)
     if not found:
-        raise AgentError("; ".join(faults) or "no model is given, allowed is provider:model")
+        raise AgentError("; ".join(faults) or "no model is given: give one as provider:model")
     for fault in faults:
         log.warning("a model is left out: %s", fault)
     return found

@@ -65,11 +65,11 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
         if len(held) == 1 and held[0] in allowed:
             return getattr(self, held[0])
         found = " and ".join(held) or "none"
-        raise ValueError(f"it holds {found} of these, allowed is one: {', '.join(allowed)}")
+        raise ValueError(f"it holds {found} of these, but it must hold one: {', '.join(allowed)}")
 
 
 _MEMBERS: Final = {User: "user", Assistant: "assistant", Results: "results"}
-_NONE_NEW: Final = "a conversation is shortened to no new row, allowed is one or more"
+_NONE_NEW: Final = "a conversation is shortened to no new row, but it must be one or more"
 _ROWS: Final = tuple(_MEMBERS.values())
 
 

@@ -48,7 +48,7 @@ class Toolbox:
         self._checkers: dict[str, Checker] = {}
         for each in tools:
             if not isinstance(each, Tool) and not callable(each):
-                raise ToolError(f"{each!r} is no tool: allowed are Tools and plain functions")
+                raise ToolError(f"{each!r} is no tool: it must be a Tool or a plain function")
             made = each if isinstance(each, Tool) else tool(each)
             if made.name in self._tools:
                 raise ToolError(f"two tools are named {made.name!r}: give one another name")

@@ -144,7 +144,7 @@ def agent(*, wire: str = "openai-chat", json: JsonFlag = False) -> int:
     """
     if wire not in demo_agent.WIRES:
         allowed = ", ".join(demo_agent.WIRES)
-        raise CommandError(f"the demo cannot play the wire {wire}; allowed is one of {allowed}", 2)
+        raise CommandError(f"the wire of the demo is {wire}, but it must be one of {allowed}", 2)
     faults = Faults(wire)
     show = View(quiet=json, faults=faults)
     with tempfile.TemporaryDirectory() as scratch:

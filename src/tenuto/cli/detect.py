@@ -35,8 +35,8 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
     """
     if wire is not None and named(wire)[:2] == (None, None):
         raise CommandError(
-            f"--wire is {printable(wire)!r}, allowed is one of {', '.join(sorted(WIRES.all()))}, "
-            "or a provider's name (see tenuto providers)",
+            f"--wire is {printable(wire)!r}, but it must be one of "
+            f"{', '.join(sorted(WIRES.all()))}, or a provider's name (see tenuto providers)",
             2,
         )
     code = 0

@@ -23,7 +23,7 @@ def whole_number(rule: Rule) -> Parameter:
             value = None
         if value is None or not rule.accepts(value):
             raise CommandError(
-                f"{token.keyword} is {printable(token.value)}, allowed is {rule.allowed}", 2
+                f"{token.keyword} is {printable(token.value)}, but it must be {rule.allowed}", 2
             )
         return value
 

@@ -66,8 +66,8 @@ def _checked(given: str) -> str:
     named = "://" in given or "." in host or ":" in host or port is not None
     if not is_host(host) or not (named or host == "localhost"):
         raise CommandError(
-            f"--url is {printable(given)!r}, allowed is the URL of a provider or of a request, "
-            "such as https://api.openai.com/v1 or localhost:11434",
+            f"--url is {printable(given)!r}, but it must be the URL of a provider or of a "
+            "request, such as https://api.openai.com/v1 or localhost:11434",
             2,
         )
     return url

@@ -188,8 +188,8 @@ def imported(library: str, install: str = "") -> Any:
         UnsupportedClient: it is neither of the two, or is not installed.
     """
     if library not in LIBRARIES:
-        allowed = " and ".join(repr(name) for name in LIBRARIES)
-        raise UnsupportedClient(f"library is {library!r}, allowed are {allowed}")
+        allowed = " or ".join(repr(name) for name in LIBRARIES)
+        raise UnsupportedClient(f"library is {library!r}, but it must be {allowed}")
     try:
         return importlib.import_module(library)
     except ModuleNotFoundError as error:

@@ -25,9 +25,9 @@ class Event:
     Attributes:
         time: when it happened, in seconds since the epoch; it never goes back within a turn.
         turn: an id that all events of the turn share.
-        provider: the provider's name, as far as it is known.
-        model: the model's name as the request says it, "" where it says none.
-        attempt: the number of the latest request of the turn, 1 for the first; 0 before it.
+        provider: the provider's name, as far as Tenuto knows it.
+        model: the model's name as the request gives it; "" where it gives none.
+        attempt: the number of the latest request of the turn, 1 for the first; 0 before the first.
     """
 
     NAME: ClassVar[str] = ""

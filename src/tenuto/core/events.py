@@ -89,10 +89,10 @@ class TurnStarted(Event):
 
 @_event("history_repaired")
 class HistoryRepaired(Event):
-    """The history in the caller's request was put into a form that the provider takes.
+    """Tenuto put the history in the caller's request into a form that the provider takes.
 
     Attributes:
-        repairs: what was done, a word each.
+        repairs: what Tenuto changed, a word for each repair.
     """
 
     repairs: tuple[str, ...]
@@ -100,15 +100,15 @@ class HistoryRepaired(Event):
 
 @_event("attempt_started")
 class AttemptStarted(Event):
-    """A request is about to leave.
+    """Tenuto is about to send a request.
 
     Attributes:
-        recovery: the kind of recovery that it belongs to ("continuation", "tool_repair", "empty",
-            "pause", "retry" or "request_repair"); None for the first request of a turn.
+        recovery: the kind of recovery that the request belongs to ("continuation", "tool_repair",
+            "empty", "pause", "retry" or "request_repair"); None for the first request of a turn.
         rung: the id of the rung that decided to send it; "" for the first.
         prefill: whether the request ends in the beginning of the model's own answer.
-        max_tokens: the output limit that it asks for; None where it sets none.
-        output_chars: characters of text that are kept from the attempts before.
+        max_tokens: the output limit of the request; None where it sets none.
+        output_chars: characters of text that Tenuto keeps from earlier attempts.
     """
 
     recovery: str | None
@@ -120,11 +120,11 @@ class AttemptStarted(Event):
 
 @_event("attempt_ended")
 class AttemptEnded(Event):
-    """The answer to a request was read to its end, or the request failed. Each `attempt_started`
-    has one.
+    """Tenuto read the answer to a request to its end, or the request failed. Each
+    `attempt_started` is followed by one `attempt_ended`.
 
     Attributes:
-        duration_s: seconds from the request to the end of its answer. Of a stream that includes
+        duration_s: seconds from the request to the end of its answer. For a stream, this includes
             the time that the caller took to read it.
         first_byte_s: seconds until the head of the response came; None where none came.
         first_piece_s: seconds until the first piece of a streamed answer came; None for whole
@@ -132,10 +132,10 @@ class AttemptEnded(Event):
         status: the HTTP status; None where no response came.
         lost: how the connection failed, "timeout" or "connection" for instance; None where it did
             not.
-        stop: why the answer ended, a value of `StopReason`; None where it was not read.
+        stop: why the answer ended, a value of `StopReason`; None where Tenuto did not read it.
         outcome: what the answer means for the turn, a word of docs/ladders.md; "cancelled" where
-            the caller left meanwhile; None where it was handed on unread.
-        usage: the tokens that it used; None where the provider did not count them.
+            the caller left meanwhile; None where Tenuto passed the answer on unread.
+        usage: the tokens that the attempt used; None where the provider did not count them.
     """
 
     duration_s: float
@@ -150,17 +150,17 @@ class AttemptEnded(Event):
 
 @_event("stop_reason_observed")
 class StopReasonObserved(Event):
-    """An answer was read, and it was decided what follows from it.
+    """Tenuto read an answer and decided what follows.
 
     Attributes:
         iteration: the number of this answer in the turn, 1 for the first.
-        reason: why it ended, a value of `StopReason`.
-        raw: the provider's own value; None where it gave none.
-        detail: a finer word (`recitation`, `guardrail`, …); None where there is none.
-        confidence: "high", "medium" or "low".
+        reason: why the answer ended, a value of `StopReason`.
+        raw: the provider's own stop value; None where it gave none.
+        detail: a more specific word (`recitation`, `guardrail`, …); None where there is none.
+        confidence: how sure the reason is: "high", "medium" or "low".
         anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …).
         outcome: what the answer means for the turn, a word of docs/ladders.md.
-        rung: the id of the rung that decided what follows; "" where none was left or needed.
+        rung: the id of the rung that decided what follows; "" where no rung was left or needed.
     """
 
     iteration: int
@@ -175,12 +175,11 @@ class StopReasonObserved(Event):
 
 @_event("unknown_stop_seen")
 class UnknownStopSeen(Event):
-    """The provider gave a stop value that no table has.
+    """The provider gave a stop value that Tenuto does not know.
 
     Attributes:
-        raw: the value.
-        logged: whether this process logged it now: the first time for this provider, model and
-            value.
+        raw: the stop value.
+        logged: whether Tenuto logged it. A process logs each value once for a provider and model.
     """
 
     raw: str
@@ -194,13 +193,13 @@ class FaultReported(Event):
     Attributes:
         kind: the kind of fault, a value of `FaultKind`.
         code: the provider's own code for it, or the name of the exception; "" where there is none.
-        status: the HTTP status; None where the error is not that of a response.
+        status: the HTTP status; None where the error did not come in a response.
         retryable: whether trying again may help.
-        wait_s: seconds that are waited before the next request; 0 where none is waited or none
-            follows.
+        wait_s: seconds that Tenuto waits before the next request; 0 where it does not wait, or
+            sends no other request.
         keys: the members of the request that the error names.
-        setting: the policy setting that would leave those keys out, where they may not be left out
-            now; None in all other cases.
+        setting: the policy setting that would let Tenuto leave those keys out, where it may not do
+            so now; None in all other cases.
     """
 
     kind: str
@@ -214,11 +213,11 @@ class FaultReported(Event):
 
 @_event("stalled")
 class Stalled(Event):
-    """The provider sent nothing for as long as it may be waited for, and the attempt ended.
+    """The provider sent nothing for longer than Tenuto may wait, so the attempt ended.
 
     Attributes:
         answered: whether the head of the response had come before.
-        output_chars: characters of text that are kept.
+        output_chars: characters of text that Tenuto keeps.
     """
 
     answered: bool
@@ -227,11 +226,12 @@ class Stalled(Event):
 
 @_event("hold_back_exceeded")
 class HoldBackExceeded(Event):
-    """More of a stream would be held back than `hold_max_bytes` allows, and the attempt ended.
+    """Tenuto would have had to hold back more of a stream than `hold_max_bytes` allows, so the
+    attempt ended.
 
     Attributes:
-        held_bytes: the bytes that were held back.
-        limit_bytes: the limit of the policy.
+        held_bytes: the bytes that Tenuto held back.
+        limit_bytes: the limit that the policy sets.
     """
 
     held_bytes: int
@@ -240,8 +240,8 @@ class HoldBackExceeded(Event):
 
 @_event("keys_left_out")
 class KeysLeftOut(Event):
-    """Members of the caller's own request are left out of the next one, because the provider
-    rejected them by name.
+    """The provider rejected members of the caller's request by name, and Tenuto leaves them out of
+    the next request.
 
     Attributes:
         keys: the paths of these members.
@@ -252,12 +252,12 @@ class KeysLeftOut(Event):
 
 @_event("waited")
 class Waited(Event):
-    """A wait before the next request is over, or was broken off by the caller.
+    """A wait before the next request is over, or the caller broke it off.
 
     Attributes:
-        duration_s: seconds that were waited.
-        planned_s: seconds that were to be waited.
-        asked: whether the provider asked for this wait; False for a back-off of our own.
+        duration_s: seconds that Tenuto waited.
+        planned_s: seconds that Tenuto meant to wait.
+        asked: whether the provider asked for this wait; False where Tenuto backs off by itself.
     """
 
     duration_s: float
@@ -267,10 +267,10 @@ class Waited(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryStarted(Event):
-    """A recovery begins: its first request is about to be sent.
+    """A recovery begins: Tenuto is about to send its first request.
 
     Attributes:
-        outcome: what was wrong with the answer before it, a word of docs/ladders.md.
+        outcome: what was wrong with the answer that it recovers, a word of docs/ladders.md.
         rung: the id of the rung that decided on its first request.
     """
 
@@ -283,14 +283,14 @@ class RecoveryEnded(Event):
     """A recovery is over.
 
     Attributes:
-        result: "recovered" where what was wrong is mended; "gave_up" where the turn ended with it;
-            "superseded" where another kind of recovery took over before it was mended; "cancelled"
-            where the caller left.
-        reason: why: the reason of the turn's end where it ended with the turn (`completed`,
-            `retry_limit`, `cancelled`, …), else what the answer means that ended it, a word of
-            docs/ladders.md.
-        attempts: requests of this kind that it sent.
-        duration_s: seconds since it began, waits included.
+        result: "recovered" where the recovery put right what was wrong; "gave_up" where the turn
+            ended before that; "superseded" where another kind of recovery took over before that;
+            "cancelled" where the caller left.
+        reason: why the recovery ended. Where the turn ended with it, this is the reason of the turn
+            (`completed`, `retry_limit`, `cancelled`, …). In all other cases it is a word of
+            docs/ladders.md, and says what the answer that ended the recovery means.
+        attempts: requests that this recovery sent.
+        duration_s: seconds since the recovery began, waits included.
     """
 
     result: str
@@ -301,20 +301,21 @@ class RecoveryEnded(Event):
 
 @_event("continuation_started")
 class ContinuationStarted(RecoveryStarted):
-    """A continuation begins: the text was cut, or broke off, and its rest is asked for."""
+    """A continuation begins: the text was cut or broke off, and Tenuto asks for the rest."""
 
 
 @_event("continuation_attempt")
 class ContinuationAttempt(Event):
-    """A request for the rest of the text follows. Each request of a continuation has one.
+    """A continuation is about to ask for the rest of the text. Each of its requests has one such
+    event.
 
     Attributes:
         index: the number of this request among those of all continuations of the turn.
         output_tokens: output tokens of the turn so far, measured or estimated.
         output_chars: characters of text so far.
         tokens_left: output tokens that the turn may still use; None: no limit.
-        attempts_left: continuations that are left behind this one.
-        prefill: whether the text is the beginning of the model's own answer.
+        attempts_left: further continuations that the policy allows after this one.
+        prefill: whether the request gives the text back as the beginning of the model's answer.
     """
 
     index: int
@@ -330,7 +331,7 @@ class ContinuationTerminated(RecoveryEnded):
     """A continuation is over.
 
     Attributes:
-        output_chars: characters of text that the turn has then.
+        output_chars: characters of text that the turn has at that time.
     """
 
     output_chars: int
@@ -343,13 +344,13 @@ class ToolRepairStarted(RecoveryStarted):
 
 @_event("tool_payload_repair")
 class ToolPayloadRepair(Event):
-    """What is done about a tool call that is broken or missing.
+    """Tenuto decided what to do about a tool call that is broken or missing.
 
     Attributes:
         issue: what was wrong, a word of docs/ladders.md.
-        attempted: whether another request was sent for it.
-        outcome: "sent" where a request for it follows, "repaired" where the turn ended with all
-            its calls whole, "given_up" where the turn ends without.
+        attempted: whether Tenuto sent another request to get the call.
+        outcome: "sent" where such a request follows, "repaired" where the turn ended with all its
+            calls whole, "given_up" where it ends without them.
         rung: the id of the rung that decided.
     """
 
@@ -371,17 +372,17 @@ class EmptyRecoveryStarted(RecoveryStarted):
 
 @_event("empty_recovery")
 class EmptyRecovery(Event):
-    """An answer was empty: its shape, and what is done about it.
+    """An answer was empty. The event says in which way, and what Tenuto does about it.
 
     Attributes:
-        rung: the id of the rung that decided what follows; "" where none was left.
-        outcome: in which way it was empty, a word of docs/ladders.md.
+        rung: the id of the rung that decided what follows; "" where no rung was left.
+        outcome: in which way the answer was empty, a word of docs/ladders.md.
         keys: the parts of the answer that held anything: `text`, `reasoning`, `refusal`, `calls`,
             `usage`.
         text_chars: characters of text, white space for instance.
         reasoning_chars: characters of reasoning.
-        stop: why it ended, a value of `StopReason`.
-        tools: whether tools were attached to the request.
+        stop: why the answer ended, a value of `StopReason`.
+        tools: whether the request offers tools.
         after_tool_result: whether the request ended in a tool result.
     """
 
@@ -402,42 +403,43 @@ class EmptyRecoveryEnded(RecoveryEnded):
 
 @_event("pause_started")
 class PauseStarted(RecoveryStarted):
-    """A turn that the provider paused is sent back, so that it goes on."""
+    """The provider paused the turn. Tenuto sends the answer back, so that the model goes on."""
 
 
 @_event("pause_ended")
 class PauseEnded(RecoveryEnded):
-    """A paused turn went on, or did not."""
+    """The recovery of a paused turn is over: the model went on, or did not."""
 
 
 @_event("retry_started")
 class RetryStarted(RecoveryStarted):
-    """A request is sent again as it was, after a fault before anything came."""
+    """A fault came before any part of the answer, and Tenuto sends the same request again."""
 
 
 @_event("retry_ended")
 class RetryEnded(RecoveryEnded):
-    """A retry was answered, or given up."""
+    """The provider answered a retry, or Tenuto gave up."""
 
 
 @_event("request_repair_started")
 class RequestRepairStarted(RecoveryStarted):
-    """A request that the provider refused is sent without what it refused: with a smaller output
-    limit, without a key, or without a prefill."""
+    """The provider refused a request. Tenuto sends it again without what was refused: with a
+    smaller output limit, without a key, or without a prefill."""
 
 
 @_event("request_repair_ended")
 class RequestRepairEnded(RecoveryEnded):
-    """A repaired request was answered, or given up."""
+    """The provider answered a repaired request, or Tenuto gave up."""
 
 
 @_event("left_alone")
 class LeftAlone(Event):
-    """The turn is not recovered, or its answer is handed on unread.
+    """Tenuto does not recover the turn, or passes its answer on unread.
 
     Attributes:
-        why: why not (`logprobs`, `switched_off`, `body_too_large`, …).
-        outcome: what the answer means, a word of docs/ladders.md; None where it was not read.
+        why: the reason (`logprobs`, `switched_off`, `body_too_large`, …).
+        outcome: what the answer means, a word of docs/ladders.md; None where Tenuto did not read
+            it.
     """
 
     why: str
@@ -446,10 +448,10 @@ class LeftAlone(Event):
 
 @_event("no_end_mark_learned")
 class NoEndMarkLearned(Event):
-    """It was learned that this provider does not mark the end of its streams.
+    """Tenuto learned that this provider does not mark the end of its streams.
 
     Attributes:
-        turns: how many turns have shown it.
+        turns: how many turns showed this.
     """
 
     turns: int
@@ -460,8 +462,8 @@ class Cancelled(Event):
     """The caller left before the end; `turn_ended` follows.
 
     Attributes:
-        output_chars: characters of text that the caller had, or that were kept for it.
-        attempts: requests that were answered before.
+        output_chars: characters of text that the caller had, or that Tenuto kept for it.
+        attempts: requests that the provider had answered by then.
     """
 
     output_chars: int
@@ -470,25 +472,27 @@ class Cancelled(Event):
 
 @_event("turn_ended")
 class TurnEnded(Event):
-    """A turn is over; it is the last event of each. Of a stream, bytes that need no decision any
-    more may still follow.
+    """A turn is over; it is the last event of each. The caller of a stream may still get bytes
+    after it, about which nothing is left to decide.
 
     Attributes:
-        status: "complete", "partial" or "failed"; None where the answer was handed on unread, so
-            that nobody knows.
-        reason: one word why, "completed" for a whole turn.
-        stop: why the last answer ended, a value of `StopReason`; None where none was read.
-        attempts: requests that were answered, or that failed.
+        status: "complete", "partial" or "failed"; None where Tenuto passed the answer on unread and
+            does not know.
+        reason: why the turn ended, in one word; "completed" for a whole turn.
+        stop: why the last answer ended, a value of `StopReason`; None where Tenuto read none.
+        attempts: requests that the provider answered, or that failed.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
             for a complete turn.
-        advice: one sentence on what can be done; "" where nothing is.
+        advice: one sentence on what the caller can do; "" where there is nothing to do.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
-        recovery_input_tokens: input tokens of all attempts behind the first, as far as they were
-            counted.
-        recovery_output_tokens: their output tokens, as far as they were counted.
-        rungs: the ids of the rungs that were taken, in order.
-        left_out: what went of the caller's own request because the provider rejected it by name.
-        held_bytes: the most bytes of a stream that were held back at once.
+        recovery_input_tokens: input tokens of all attempts after the first, as far as the provider
+            counted them.
+        recovery_output_tokens: output tokens of all attempts after the first, as far as the
+            provider counted them.
+        rungs: the ids of the rungs that the turn took, in order.
+        left_out: what Tenuto left out of the caller's request because the provider rejected it by
+            name.
+        held_bytes: the most bytes of a stream that Tenuto held back at once.
         duration_s: seconds since the turn began.
     """
 

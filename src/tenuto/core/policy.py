@@ -158,7 +158,7 @@ def _f(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the table decided for one response, offered to `Policy.decide` before it is carried out.
+    """What the table decided for one response; `Policy.decide` sees it before Tenuto acts on it.
 
     Attributes:
         outcome: what the response means, a word of `Outcome`.
@@ -180,64 +180,73 @@ class Decision:
 class Policy:
     """How far a turn may go to be finished, and what the caller sees when it cannot be.
 
-    Numbers of tries: 0 switches that recovery off. Limits (characters, bytes, tokens, seconds):
-    0 lifts the limit. None stands for "work it out", as each field says.
+    For a number of tries, 0 switches that recovery off. For a limit (characters, bytes, tokens,
+    seconds), 0 removes the limit. None means that Tenuto works the value out, as each field says.
 
     Attributes:
-        on_incomplete: how an unfinished turn shows: "stop" the provider's own truthful stop (or an
-            error where it has none), "notice" a line of text as well, "error" always an error; with
-            "error" the stream of a whole text that ends oddly (no stop, text behind it) has one
-            stop, at its end.
+        on_incomplete: how the caller learns that a turn is unfinished. "stop" gives the provider's
+            own truthful stop, or an error where the provider has no such stop. "notice" adds a line
+            of text. "error" always gives an error. With "error", a stream whose text is whole but
+            whose end is odd (no stop, text behind it) has one stop, at its end.
         continuation_max_attempts: continuations of cut text per turn; 0: none.
-        continuation_max_output_chars: beyond this many characters no continuation starts; what was
-            received is delivered. 0: no limit.
+        continuation_max_output_chars: Tenuto starts no continuation of a text longer than this, and
+            delivers what it received. 0: no limit.
         continuation_max_total_completion_tokens: output tokens of a whole turn. None: 4 × the
             request's own limit. 0: no limit.
-        continuation_tool_repair_attempts: times a broken tool call is asked for again; 0: none.
-        tool_answer_attempts: consecutive times a broken call is answered with a failed result.
-        tool_shrink_attempts: further tries at a broken call while it gets smaller from try to try.
-        truncated_calls: "refuse" runs no call of a cut response; "execute_complete" hands on those
-            that are whole and satisfy their tool's parameters (needs `tenuto[schema]`).
+        continuation_tool_repair_attempts: how often Tenuto asks again for a broken tool call;
+            0: never.
+        tool_answer_attempts: how often in a row Tenuto answers a broken call with a failed result.
+        tool_shrink_attempts: further tries at a broken call, as long as each try makes the call
+            smaller.
+        truncated_calls: what becomes of the calls of a cut response. "refuse" passes none of them
+            on; "execute_complete" passes on those that are whole and match the parameters of their
+            tool (needs `tenuto[schema]`).
         empty_recovery: False switches every recovery of empty answers off.
-        empty_nudges: nudges after an empty answer, for each of its causes.
-        reasoning_prefills: times that reasoning without an answer is given back as the beginning of
-            the answer, where the model goes on from that.
+        empty_nudges: how often Tenuto asks the model to go on after an empty answer, for each
+            cause.
+        reasoning_prefills: how often Tenuto gives reasoning without an answer back as the beginning
+            of the answer, where the model goes on from that.
         empty_retries: further tries at an empty answer.
-        thinking_retries: requests with less reasoning after reasoning used up the whole limit.
-        missing_call_retries: requests after a stop that names calls where none came.
-        fault_retries: retries after an error or a drop for which the SDK's own retry is too late.
-        parameter_fixes: requests sent again with a parameter that an error named put right.
-        drop_unsupported: names of further keys that may be left out: when a 400 or 422 names one
-            of them, the request is sent once more without it.
-        pause_resumes: times a turn that the provider paused is resumed.
+        thinking_retries: requests for less reasoning, after reasoning used up the whole limit.
+        missing_call_retries: requests after a stop that announces calls where no call came.
+        fault_retries: retries after an error or a broken connection that comes too late for the
+            SDK's own retry.
+        parameter_fixes: how often Tenuto corrects a parameter that an error names, and sends the
+            request again.
+        drop_unsupported: names of further keys that Tenuto may leave out. When a 400 or 422 names
+            one of them, Tenuto sends the request once more without it.
+        pause_resumes: how often Tenuto resumes a turn that the provider paused.
         hard_max_tokens: no request that Tenuto makes asks for more output tokens. None: no bound.
         boost_max_tokens: the ceiling of a boosted output limit, in tokens. Where the request sets
-            no limit, it rises to what the cut answer used.
-        default_max_tokens: the output limit assumed where neither the request nor the usage names
-            one, in tokens. A text that was longer raises it.
+            no limit, the ceiling rises to what the cut answer used.
+        default_max_tokens: the output limit, in tokens, that Tenuto assumes where neither the
+            request nor the usage gives one. A longer text raises it.
         context_window_tokens: the model's context window. None: as the provider's row or its own
             errors name it, if they do.
-        context_min_free_tokens: below this much free context window no continuation starts.
-        probe_max_tokens: requests for this few tokens are probes and left alone. 0: none are.
-        turn_timeout_s: wall-clock seconds of a turn, counted from the end of its first attempt:
-            waits and further attempts end with it, whatever still comes. 0: no limit.
-        backoff_s: the first wait before a retry, in seconds; it doubles.
+        context_min_free_tokens: Tenuto starts no continuation with less free context window than
+            this.
+        probe_max_tokens: Tenuto takes a request for at most this many tokens for a probe, and
+            leaves it alone. 0: none is a probe.
+        turn_timeout_s: wall-clock seconds of a turn, counted from the end of its first attempt.
+            When they are over, waits and further attempts end. 0: no limit.
+        backoff_s: the first wait before a retry, in seconds; each further wait is twice as long.
         backoff_max_s: the longest such wait, in seconds.
-        retry_after_max_s: the longest wait that a provider may ask for, in seconds. Such a wait is
-            kept to the second. Where a provider asks for more, nothing is waited for and its error
-            goes out with its Retry-After.
-        hold_max_bytes: bytes of a stream that may be held back. 0: no limit.
+        retry_after_max_s: the longest wait that a provider may ask for, in seconds. Tenuto keeps
+            such a wait to the second. Where a provider asks for more, Tenuto does not wait, and
+            passes on its error with its Retry-After.
+        hold_max_bytes: bytes of a stream that Tenuto may hold back. 0: no limit.
         event_max_bytes: the largest event of a stream. 0: no limit.
-        body_max_bytes: the largest whole body that is read; larger ones pass unread. 0: no limit.
-        prefill: whether cut text is sent back as the beginning of the model's own answer: "auto"
-            where the model is known to take it, "always", "never".
-        capture: a folder into which each turn's exchanges are written, without secrets but with all
-            content, for `tenuto explain`. None: nothing is written.
+        body_max_bytes: the largest whole body that Tenuto reads; it passes larger ones on unread.
+            0: no limit.
+        prefill: whether Tenuto sends cut text back as the beginning of the model's own answer:
+            "auto" (where the model is known to take it), "always" or "never".
+        capture: a folder into which Tenuto writes the exchanges of each turn for `tenuto explain`,
+            without secrets but with all content. None: it writes nothing.
         capture_max_bytes: bytes of requests and responses that such a file keeps, and as many of
-            what the caller was given where that differs. 0: no limit.
-        decide: called with each `Decision`. It returns None to agree, "stop" to end the turn, or
-            the id of another rung of the same ladder (docs/ladders.md), which is taken if its
-            guards hold. A rung of another ladder changes nothing; anything else raises a
+            what the caller got where that differs. 0: no limit.
+        decide: Tenuto calls it with each `Decision`. It returns None to agree, "stop" to end the
+            turn, or the id of another rung of the same ladder (docs/ladders.md), which Tenuto takes
+            if its guards hold. A rung of another ladder changes nothing; anything else raises a
             PolicyError that lists the rungs of this one.
 
     Raises:

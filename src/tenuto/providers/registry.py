@@ -159,14 +159,14 @@ def _check_name(what: str, value: object, *, empty: bool = False) -> None:
         return
     if not isinstance(value, str) or not _NAME.fullmatch(value) or value == UNKNOWN.dialect.name:
         raise RegistrationError(
-            f"{what} is {value!r}, allowed are up to 64 letters, digits, dots, hyphens and low "
-            f"lines, but not {UNKNOWN.dialect.name!r}"
+            f"{what} is {value!r}, but it must be up to 64 letters, digits, dots, hyphens and "
+            f"underscores, and not {UNKNOWN.dialect.name!r}"
         )
 
 
 def _check_type(key: str, value: object, kind: Any, allowed: str) -> None:
     if not isinstance(value, kind):
-        raise RegistrationError(f"{key} is {value!r}, allowed is {allowed}")
+        raise RegistrationError(f"{key} is {value!r}, but it must be {allowed}")
 
 
 def _checked_wire(wire: object) -> str:
@@ -177,7 +177,7 @@ def _checked_wire(wire: object) -> str:
         return wire
     if not isinstance(wire, Wire):
         given = type(wire).__name__
-        raise RegistrationError(f"wire is of type {given}, allowed is a tenuto.wires.base.Wire")
+        raise RegistrationError(f"wire is of type {given}, but it must be a tenuto.wires.base.Wire")
     _check_name("the wire's name", wire.name)
     unshown = [outcome.value for outcome in Outcome if outcome not in wire.shown]
     if unshown:
@@ -197,7 +197,9 @@ def _checked_like(name: object, wire: str) -> Dialect:
     row = ROWS.find(name) if isinstance(name, str) else None
     if row is None or row.wire.partition("@")[0] != wire:
         known = [key for key, row in ROWS.all().items() if row.wire.partition("@")[0] == wire]
-        raise RegistrationError(f"like is {name!r}, allowed on {wire} is one of {', '.join(known)}")
+        raise RegistrationError(
+            f"like is {name!r}, but on {wire} it must be one of {', '.join(known)}"
+        )
     return row.dialect
 
 
@@ -205,11 +207,11 @@ def _checked_dialect(name: str, dialect: Mapping[str, Any], like: Dialect) -> Di
     for key, value in dialect.items():
         if key not in _DIALECT:
             raise RegistrationError(
-                f"{key} is not a field of a provider, allowed are {', '.join(_DIALECT)}"
+                f"{key} is not a field of a provider, but it must be one of {', '.join(_DIALECT)}"
             )
         if not isinstance(value, _DIALECT[key]):
             kind = _DIALECT[key].__name__
-            raise RegistrationError(f"{key} is {value!r}, allowed is a {kind}")
+            raise RegistrationError(f"{key} is {value!r}, but it must be a {kind}")
     if "prefill" in dialect:  # said of all models
         dialect = {"prefill_models": None, **dialect}
     return replace(like, name=name, **dialect)
@@ -226,7 +228,7 @@ def is_host(name: str) -> bool:
 
 def _checked_hosts(hosts: object) -> tuple[str, ...]:
     if isinstance(hosts, str) or not isinstance(hosts, Collection):
-        raise RegistrationError(f"hosts is {hosts!r}, allowed is a list of host names")
+        raise RegistrationError(f"hosts is {hosts!r}, but it must be a list of host names")
     for host in hosts:
         if not isinstance(host, str) or not is_host(host):
             raise RegistrationError(f"{host!r} is not a host name; leave out the scheme")
@@ -243,6 +245,8 @@ def _checked_overrides(overrides: Any) -> Overrides:
             raise RegistrationError(f"{native!r} in overrides is not a native stop")
         if reason not in tuple(StopReason):
             words = ", ".join(StopReason)
-            raise RegistrationError(f"{native!r} stands for {reason!r}, allowed is one of {words}")
+            raise RegistrationError(
+                f"{native!r} stands for {reason!r}, but it must stand for one of {words}"
+            )
         checked[native.strip().lower()] = StopReason(reason)
     return MappingProxyType(checked)

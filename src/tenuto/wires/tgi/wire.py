@@ -6,7 +6,7 @@ token; the last one says all of the text once more, and why it ends. Why is said
 request asks for `details`.
 
 The model goes on at the end of the prompt by itself: a cut text is continued exactly. What is asked
-says in which of several forms the answer comes (`tgi_request.Form`), so that each is a wire.
+says in which of several forms the answer comes (`request.Form`), so that each is a wire.
 """
 
 from __future__ import annotations
