@@ -289,7 +289,7 @@ def test_an_unknown_library_is_named_with_those_that_are_known(make: Callable[..
     with pytest.raises(tenuto.UnsupportedClient) as caught:
         make(library)
     assert repr(library) in str(caught.value)
-    assert "'httpx2' and 'httpx'" in str(caught.value)
+    assert "'httpx2' or 'httpx'" in str(caught.value)
 
 
 @in_each_maker
