@@ -60,7 +60,7 @@ test: setup ## run the tests
 	$(BIN)/python -m pytest
 
 heavy: setup ## run the tests that take many seconds or much memory
-	$(BIN)/python -m pytest -m heavy
+	$(BIN)/python -m pytest -m heavy -n 2
 
 check: setup ## format, lint, types, layers, generated docs, behaviour ids: runs all, then says what failed
 	@failed=; for step in $(CHECKS); do \
