@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from support.asking.openai_chat import WAYS
-from support.pairing import Made, in_one_way
+from support.pairing import WAYS, Made, in_one_way
 
 # On shared cores a deadline by the clock tells of the neighbours; pytest's timeout stays.
 settings.register_profile("house", settings.default, deadline=None)
@@ -21,8 +20,9 @@ settings.load_profile("house")
 # two. Tests speak plain HTTP on loopback, so one authority will do; it has signed nothing.
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "nobody.pem")
 
-# Drivers of frameworks, which live in environments of their own: `make frameworks` runs them.
-collect_ignore_glob = ["frameworks/*.py"]
+# Drivers of frameworks live in environments of their own, where `make frameworks` runs them. Servers are
+# programs that tests start; looking for examples in their docstrings would import mcp in each worker.
+collect_ignore_glob = ["frameworks/*.py", "agent/*mcp_server.py"]
 
 
 @pytest.fixture(scope="session")
@@ -65,6 +65,17 @@ def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
     """The same for tests that are heavy as a whole."""
     is_heavy = any(mark.name == "heavy" for mark in getattr(obj, "pytestmark", ()))
     return [] if is_heavy and not Made.heavy else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Almost all that collecting makes, which is SDKs and items, stays to the end: the collector's walks
+    over it would take a worker 3 s. One walk follows, so that the first module keeps no garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

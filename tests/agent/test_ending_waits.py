@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import pytest
-from support.asking.openai_chat import WAYS
 from support.far_sides import FarSide
-from support.pairing import every_pair
+from support.pairing import WAYS, every_pair
 
 from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
 from tenuto.agent.cancellation import Cancellation

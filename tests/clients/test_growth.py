@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 from support.asking.anthropic_messages import AnthropicAsker
-from support.asking.openai_chat import WAYS, Asker
-from support.pairing import matrix, param
+from support.asking.openai_chat import Asker
+from support.pairing import WAYS, matrix, param
 
 import tenuto
 from tenuto.clients import exchange

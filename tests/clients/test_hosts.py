@@ -9,9 +9,8 @@ from typing import Any
 import openai
 import pytest
 from support.asking.ollama import WrappedOllama
-from support.asking.openai_chat import WAYS
 from support.asking.wrapping import QUICK, Wrapped
-from support.pairing import every_pair
+from support.pairing import WAYS, every_pair
 
 import tenuto
 from tenuto.sim import CASES_ON, Simulator

@@ -14,11 +14,10 @@ import openai
 import pytest
 from botocore.config import Config
 from support.asking.bedrock_converse import async_client, given_to_a_client
-from support.asking.openai_chat import WAYS
 from support.asking.wrapping import QUICK
 from support.aws import message
 from support.far_sides import BODY, FarSide, answer, event, json_answer, sse_answer
-from support.pairing import every_pair
+from support.pairing import WAYS, every_pair
 
 import tenuto
 from tenuto import Agent, Limits, Model

@@ -20,8 +20,8 @@ from google.genai._gaos.utils import retries as google_retries
 
 import tenuto
 from support.asking import openai_chat
-from support.asking.openai_chat import WAYS
 from support.asking.wrapping import QUICK
+from support.pairing import WAYS
 from tenuto.providers.table import ROWS
 from tenuto.sim import CASES_ON, Case, Simulator
 

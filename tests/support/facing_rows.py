@@ -45,12 +45,12 @@ from support.asking.mistral import WrappedMistral
 from support.asking.mistral import assert_one_message as assert_one_mistral_message
 from support.asking.native_paths import WrappedWatsonx
 from support.asking.ollama import WrappedOllama, WrappedPrompts
-from support.asking.openai_chat import WAYS
 from support.asking.openai_completions import WrappedCompletions
 from support.asking.openai_responses import WrappedResponses, assert_one_response
 from support.asking.sharing_openai_chat import CerebrasAsker, GroqAsker, TogetherAsker
 from support.asking.wrapping import Watching, Wrapped
 from support.facing import Facing, Judged
+from support.pairing import WAYS
 from tenuto.sim import Case
 
 

@@ -26,6 +26,8 @@ import pytest
 from tenuto.sim import Case
 
 Combination = tuple[Any, ...]
+WAYS = ("sync", "async")
+"""The two kinds of client."""
 
 
 class Made:

@@ -28,7 +28,6 @@ TOOLS: list[Any] = [
         },
     }
 ]
-WAYS = ("sync", "async")
 TOKEN_CHARS = 8
 """Characters of a token of the simulator that the bare SDKs ask. By default it has four, and an SDK
 takes twice as long to read twice the events."""
