@@ -4,7 +4,7 @@ import gc
 import logging
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -68,7 +68,7 @@ def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[object]:
+def pytest_collection() -> Generator[None, object, object]:
     """Almost all that collecting makes, which is SDKs and items, stays to the end: the collector's walks
     over it would take a worker 3 s. One walk follows, so that the first module keeps no garbage."""
     gc.disable()
