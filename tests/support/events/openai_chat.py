@@ -44,10 +44,13 @@ def chunks(
     beside: Mapping[str, Any] = GOES_ON,
     usage: Event | None = None,
 ) -> list[Event]:
-    """A chunk for each delta, one with the stop, and one with the usage where it is given."""
+    """A chunk for each delta, one with the stop, and one with the usage: an empty one is left out of
+    it, and with None there is no such chunk."""
     told = [chunk(delta, shared, beside) for delta in deltas]
     told.append(chunk({}, shared, {"finish_reason": stop}))
-    return told if usage is None else [*told, {**shared, "choices": [], "usage": usage}]
+    if usage is not None:
+        told.append({**shared, "choices": [], **({"usage": usage} if usage else {})})
+    return told
 
 
 def events(text: str, calls: Sequence[Call] = (), stop: str | None = None) -> list[Event]:
