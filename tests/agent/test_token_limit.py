@@ -6,6 +6,8 @@ import asyncio
 import json
 
 import pytest
+from support.events import openai_chat as chat
+from support.events.framing import sse
 from support.far_sides import FarSide, json_answer, sse_answer
 
 from tenuto import Agent, Limits, Model
@@ -22,15 +24,12 @@ CALL = {
 def calling(mode: str, usage: int | None) -> bytes:
     """An answer that calls a tool, whatever it was asked."""
     told = {"prompt_tokens": 1, "completion_tokens": usage, "total_tokens": 1} if usage else None
-    shared = {"id": "c", "created": 1, "model": "m", **({"usage": told} if told else {})}
     said = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    beside = {"usage": told} if told else {}
     if mode == "body":
-        choice = {"index": 0, "message": said, "finish_reason": "tool_calls"}
-        made = {**shared, "object": "chat.completion", "choices": [choice]}
-        return json_answer(json.dumps(made).encode())
-    choice = {"index": 0, "delta": said, "finish_reason": "tool_calls"}
-    made = {**shared, "object": "chat.completion.chunk", "choices": [choice]}
-    return sse_answer(b"data: " + json.dumps(made).encode() + b"\n\ndata: [DONE]\n\n")
+        return json_answer(json.dumps(chat.whole(said, "tool_calls") | beside).encode())
+    made = chat.chunk(said, beside={"finish_reason": "tool_calls"}) | beside
+    return sse_answer(b"".join(sse([made], done=True)))
 
 
 @pytest.mark.behaviour("C29")

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from support.asking.wrapping import QUICK, Wrapped
+from support.events import openai_chat as chat
+from support.events.framing import sse
 from support.every_wire import ABSENT, DECODED, MAKERS, At, arguments_of, ask, streamed, whole
 from support.far_sides import FarSide, json_answer, sse_answer
 
@@ -128,8 +130,6 @@ def test_a_call_whose_arguments_never_come_is_never_handed_on(
 
 # --- names in pieces ----------------------------------------------------------------------------
 
-SHARED = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-
 
 def tool(name: str, *required: str) -> dict[str, Any]:
     schema = {"type": "object", "properties": {}, "required": list(required)}
@@ -139,12 +139,7 @@ def tool(name: str, *required: str) -> dict[str, Any]:
 def chat_stream(*pieces: dict[str, Any]) -> bytes:
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": None}]
     deltas += [{"tool_calls": [piece]} for piece in pieces]
-    told: list[dict[str, Any]] = [
-        {"index": 0, "delta": delta, "finish_reason": None} for delta in deltas
-    ]
-    told.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
-    lines = [f"data: {json.dumps({**SHARED, 'choices': [choice]})}\n\n" for choice in told]
-    return sse_answer("".join([*lines, "data: [DONE]\n\n"]).encode())
+    return sse_answer(b"".join(sse(chat.chunks(deltas, "tool_calls"), done=True)))
 
 
 def piece(name: str | None, given: str | None, call_id: str | None = None, index: Any = 0) -> Any:

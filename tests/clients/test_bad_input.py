@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
-import json
 import socket
 import threading
 import time
@@ -18,6 +17,8 @@ import anthropic
 import openai
 import pytest
 from support.asking.wrapping import QUICK
+from support.events import anthropic_messages as messages
+from support.events.framing import sse
 from support.far_sides import BODY, RESET, STREAM, FarSide, answer, event, json_answer, sse_answer
 
 import tenuto
@@ -275,19 +276,7 @@ def test_the_usage_comment_is_no_event_behind_events_with_an_id(way):
 
 @pytest.mark.behaviour("N6", "C25")
 def test_bytes_behind_the_end_of_a_stream_are_handed_on_as_text():
-    head = {"type": "message", "role": "assistant", "id": "m", "model": "m", "content": []}
-    usage = {"usage": {"input_tokens": 1, "output_tokens": 1}}
-    block = {"index": 0, "content_block": {"type": "text", "text": ""}}
-    said = {"index": 0, "delta": {"type": "text_delta", "text": "All said."}}
-    end = {"delta": {"stop_reason": "end_turn", "stop_sequence": None}, **usage}
-    stream = b"".join(
-        b"event: %b\ndata: %b\n\n" % (name.encode(), json.dumps({"type": name} | rest).encode())
-        for name, rest in (
-            ("message_start", {"message": head | usage}), ("content_block_start", block),
-            ("content_block_delta", said), ("content_block_stop", {"index": 0}),
-            ("message_delta", end), ("message_stop", {}),
-        )
-    )  # fmt: skip
+    stream = b"".join(sse(messages.stream([messages.said("All said.")], "end_turn")))
     euro = "€".encode()
 
     def pieces() -> Iterator[bytes]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from support.events import openai_chat as chat
+from support.events.framing import sse
 from support.replay.openai_chat import ASK, END, MAX, R
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
@@ -36,17 +38,14 @@ class Cited(R):
         return json.dumps(value).encode()
 
     def stream(self, model: str, *, include_usage: bool) -> bytes:
-        events = super().stream(model, include_usage=include_usage).split(b"\n\n")
-        choice = {"index": 0, "delta": {"annotations": self.annotations}}
-        event = self._shared(model, "chat.completion.chunk") | {"choices": [choice]}
-        at = next(n for n, data in enumerate(events) if b"finish_reason" in data)
+        told = self.events(model, include_usage=include_usage)
+        at = next(n for n, event in enumerate(told) if "finish_reason" in event["choices"][0])
+        noted = {"annotations": self.annotations}
         if self.beside_stop:
-            value = json.loads(events[at][6:])
-            value["choices"][0]["delta"]["annotations"] = self.annotations
-            return b"\n\n".join(
-                [*events[:at], b"data: " + json.dumps(value).encode(), *events[at + 1 :]]
-            )
-        return b"\n\n".join([*events[:at], b"data: " + json.dumps(event).encode(), *events[at:]])
+            told[at]["choices"][0]["delta"] |= noted
+        else:
+            told.insert(at, chat.chunk(noted, self._shared(model), {}))
+        return b"".join(sse(told, done=True))
 
 
 def told(turn: Any, mode: str) -> tuple[str, list[Any]]:

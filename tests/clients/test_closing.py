@@ -4,7 +4,6 @@ was read to its end: it raises, as it does without Tenuto."""
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator
@@ -16,6 +15,9 @@ import httpx2
 import pytest
 from botocore.exceptions import ResponseStreamingError
 from support.asking.bedrock_converse import async_client, given_to_a_client
+from support.events import anthropic_messages as messages
+from support.events import openai_chat as chat
+from support.events.framing import sse
 from support.far_sides import RESET, FarSide, answer
 from support.replay.openai_chat import MAX, R, Refused, Replay
 
@@ -220,34 +222,9 @@ async def test_an_async_response_that_a_hook_closes_is_asked_for_once(library, w
 
 
 EVENTS = {
-    "/v1/messages": (
-        {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant",
-         "model": "m", "content": [], "stop_reason": None, "stop_sequence": None,
-         "usage": {"input_tokens": 1, "output_tokens": 1}}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        {"type": "content_block_delta", "index": 0,
-         "delta": {"type": "text_delta", "text": "All of it."}},
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None},
-         "usage": {"output_tokens": 4}},
-        {"type": "message_stop"},
-    ),
-    "/v1/chat/completions": (
-        {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
-         "choices": [{"index": 0, "delta": {"role": "assistant", "content": "All of it."}}]},
-        {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
-         "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
-    ),
-}  # fmt: skip
-
-
-def sse_of(path: str) -> bytes:
-    events = EVENTS[path]
-    return b"".join(
-        (f"event: {event['type']}\n" if "type" in event else "").encode()
-        + b"data: %s\n\n" % json.dumps(event).encode()
-        for event in events
-    ) + (b"" if "type" in events[0] else b"data: [DONE]\n\n")
+    "/v1/messages": sse(messages.events("All of it.")),
+    "/v1/chat/completions": sse(chat.events("All of it."), done=True),
+}
 
 
 @pytest.mark.behaviour("C23", "P8")
@@ -256,7 +233,7 @@ def sse_of(path: str) -> bytes:
 @pytest.mark.parametrize("path", list(EVENTS))
 def test_who_closes_a_stream_when_all_was_said_is_told_nothing(library, wrapped, path):
     """As the SDKs' users do at `message_stop`: the transfer's own end may still be to come."""
-    said = sse_of(path)
+    said = b"".join(EVENTS[path])
     with (
         FarSide(answer(said, "content-type: text/event-stream")) as far,
         client(library, wrapped) as made,
@@ -276,7 +253,7 @@ def test_who_closes_a_stream_when_all_was_said_is_told_nothing(library, wrapped,
 @WATCHED
 @pytest.mark.parametrize("path", list(EVENTS))
 async def test_who_closes_an_async_stream_when_all_was_said_is_told_nothing(library, wrapped, path):
-    said = sse_of(path)
+    said = b"".join(EVENTS[path])
     with FarSide(answer(said, "content-type: text/event-stream")) as far:
         async with async_client_of(library, wrapped) as made:
             asked = ASKING | {"stream": True, "max_tokens": 100}

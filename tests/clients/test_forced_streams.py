@@ -9,6 +9,8 @@ from typing import Any
 import openai
 import pytest
 from support.asking.wrapping import QUICK
+from support.events import openai_chat as chat
+from support.events.framing import sse
 from support.far_sides import FarSide, event, json_answer, sse_answer
 
 import tenuto
@@ -18,9 +20,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 def chunk(delta: Any, finish: str | None = None, **more: Any) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    shared = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    return b"data: %b\n\n" % json.dumps({**shared, "choices": [choice], **more}).encode()
+    return sse([chat.chunk(delta, beside={"finish_reason": finish}) | more])[0]
 
 
 def asked(far: FarSide, **more: Any) -> Any:

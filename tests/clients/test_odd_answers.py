@@ -10,6 +10,8 @@ from typing import Any
 import openai
 import pytest
 from support.asking.wrapping import QUICK
+from support.events import openai_chat as chat
+from support.events.framing import sse
 from support.far_sides import RESET, STREAM, FarSide, answer, json_answer, sse_answer
 
 import tenuto
@@ -24,30 +26,11 @@ SIGNED = {
 
 
 def body_of(message: dict[str, Any], finish: str) -> bytes:
-    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
-    value = {
-        "id": "c1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "m",
-        "choices": [choice],
-    }
-    return json.dumps(value).encode()
+    return json.dumps(chat.whole({"role": "assistant", **message}, finish)).encode()
 
 
 def stream_of(*deltas: dict[str, Any], finish: str) -> bytes:
-    shared: dict[str, Any] = {
-        "id": "c1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "m",
-    }
-    choices: list[dict[str, Any]] = [
-        {"index": 0, "delta": delta, "finish_reason": None} for delta in deltas
-    ]
-    choices.append({"index": 0, "delta": {}, "finish_reason": finish})
-    events = [json.dumps({**shared, "choices": [choice]}) for choice in choices]
-    return "".join(f"data: {event}\n\n" for event in (*events, "[DONE]")).encode()
+    return b"".join(sse(chat.chunks(deltas, finish), done=True))
 
 
 def wrapped(far: FarSide, events: list[tenuto.Event] | None = None, **more: Any) -> openai.OpenAI:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from support.asking.wrapping import QUICK, Wrapped
-from support.every_wire import DECODED, ID, MAKERS, NAME, At, arguments_of, ask, streamed, whole
+from support.events.framing import ID, NAME
+from support.every_wire import DECODED, MAKERS, At, arguments_of, ask, streamed, whole
 from support.far_sides import FarSide
 
 import tenuto

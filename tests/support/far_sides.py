@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import socketserver
@@ -11,27 +12,29 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
+from support.events import openai_chat as chat
+
 Answer = bytes | Iterable[bytes]
 RESET = b"the connection is reset here"
 """A piece of an answer at which the connection breaks off with a reset instead of an end."""
 
-CHUNK = (
-    b'{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":'
-    b'[{"index":0,"delta":{"content":"%s"},"finish_reason":%s}]}'
-)
-BODY = (
-    b'{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,'
-    b'"message":{"role":"assistant","content":"%s"},"finish_reason":"%s"}],'
-    b'"usage":{"prompt_tokens":3,"completion_tokens":5,"total_tokens":8}}'
-)
+DONE = b"data: [DONE]\n\n"
+
+
+def _compact(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+BODY = _compact(chat.whole(chat.message("%s"), "%s", usage=chat.usage_of(3, 5)))
+CHUNK = _compact(chat.chunk({"content": "%s"})).replace(b"null", b"%s")
 
 
 def event(text: bytes, finish: bytes = b"null") -> bytes:
-    """One event of a stream."""
+    """One event of a stream; the text as JSON has it, broken where a test wants that."""
     return b"data: " + CHUNK % (text, finish) + b"\n\n"
 
 
-STREAM = event(b"All ") + event(b"said.") + event(b"", b'"stop"') + b"data: [DONE]\n\n"
+STREAM = event(b"All ") + event(b"said.") + event(b"", b'"stop"') + DONE
 
 
 def answer(body: bytes, *headers: str, status: str = "200 OK", length: bool = True) -> bytes:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import tenuto
+from support.events.framing import sse
 from tenuto.turn.scripted import Script, Scripted
 
 
@@ -48,5 +49,4 @@ class Played:
 
 
 def events(*values: dict[str, Any]) -> Scripted:
-    lines = [json.dumps(value) for value in values]
-    return Scripted.stream(*(f"data: {line}\n\n".encode() for line in [*lines, "[DONE]"]))
+    return Scripted.stream(*sse(values, done=True))

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from support.events import openai_chat as chat
+from support.events.framing import sse
 
 from tenuto.core.policy import Policy
 from tenuto.frames.sse import SseDecoder
@@ -37,7 +39,7 @@ def said(number: int, status: str, *deltas: str, cites: tuple[str, ...] = ()) ->
     why = {"incomplete_details": {"reason": "max_output_tokens"}} if status == "incomplete" else {}
     response = {"id": f"resp_{number}", "status": status, "output": [], **why}
     events.append({"type": f"response.{status}", "response": response})
-    return Scripted.stream(*(b"data: %b\n\n" % json.dumps(event).encode() for event in events))
+    return Scripted.stream(*sse(events))
 
 
 def given(*answers: Scripted) -> list[Any]:
@@ -78,11 +80,7 @@ CHAT = b'{"model":"m","stream":true,"messages":[{"role":"user","content":"Tell m
 
 def chunks(finish: str, *deltas: dict[str, Any]) -> Scripted:
     """A chat that says these deltas."""
-    said: list[dict[str, Any]] = [{"index": 0, "delta": delta} for delta in deltas]
-    said.append({"index": 0, "delta": {}, "finish_reason": finish})
-    events = [{"id": "c", "object": "chat.completion.chunk", "choices": [one]} for one in said]
-    data = [b"data: %b\n\n" % json.dumps(event).encode() for event in events]
-    return Scripted.stream(*data, b"data: [DONE]\n\n")
+    return Scripted.stream(*sse(chat.chunks(deltas, finish, beside={}), done=True))
 
 
 def cite(start: int, end: int) -> dict[str, Any]:

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from support.events import anthropic_messages as messages
+from support.events import openai_chat as chat
+from support.events.framing import sse
 
 from tenuto.core.policy import Policy
 from tenuto.turn.commands import Request
@@ -24,36 +27,15 @@ WIRES = pytest.mark.parametrize("path", [CHAT, MESSAGES])
 
 def events(path: str, words: list[str], stop: str) -> list[bytes]:
     if path == CHAT:
-        shared = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
         deltas = [{"role": "assistant", "content": ""}, *({"content": word} for word in words)]
-        choices: list[dict[str, Any]] = [{"index": 0, "delta": delta} for delta in deltas]
-        choices.append({"index": 0, "delta": {}, "finish_reason": stop})
-        values = [json.dumps({**shared, "choices": [choice]}) for choice in choices]
-        return [f"data: {value}\n\n".encode() for value in [*values, "[DONE]"]]
-    message = body_of(path, "", None) | {"content": [], "stop_reason": None}
-    delta = [{"type": "text_delta", "text": word} for word in words]
-    block = {"type": "text", "text": ""}
-    told: list[dict[str, Any]] = [
-        {"type": "message_start", "message": message},
-        {"type": "content_block_start", "index": 0, "content_block": block},
-        *({"type": "content_block_delta", "index": 0, "delta": each} for each in delta),
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 9}},
-        {"type": "message_stop"},
-    ]
-    return [f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in told]
+        return sse(chat.chunks(deltas, stop, beside={}), done=True)
+    return sse(messages.stream([messages.said(*words)], stop, output_tokens=9))
 
 
-def body_of(path: str, text: str, stop: str | None) -> dict[str, Any]:
+def body_of(path: str, text: str, stop: str) -> dict[str, Any]:
     if path == CHAT:
-        message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "message": message, "finish_reason": stop}
-        return {"id": "c", "object": "chat.completion", "choices": [choice]}
-    return {
-        "id": "m", "type": "message", "role": "assistant", "model": "m",
-        "content": [{"type": "text", "text": text}], "stop_reason": stop, "stop_sequence": None,
-        "usage": {"input_tokens": 1, "output_tokens": 1},
-    }  # fmt: skip
+        return chat.whole(chat.message(text), stop)
+    return messages.message([{"type": "text", "text": text}], stop)
 
 
 def given(path: str, policy: Policy, *answers: Scripted) -> tuple[str, str | None, Script]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from support.aws import chunk, events_of, failure, message
+from support.events import anthropic_messages as messages
+from support.events.framing import chunks
 
 from tenuto.core.event import Event
 from tenuto.core.policy import Policy
@@ -28,31 +30,12 @@ ANTHROPICS = ((b"x-stainless-lang", b"python"),)
 """Whoever sends this reads errors within events, and fails on exceptions."""
 
 
-def event(kind: str, **more: Any) -> bytes:
-    return chunk(json.dumps({"type": kind, **more}, ensure_ascii=False).encode())
-
-
 def said(*texts: str, stop: str = "end_turn") -> list[bytes]:
-    message: Any = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "m",
-        "content": [],
-    }
-    message |= {"stop_reason": None, "usage": {"input_tokens": 3, "output_tokens": 1}}
-    block = {"type": "text", "text": ""}
-    made = [event("message_start", message=message)]
-    made.append(event("content_block_start", index=0, content_block=block))
-    for text in texts:
-        delta = {"type": "text_delta", "text": text}
-        made.append(event("content_block_delta", index=0, delta=delta))
-    made.append(event("content_block_stop", index=0))
-    end = {"stop_reason": stop, "stop_sequence": None}
-    made.append(event("message_delta", delta=end, usage={"output_tokens": 5}))
+    head = messages.message(usage={"input_tokens": 3, "output_tokens": 1})
+    told = messages.stream([messages.said(*texts)], stop, head=head)
     metrics = {"inputTokenCount": 3, "outputTokenCount": 5}
-    made.append(event("message_stop", **{"amazon-bedrock-invocationMetrics": metrics}))
-    return made
+    told[-1]["amazon-bedrock-invocationMetrics"] = metrics
+    return chunks(told)
 
 
 def streamed(*pieces: bytes | Lost, **headers: bytes) -> Scripted:

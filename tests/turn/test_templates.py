@@ -7,6 +7,9 @@ import json
 from typing import Any
 
 import pytest
+from support.events import anthropic_messages as messages
+from support.events import openai_chat as openai
+from support.events.framing import sse
 
 from tenuto.core.policy import Policy
 from tenuto.frames.templates import TemplateMatcher
@@ -23,37 +26,16 @@ POLICY = Policy(backoff_s=0.001)
 
 def chat(*deltas: dict[str, Any], stop: str | None = "stop") -> list[bytes]:
     """A stream of a server that gives every answer the same id."""
-    choices: list[dict[str, Any]] = [
-        {"index": 0, "delta": delta, "finish_reason": None} for delta in deltas
-    ]
-    choices += [{"index": 0, "delta": {}, "finish_reason": stop}] if stop else []
-    made = ({"id": "chat-0", "object": "chat.completion.chunk", "choices": [c]} for c in choices)
-    events = [b"data: " + json.dumps(each).encode() + b"\n\n" for each in made]
-    return [*events, b"data: [DONE]\n\n"] if stop else events
+    told = openai.chunks(deltas, stop, shared=openai.SHARED | {"id": "chat-0"})
+    return sse(told, done=True) if stop else sse(told[:-1])
 
 
 def anthropic(*texts: str, kind: str = "text", stop: str | None = "end_turn") -> list[bytes]:
     """One block of this kind, in these pieces."""
-    message: dict[str, Any] = {"id": "msg_0", "type": "message", "role": "assistant", "content": []}
-    message |= {"model": "m", "stop_reason": None}
-    message["usage"] = {"input_tokens": 3, "output_tokens": 1}
-    block = {"type": kind, kind: ""}
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": message},
-        {"type": "content_block_start", "index": 0, "content_block": block},
-    ]
-    for text in texts:
-        delta = {"type": f"{kind}_delta", kind: text}
-        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
-    if stop:
-        delta, usage = {"stop_reason": stop}, {"output_tokens": 9}
-        events.append({"type": "content_block_stop", "index": 0})
-        events.append({"type": "message_delta", "delta": delta, "usage": usage})
-        events.append({"type": "message_stop"})
-    return [
-        b"event: %b\ndata: %b\n\n" % (event["type"].encode(), json.dumps(event).encode())
-        for event in events
-    ]
+    head = messages.message(usage={"input_tokens": 3, "output_tokens": 1}, id="msg_0")
+    block = messages.said(*texts, kind=kind)
+    told = messages.stream([block], stop or "", head=head, output_tokens=9)
+    return sse(told if stop else told[:-3])
 
 
 STREAMS: dict[str, list[list[list[bytes]]]] = {

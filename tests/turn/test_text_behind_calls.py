@@ -4,6 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from support.events import anthropic_messages as messages
+from support.events import gemini_generate as gemini
+from support.events import openai_chat as chat
 from support.one_turn import Played, events
 
 from tenuto.turn.scripted import Scripted
@@ -22,29 +25,19 @@ def chat_stream(parts: list[Any], stop: str) -> Scripted:
             function = {"name": "pay", "arguments": '{"amount": 1}'}
             call = {"index": 0, "id": "a", "type": "function", "function": function}
             deltas.append({"tool_calls": [call]})
-    made = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-    return events(*made, {"choices": [{"index": 0, "delta": {}, "finish_reason": stop}]})
+    return events(*chat.chunks(deltas, stop))
 
 
 def anthropic_body(parts: list[Any], stop: str) -> Scripted:
     call = {"type": "tool_use", "id": "a", "name": "pay", "input": {"amount": 1}}
     blocks = [{"type": "text", "text": p} if isinstance(p, str) else call for p in parts]
-    usage = {"input_tokens": 5, "output_tokens": 9}
-    head = {"id": "m", "type": "message", "role": "assistant", "model": "m", "usage": usage}
-    return Scripted.body(
-        json.dumps(head | {"content": blocks, "stop_reason": stop, "stop_sequence": None}).encode()
-    )
+    return Scripted.body(json.dumps(messages.message(blocks, stop)).encode())
 
 
 def gemini_body(parts: list[Any], stop: str) -> Scripted:
     call = {"functionCall": {"name": "pay", "args": {"amount": 1}}}
     made = [{"text": part} if isinstance(part, str) else call for part in parts]
-    content = {"role": "model", "parts": made}
-    return Scripted.body(
-        json.dumps(
-            {"candidates": [{"content": content, "finishReason": stop, "index": 0}]}
-        ).encode()
-    )
+    return Scripted.body(json.dumps(gemini.response(made, stop)).encode())
 
 
 GEMINI = "https://generativelanguage.googleapis.com/v1beta/models/g:generateContent"

@@ -15,8 +15,10 @@ import anthropic
 import pytest
 from support.asking.anthropic_messages import CASES, TOOLS, Said, broken_call, next_turn_is_refused
 from support.asking.wrapping import QUICK, is_right
-from support.aws import KEYS, REGION, SECRET_KEY, chunk, events_of, failure, wrong_signature
+from support.aws import KEYS, REGION, SECRET_KEY, events_of, failure, wrong_signature
 from support.clouds import BEDROCK, Bedrock, BedrockAsker
+from support.events import anthropic_messages as messages
+from support.events.framing import chunks
 from support.far_sides import RESET, Answer, FarSide, answer, json_answer
 from support.pairing import one_in
 
@@ -113,9 +115,7 @@ def test_a_normal_turn_is_the_same_bytes_in_both_directions(world: World) -> Non
 
 
 def said(text: str, stop: str = "end_turn") -> bytes:
-    message: Any = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
-    message |= {"content": [{"type": "text", "text": text}], "stop_reason": stop}
-    return json.dumps(message | {"usage": {"input_tokens": 3, "output_tokens": 5}}).encode()
+    return json.dumps(messages.body(text, stop=stop)).encode()
 
 
 HALVES = (
@@ -284,34 +284,16 @@ def test_an_answer_that_is_kept_does_not_keep_the_client():
 # --- streams ----------------------------------------------------------------------------------
 
 
-def event(kind: str, **more: Any) -> bytes:
-    return chunk(json.dumps({"type": kind, **more}, ensure_ascii=False).encode())
-
-
 def began() -> list[bytes]:
-    message: Any = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
-    message |= {
-        "content": [],
-        "stop_reason": None,
-        "usage": {"input_tokens": 3, "output_tokens": 1},
-    }
-    block = {"type": "text", "text": ""}
-    return [
-        event("message_start", message=message),
-        event("content_block_start", index=0, content_block=block),
-    ]
+    return chunks(messages.stream([messages.said()], "end_turn")[:2])
 
 
 def delta(text: str) -> bytes:
-    return event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
+    return chunks(messages.block(messages.said(text), 0))[1]
 
 
 def ended(stop: str = "end_turn") -> list[bytes]:
-    return [
-        event("content_block_stop", index=0),
-        event("message_delta", delta={"stop_reason": stop}, usage={"output_tokens": 5}),
-        event("message_stop"),
-    ]
+    return chunks(messages.stream([messages.said()], stop)[2:])
 
 
 def streamed(*pieces: bytes) -> bytes:

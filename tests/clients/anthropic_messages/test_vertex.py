@@ -15,6 +15,7 @@ from google.auth.credentials import Credentials
 from support.asking.anthropic_messages import CASES, broken_call, next_turn_is_refused
 from support.asking.wrapping import QUICK, is_right
 from support.clouds import VERTEX, Vertex, VertexAsker
+from support.events import anthropic_messages as messages
 from support.far_sides import FarSide, json_answer
 
 import tenuto
@@ -78,9 +79,7 @@ def test_a_normal_turn_is_the_same_bytes_in_both_directions(world: World) -> Non
 
 
 def said(text: str, stop: str = "end_turn") -> bytes:
-    message: Any = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
-    message |= {"content": [{"type": "text", "text": text}], "stop_reason": stop}
-    return json.dumps(message | {"usage": {"input_tokens": 3, "output_tokens": 5}}).encode()
+    return json.dumps(messages.body(text, stop=stop)).encode()
 
 
 HALVES = (

@@ -16,6 +16,7 @@ from mistralai.client.errors import SDKError
 from mistralai.gcp.client import MistralGCP
 from support.asking.mistral import CASES, TOOLS, WrappedMistral
 from support.asking.wrapping import QUICK, is_right
+from support.events.openai_chat import mistral_body
 from support.far_sides import FarSide, json_answer
 
 import tenuto
@@ -32,11 +33,7 @@ def rows_of(sim: Simulator) -> list[Any]:
 
 
 def said(text: str, finish: str) -> bytes:
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}}
-    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
-    told = {"id": "ab" * 16, "object": "chat.completion", "model": "m", "created": 1}
-    body = {**told, "choices": [choice | {"finish_reason": finish}], "usage": usage}
-    return json_answer(json.dumps(body).encode())
+    return json_answer(json.dumps(mistral_body(text, stop=finish)).encode())
 
 
 @pytest.mark.behaviour("C1", "C8", "C17", "C19", "H5")

@@ -22,6 +22,8 @@ from support.asking.anthropic_messages import (
     of_the_wire,
 )
 from support.asking.wrapping import QUICK
+from support.events import anthropic_messages as events
+from support.events.framing import sse
 from support.replay import openai_chat as replay
 from support.replay.openai_chat import INPUT_TOKENS, Answer, OnStage, Replay, Reply
 
@@ -143,39 +145,32 @@ class R:
 
     def body(self, model: str) -> bytes:
         content = [_decoded(block) for block in self.blocks()]
-        value = self._message(model, content) | {"stop_reason": self.stop, **self.beside}
-        if self.tokens is not None:
-            value["usage"] = self._counted() | {"output_tokens": self.tokens, **self.usage}
+        usage = self._counted() | {"output_tokens": self.tokens, **self.usage}
+        value = self._message(model, content, usage) | {"stop_reason": self.stop, **self.beside}
+        if self.tokens is None:
+            del value["usage"]
         made = json.dumps(value, ensure_ascii=False).encode()
         return made[: len(made) // 2] if self.dropped else made
 
     def events(self, model: str) -> list[Block]:
         """The events of a stream."""
-        start = self._message(model, [])
-        start["usage"] = self._counted() | {"output_tokens": 1}
-        events: list[Block] = [{"type": "message_start", "message": start}, {"type": "ping"}]
+        start = self._message(model, [], self._counted() | {"output_tokens": 1})
+        told: list[Block] = [{"type": "message_start", "message": start}, {"type": "ping"}]
         indexed = [call.index for call in self.calls]
         blocks = self.blocks()
         named = [True] * (len(blocks) - len(indexed)) + indexed
         for number, (block, with_index) in enumerate(zip(blocks, named, strict=True)):
-            place = {"index": number} if with_index else {}
-            events += [event | place for event in _block_events(block, self.piece_chars)]
+            told += events.block(_told(block, self.piece_chars), number if with_index else None)
         if self.dropped:
-            return events[:-1] if blocks else events
-        delta = {"stop_reason": self.stop, "stop_sequence": None, **self.beside}
+            return told[:-1] if blocks else told
         usage = {"output_tokens": self.tokens, **self.usage} if self.tokens is not None else {}
-        events.append({"type": "message_delta", "delta": delta, "usage": usage})
-        return [*events, {"type": "message_stop"}]
+        return [*told, *events.end(self.stop, usage, **self.beside)]
 
     def stream(self, model: str) -> bytes:
-        return b"".join(
-            f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
-            for event in self.events(model)
-        )
+        return b"".join(sse(self.events(model)))
 
-    def _message(self, model: str, content: list[Block]) -> Block:
-        named = {"id": self.id, "type": "message", "role": "assistant", "model": model}
-        return {**named, "content": content, "stop_reason": None, "stop_sequence": None}
+    def _message(self, model: str, content: list[Block], usage: Block) -> Block:
+        return events.message(content, usage=usage, id=self.id, model=model)
 
     def _counted(self) -> Block:
         return {
@@ -208,13 +203,14 @@ def _decoded(block: Block) -> Block:
 _ADDED = {"text": ("text", "text_delta"), "thinking": ("thinking", "thinking_delta")}
 
 
-def _block_events(block: Block, size: int) -> list[Block]:
-    """A block as events without an index: what is told in pieces begins empty."""
+def _told(block: Block, size: int) -> events.Told:
+    """A block as it begins, and its deltas: what is told in pieces begins empty."""
     kind, empty, deltas = block["type"], dict(block), list[Block]()
-    if kind in _ADDED:
-        name, delta = _ADDED[kind]
-        text, empty[name] = block[name], ""
-        deltas = [{"type": delta, name: text[at : at + size]} for at in range(0, len(text), size)]
+    if kind in ("text", "thinking"):
+        text = block[kind]
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        begun, deltas = events.said(*pieces, kind=kind)
+        empty |= begun
     if kind == "text" and "citations" in block:
         empty["citations"] = []
         deltas += [{"type": "citations_delta", "citation": c} for c in block["citations"]]
@@ -226,13 +222,8 @@ def _block_events(block: Block, size: int) -> list[Block]:
         empty["input"] = {}
         raw = raw if isinstance(raw, str) else json.dumps(raw)
         half = len(raw) // 2
-        pieces = ("", raw[:half], raw[half:])
-        deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
-    return [
-        {"type": "content_block_start", "content_block": empty},
-        *({"type": "content_block_delta", "delta": delta} for delta in deltas),
-        {"type": "content_block_stop"},
-    ]
+        deltas = [events.json_delta(piece) for piece in ("", raw[:half], raw[half:])]
+    return empty, deltas
 
 
 ASK: dict[str, Any] = {"role": "user", "content": "Tell me."}

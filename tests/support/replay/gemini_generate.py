@@ -21,11 +21,14 @@ from support.asking.gemini_generate import (
     user,
 )
 from support.asking.wrapping import QUICK
+from support.events import gemini_generate as gemini
+from support.events.framing import sse
 from support.replay import openai_chat as replay
 from support.replay.openai_chat import INPUT_TOKENS, Answer, Replay, Reply
 
 END, MAX, MALFORMED, SAFETY = "STOP", "MAX_TOKENS", "MALFORMED_FUNCTION_CALL", "SAFETY"
 PAUSE = "CONTINUATION"
+END_OF_EVENT = "\r\n\r\n"
 
 Part = dict[str, Any]
 
@@ -106,26 +109,21 @@ class R:
         ]
 
     def stream(self) -> bytes:
-        told = (json.dumps(event, ensure_ascii=False).encode() for event in self.events())
-        return b"".join(b"data: " + event + b"\r\n\r\n" for event in told)
+        return b"".join(sse(self.events(), end=END_OF_EVENT))
 
     def _response(self, parts: list[Part], *, last: bool) -> Part:
-        content = ({"parts": parts} if parts else {}) | {"role": "model"}
-        candidate: Part = {"content": content, "index": 0}
-        if last:
-            candidate |= {} if self.stop is None else {"finishReason": self.stop}
-            candidate |= self.beside
-        value: Part = {"candidates": [candidate]} | (dict(self.around) if last else {})
+        around: Part = dict(self.around) if last else {}
         if self.tokens is not None:
             thoughts = {"thoughtsTokenCount": self.thoughts} if self.thoughts else {}
-            total = self.input_tokens + self.tokens + self.thoughts
-            value["usageMetadata"] = {
+            around["usageMetadata"] = {
                 "promptTokenCount": self.input_tokens,
                 "candidatesTokenCount": self.tokens if last else 0,
-                "totalTokenCount": total,
+                "totalTokenCount": self.input_tokens + self.tokens + self.thoughts,
                 **thoughts,
             }
-        return value | {"modelVersion": "gemini-x", "responseId": self.id}
+        around |= {"modelVersion": "gemini-x", "responseId": self.id}
+        stop, beside = (self.stop, self.beside) if last else (None, None)
+        return gemini.response(parts, stop, beside=beside, around=around)
 
 
 @dataclass(frozen=True)
@@ -141,10 +139,10 @@ class Blocked:
         if self.message:
             feedback["blockReasonMessage"] = self.message
         value = {"promptFeedback": feedback, "modelVersion": "gemini-x"}
-        made = json.dumps(value).encode()
         if asked.get("stream"):
-            return Reply(200, "text/event-stream", b"data: " + made + b"\r\n\r\n", {})
-        return Reply(200, "application/json; charset=UTF-8", made, {})
+            told = b"".join(sse([value], end=END_OF_EVENT))
+            return Reply(200, "text/event-stream", told, {})
+        return Reply(200, "application/json; charset=UTF-8", json.dumps(value).encode(), {})
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from typing import Any, Protocol
 import tenuto
 from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import QUICK, Wrapped
+from support.events import openai_chat as chat
+from support.events.framing import sse
 
 END, MAX, TOOL, SAFETY = "stop", "length", "tool_calls", "content_filter"
 INPUT_TOKENS = 20
@@ -93,16 +95,18 @@ class R:
         return Reply(200, "text/event-stream", made, {})
 
     def body(self, model: str) -> bytes:
-        message: dict[str, Any] = {"role": "assistant", "content": self.echo + self.text or None}
-        message |= {"reasoning_content": self.reasoning} if self.reasoning else {}
-        message |= {"refusal": self.refusal} if self.refusal else {}
-        message |= {"tool_calls": [_call(c) for c in self.calls]} if self.calls else {}
-        choice = {"index": 0, "message": message, "finish_reason": self.stop}
-        value = {**self._shared(model, "chat.completion"), "choices": [choice], **self._usage()}
+        said = chat.message(
+            self.echo + self.text,
+            [_head(call, call.arguments) for call in self.calls],
+            reasoning_content=self.reasoning,
+            refusal=self.refusal,
+        )
+        value = chat.whole(said, self.stop, shared=self._shared(model), usage=self._usage())
         made = json.dumps(value, ensure_ascii=False).encode()
         return made[: len(made) // 2] if self.dropped else made
 
-    def stream(self, model: str, *, include_usage: bool) -> bytes:
+    def events(self, model: str, *, include_usage: bool = False) -> list[dict[str, Any]]:
+        """The chunks of a stream."""
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
         for key, text in (
             ("reasoning_content", self.reasoning),
@@ -113,27 +117,19 @@ class R:
             deltas += [{key: text[at : at + size]} for at in range(0, len(text), size)]
         for number, call in enumerate(self.calls):
             deltas += _call_deltas(number, call)
-        shared = self._shared(model, "chat.completion.chunk")
-        events = [{**shared, "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
-        if not self.dropped:
-            end = {"index": 0, "delta": {}, "finish_reason": self.stop}
-            events.append({**shared, "choices": [end]})
-            if include_usage:
-                events.append({**shared, "choices": [], **self._usage()})
-        made = b"".join(
-            b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n" for event in events
-        )
-        return made if self.dropped else made + b"data: [DONE]\n\n"
+        usage = (self._usage() or {}) if include_usage else None
+        told = chat.chunks(deltas, self.stop, shared=self._shared(model), beside={}, usage=usage)
+        return told[: len(deltas)] if self.dropped else told
 
-    def _shared(self, model: str, kind: str) -> dict[str, Any]:
-        return {"id": self.id, "object": kind, "created": 1_790_000_000, "model": model}
+    def stream(self, model: str, *, include_usage: bool) -> bytes:
+        events = self.events(model, include_usage=include_usage)
+        return b"".join(sse(events, done=not self.dropped))
 
-    def _usage(self) -> dict[str, Any]:
-        if self.tokens is None:
-            return {}
-        total = self.input_tokens + self.tokens
-        counts = {"prompt_tokens": self.input_tokens, "completion_tokens": self.tokens}
-        return {"usage": {**counts, "total_tokens": total}}
+    def _shared(self, model: str) -> dict[str, Any]:
+        return {**chat.SHARED, "id": self.id, "created": 1_790_000_000, "model": model}
+
+    def _usage(self) -> dict[str, Any] | None:
+        return None if self.tokens is None else chat.usage_of(self.input_tokens, self.tokens)
 
 
 @dataclass(frozen=True)
@@ -207,22 +203,17 @@ def _decoded(body: bytes) -> Any:
         return None
 
 
-def _call(call: Call) -> dict[str, Any]:
-    made = {"id": call.id, "type": call.type}
-    function = {"name": call.name, "arguments": call.arguments}
-    return {key: value for key, value in made.items() if value is not None} | {"function": function}
+def _head(call: Call, arguments: Any) -> dict[str, Any]:
+    return chat.function(call.name, arguments, call.id, call.type)
 
 
 def _call_deltas(number: int, call: Call) -> list[dict[str, Any]]:
     """A head without arguments, then the arguments in two pieces; what is no text comes at once."""
-    index = {"index": number} if call.index else {}
-    head, raw = _call(call), call.arguments
+    raw, index = call.arguments, number if call.index else None
     if not isinstance(raw, str):
-        return [{"tool_calls": [index | head]}]
-    head["function"]["arguments"] = ""
+        return chat.call_deltas(_head(call, raw), (), index)
     half = len(raw) // 2
-    tails = [index | {"function": {"arguments": piece}} for piece in (raw[:half], raw[half:])]
-    return [{"tool_calls": [piece]} for piece in (index | head, *tails)]
+    return chat.call_deltas(_head(call, ""), (raw[:half], raw[half:]), index)
 
 
 def _handler(replay: Replay) -> type[BaseHTTPRequestHandler]:
