@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tenuto.cli import main
@@ -323,6 +323,7 @@ JSON = st.recursive(
 
 @_mutable
 @given(path=st.integers(0, 400), put=JSON)
+@example(path=289, put=[None])  # the rung of an answer
 def test_a_capture_with_anything_anywhere_is_explained_or_refused(path, put) -> None:
     if not Path("one.json").exists():
         two_attempts().rename("one.json")

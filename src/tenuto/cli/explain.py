@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from tenuto.cli import explained
-from tenuto.cli.explained import Plain
+from tenuto.cli.explained import Plain, sentence_of
 from tenuto.cli.printing import (
     BAD_FILE,
     FileName,
@@ -27,7 +27,6 @@ from tenuto.cli.printing import (
 from tenuto.cli.recorded import NotRecorded
 from tenuto.config import load_policy, read_policy
 from tenuto.core.errors import PolicyError
-from tenuto.core.ladders import SENTENCES
 from tenuto.core.policy import Policy
 from tenuto.core.stop import printable
 
@@ -118,7 +117,7 @@ def _lines(told: Plain) -> Iterator[str]:
         yield f"  {attempt['number']}. {_why(attempt)}. {attempt['message']}".rstrip()
         yield f"     {_measured(attempt)}"
         if attempt["outcome"]:
-            rung = f", rung: {_sentence(attempt['rung'])}" if attempt["rung"] else ""
+            rung = f", rung: {sentence_of(attempt['rung'])}" if attempt["rung"] else ""
             yield f"     outcome {attempt['outcome']}{rung}"
         yield from (f"       {change}" for change in attempt.get("changes", ()))
     yield f"  then: {_follows(told['next'])}"
@@ -148,11 +147,6 @@ def _measured(attempt: Plain) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _sentence(rung: str) -> str:
-    """What a rung does, in words."""
-    return SENTENCES.get(rung, rung)
-
-
 def _facts(request: Plain) -> str:
     words = {True: "yes", False: "no"}
     return ", ".join(
@@ -163,7 +157,7 @@ def _facts(request: Plain) -> str:
 
 def _follows(following: Plain) -> str:
     if following["do"] == "send":
-        return f"Tenuto sends another request ({_sentence(following['rung'])})."
+        return f"Tenuto sends another request ({sentence_of(following['rung'])})."
     shown = f"; the caller sees {following['shown']}" if following["shown"] else ""
     advice = f" {following['advice']}" if following["advice"] else ""
     reason = following["reason"].replace("_", " ")
@@ -194,5 +188,5 @@ def _print_summary(told: list[Plain]) -> None:
 
 def _then(following: Plain) -> str:
     if following["do"] == "send":
-        return _sentence(following["rung"])
+        return sentence_of(following["rung"])
     return f"{following['status']}: {following['reason']}"

@@ -264,7 +264,7 @@ class _Turn:
         now = self._observed(number - 1).get("rung") if number else None
         if before != now:
             self.note = (
-                f"when it was recorded, the next rung was {SENTENCES.get(before, before)!r}"
+                f"when it was recorded, the next rung was {sentence_of(before)!r}"
                 if before
                 else ("when it was recorded, the turn ended here")
             )
@@ -371,6 +371,11 @@ def _message_and_size(response: Response) -> Plain:
         "calls": [call.finding.value for call in response.calls],
         "usage": response.usage and asdict(response.usage),
     }
+
+
+def sentence_of(rung: object) -> str:
+    """What a rung does, in words; a capture may have anything in its place."""
+    return SENTENCES.get(rung, rung) if isinstance(rung, str) else str(rung)
 
 
 def _message(observed: dict[str, Any]) -> str:
