@@ -415,3 +415,8 @@ def test_an_error_is_the_end_of_a_generation_that_failed() -> None:
     body = json.loads(wire.WIRE.render_error("dropped", "It broke off.", Answer("Half")))
     assert body["partial"] == {"text": "Half"}
     assert read_fault(body, wire.WIRE.error_status).kind is FaultKind.UPSTREAM_GAVE_UP
+
+
+def test_half_of_a_surrogate_pair_in_a_cut_text_leaves_as_a_question_mark() -> None:
+    body = sent(AppendAssistant("Half \ud83d"), AppendUser("Go on."))
+    assert body["chat_history"][-1] == {"role": "CHATBOT", "message": "Half ?"}

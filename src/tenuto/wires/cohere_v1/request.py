@@ -76,7 +76,8 @@ class ChatRequest(EditableRequest):
         return _bridged(super()._rows_with(added))
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
-        return [{"role": "CHATBOT", "message": edit.text}]
+        # Half a surrogate pair is no text, and the rows are read once more.
+        return [{"role": "CHATBOT", "message": edit.text.encode("utf-8", "replace").decode()}]
 
     def _asked(self, text: str) -> JsonObject:
         return {"role": "USER", "message": text}
@@ -85,7 +86,7 @@ class ChatRequest(EditableRequest):
         calls = [call_of(valid_call(call)) for call in edit.calls]
         pairs = zip(calls, edit.results, strict=True)
         results = [{"call": call, "outputs": [{"text": text}]} for call, text in pairs]
-        said = {"role": "CHATBOT", "message": edit.text, "tool_calls": calls}
+        said = {**self._said(AppendAssistant(edit.text), dialect)[0], "tool_calls": calls}
         return [said, {"role": "TOOL", RESULTS: results}]
 
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
