@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, answers_result, first_prompt
+from tenuto.sim.asked import Asked, Row, answers_result, first_prompt
 from tenuto.sim.case import CUT_SHORT, Arguments, Case, Ending, Kind, Say, Step
 from tenuto.sim.cases import CASES_ON, STEPS
 from tenuto.sim.errors import Failure
@@ -53,6 +53,8 @@ class Conversation:
     """How many answers of the plan were said, where there is one."""
     planned: Wanted | None = None
     """The answer of the plan that is due."""
+    rows: Sequence[Row] = ()
+    """The history of the last request, where there is a plan."""
     first: Asked | None = None
     """Its first request."""
     over: bool = False
@@ -106,8 +108,10 @@ class Conversations:
         key = (wire.name, *(("header", given) if given else (asked.model, case.name, prompt)))
         state = self._conversation(key, asked)
         if self.plan is not None:
-            if not state.broken_call:
+            # The same request again, of a client that could not read the answer, is due the same.
+            if not state.broken_call and asked.rows != state.rows:
                 state.place = self.plan.place(asked.rows)
+            state.rows = asked.rows
             state.planned = self.plan.due(state.place, state.answer_key, tools=bool(asked.tools))
         step = self._step(state, case, after_result=answers_result(asked.rows))
         if step.kind is not None:
