@@ -70,6 +70,17 @@ def test_failed_results_of_a_broken_answer_do_not_count(step):
     assert message_of(ask(made, [USER, *with_results(again)]))["content"] == "Seen."
 
 
+def test_the_same_request_again_is_due_the_same_answer():
+    made = planned(CUT)
+    whole = message_of(ask(planned(), [USER]))
+    ask(made, [USER])
+    answered_as_failed = [USER, *with_results(whole)]
+    for _ in range(2):  # the first could not be read
+        again = message_of(ask(made, answered_as_failed))
+        assert again["content"] == "I look."
+    assert message_of(ask(made, [USER, *with_results(again)]))["content"] == "Seen."
+
+
 def test_a_body_that_broke_off_was_not_said():
     made = planned(Step(ending=Ending.CUT_BODY))
     ask(made, [USER])

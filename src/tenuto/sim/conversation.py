@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row, answers_result, first_prompt
+from tenuto.sim.asked import Asked, answers_result, first_prompt
 from tenuto.sim.case import CUT_SHORT, Arguments, Case, Ending, Kind, Say, Step
 from tenuto.sim.cases import CASES_ON, STEPS
 from tenuto.sim.errors import Failure
@@ -53,8 +53,8 @@ class Conversation:
     """How many answers of the plan were said, where there is one."""
     planned: Wanted | None = None
     """The answer of the plan that is due."""
-    rows: Sequence[Row] = ()
-    """The history of the last request, where there is a plan."""
+    planned_for: Asked | None = None
+    """The request that this answer was for."""
     first: Asked | None = None
     """Its first request."""
     over: bool = False
@@ -109,9 +109,9 @@ class Conversations:
         state = self._conversation(key, asked)
         if self.plan is not None:
             # The same request again, of a client that could not read the answer, is due the same.
-            if not state.broken_call and asked.rows != state.rows:
+            if not state.broken_call and asked != state.planned_for:
                 state.place = self.plan.place(asked.rows)
-            state.rows = asked.rows
+            state.planned_for = asked
             state.planned = self.plan.due(state.place, state.answer_key, tools=bool(asked.tools))
         step = self._step(state, case, after_result=answers_result(asked.rows))
         if step.kind is not None:
