@@ -18,7 +18,7 @@ import statistics
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -142,7 +142,7 @@ def _words(chars: int) -> str:
 
 
 _BASE = _words(6_000)
-_COSTS = {
+_COSTS: Mapping[str, Callable[[int], tuple[str, str]]] = {
     "exact": lambda size: (_BASE, " and so " + _words(size)),
     "overlap": lambda size: (_BASE, _BASE[-200:] + " on " + _words(size)),
     "unfinished line": lambda size: (_BASE + "\nthe line that", "the line that is " + _words(size)),

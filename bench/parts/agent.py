@@ -10,6 +10,7 @@ import time
 import tracemalloc
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import httpx2
 from parts.figures import Figure, each_us
@@ -161,7 +162,7 @@ def _alone(side: Side) -> Iterator[Figure]:
 
 def _memory(side: Side) -> Iterator[Figure]:
     model = _model(side, "http://localhost")
-    sizes = [_peak(lambda n=n: _last(model, n)) for n in (STEPS // 2, STEPS)]
+    sizes = [_peak(partial(_last, model, n)) for n in (STEPS // 2, STEPS)]
     (half, _), (whole, body) = sizes
     name = f"{side.name}: memory of {STEPS:,} steps against {STEPS // 2}"
     beside = f"{whole / 1e6:.1f} MB at most, the last request {body / 1e6:.1f} MB of it"

@@ -81,8 +81,8 @@ def _named(write: Write, values: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def _messages(write: Write) -> Iterator[bytes]:
-    message = {"id": "msg_07", "type": "message", "role": "assistant", "model": "m", "content": []}
-    message |= {"stop_reason": None, "stop_sequence": None, "usage": _USAGE}
+    message: dict[str, Any] = {"id": "msg_07", "type": "message", "role": "assistant", "model": "m"}
+    message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": _USAGE}
     block = {"type": "text", "text": ""}
     deltas = [{"type": "text_delta", "text": text} for text in TEXTS]
     stop = {"stop_reason": "end_turn", "stop_sequence": None}
