@@ -74,6 +74,29 @@ def two_attempts(**set_to: Any) -> Path:
     return captured(*map(Scripted.body, halves), **set_to)
 
 
+def test_of_a_folder_it_tells_the_sums(capsys, tmp_path):
+    two_attempts()
+    captured(Scripted.body(body("All of it.")))
+    captured(Scripted.body(body("", "content_filter")))
+    value = told(capsys, "turns")
+    assert value["ended"] == {"complete: completed": 2, "failed: safety_blocked": 1}
+    assert (value["turns"], value["attempts"], value["recovered"]) == (3, 4, 1)
+    assert (value["output_tokens"], value["recovery_output_tokens"]) == (120, 30)
+    assert value["stops"]["m: max_tokens"] == 1
+    assert sum(value["outcomes"].values()) == 4
+    Path("turns/odd.json").write_text("[]")
+    assert main(["explain", "turns"]) == 2
+    shown = capsys.readouterr()
+    assert "odd.json cannot be explained" in shown.err
+    assert "turns: 3 turns, 1 of them complete after more than one attempt" in shown.out
+
+
+def test_a_folder_without_captures_is_an_error(capsys, tmp_path):
+    Path("none").mkdir()
+    assert main(["explain", "none"]) == 2
+    assert "a folder without a JSON file" in capsys.readouterr().err
+
+
 def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
     assert main(["explain", "--json", *arguments]) == code
     (line,) = capsys.readouterr().out.splitlines()
@@ -270,14 +293,15 @@ def test_what_cannot_be_explained_is_named_and_the_others_are_explained(capsys, 
     content, why = NEITHER[name]
     Path(name).write_bytes(content)
     Path("cut.json").write_bytes(body("Half", "length"))
-    assert main(["explain", name, "absent", ".", "cut.json"]) == 2
+    Path("no_files").mkdir(exist_ok=True)
+    assert main(["explain", name, "absent", "no_files", "cut.json"]) == 2
     said = capsys.readouterr()
     assert said.out.startswith("cut.json: ")
     first, second, third = said.err.splitlines()
     assert first.startswith(f"tenuto: {name} cannot be explained: ")
     assert why in first
     assert "absent" in second
-    assert third.startswith("tenuto: . cannot be explained")
+    assert third.startswith("tenuto: no_files cannot be explained")
     assert why in told(capsys, name, code=2)["error"]
 
 

@@ -43,6 +43,8 @@ NUMBERS: dict[str, tuple[Any, float, float | None]] = {
     "event_max_bytes": (16_777_216, 0, UNBOUNDED),
     "body_max_bytes": (67_108_864, 0, UNBOUNDED),
     "capture_max_bytes": (16_777_216, 0, UNBOUNDED),
+    "capture_max_files": (0, 0, UNBOUNDED),
+    "capture_share": (1.0, 0, 1),
 }
 WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "on_incomplete": ("stop", ("stop", "notice", "error")),
@@ -57,7 +59,7 @@ OPTIONAL = {
     "hard_max_tokens",
     "context_window_tokens",
 }
-FRACTIONS = {"turn_timeout_s", "backoff_s", "backoff_max_s", "retry_after_max_s"}
+FRACTIONS = {"capture_share", "turn_timeout_s", "backoff_s", "backoff_max_s", "retry_after_max_s"}
 
 
 def made(**values: Any) -> Policy:

@@ -466,6 +466,44 @@ def test_a_small_body_that_unfolds_to_a_huge_one_is_cut_as_well(tmp_path) -> Non
     assert (len(came["text"]), came["decoded_bytes_cut"]) == (100_000, True)
 
 
+@pytest.mark.behaviour("P8b")
+def test_a_folder_keeps_no_more_files_than_it_may(tmp_path) -> None:
+    (tmp_path / "notes.json").write_text("mine")
+    engine = engine_at(tmp_path, capture_max_files=20)
+    for number in range(50):
+        answered(engine, asked(user=str(number)), Scripted.body(body("Hello")))
+        assert min(number + 1, 18) < len(files(tmp_path)) <= 21
+    *kept, notes = files(tmp_path)
+    assert notes.read_text() == "mine"
+    assert len(kept) >= 18
+    sent = json.loads(kept[-1].read_text("utf-8"))["attempts"][0]["request"]["body"]["text"]
+    assert json.loads(sent)["user"] == "49"
+
+
+@pytest.mark.behaviour("P8b")
+def test_files_of_an_earlier_process_count_as_well(tmp_path) -> None:
+    for number in range(30):
+        answered(engine_at(tmp_path), asked(user=str(number)), Scripted.body(body("Hello")))
+    answered(engine_at(tmp_path, capture_max_files=3), asked(), Scripted.body(body("Hello")))
+    assert len(files(tmp_path)) == 3
+
+
+@pytest.mark.behaviour("P8b")
+def test_of_healthy_turns_a_share_is_captured_and_of_others_all(tmp_path) -> None:
+    engine = engine_at(tmp_path, capture_share=0)
+    answered(engine, asked(), Scripted.body(body("Hello")))
+    assert files(tmp_path) == []
+    answered(engine, asked(), Scripted.body(body("", "content_filter")))
+    assert len(files(tmp_path)) == 1
+    cut = [Scripted.body(body("Half of it", "length")), Scripted.body(body(" and the rest."))]
+    answered(engine, asked(max_tokens=300), *cut)
+    assert len(files(tmp_path)) == 2
+    half = engine_at(tmp_path / "half", capture_share=0.5)
+    for _ in range(200):
+        answered(half, asked(), Scripted.body(body("Hello")))
+    assert 50 < len(files(tmp_path / "half")) < 150
+
+
 # --- what fails costs nothing -------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from tenuto.cli import explained
+from tenuto.cli.command_error import CommandError
 from tenuto.cli.explained import Plain, sentence_of
 from tenuto.cli.printing import (
     BAD_FILE,
@@ -25,6 +26,7 @@ from tenuto.cli.printing import (
     why_unread,
 )
 from tenuto.cli.recorded import NotRecorded
+from tenuto.cli.summing import captures_in, print_summary, summary
 from tenuto.config import load_policy, read_policy
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import Policy
@@ -35,6 +37,7 @@ EXAMPLES = (
     "tenuto explain --policy strict.toml recorded.sse",
     "curl -s $URL -d @request.json | tenuto explain --show-content -",
     "tenuto explain --json turns/*.json",
+    "tenuto explain turns/",
 )
 _SEAM = "⟦seam⟧"
 
@@ -47,25 +50,43 @@ def explain(
 ) -> int:
     """Show why each attempt of a recorded turn ended, and what Tenuto does next.
 
-    Tenuto runs the recorded turn through the same machine again, and sends nothing.
+    Tenuto runs the recorded turn through the same machine again, and sends nothing. Of a folder it
+    shows the sums: how its turns ended, why, and what the recoveries cost.
 
     Args:
         files: captures (Policy(capture="folder"), TENUTO_CAPTURE), or bodies and streams as they
-            were received, gzipped or not; "-" reads from standard input.
+            were received, gzipped or not; "-" reads from standard input. A folder stands for the
+            JSON files in it.
         policy: a TOML file with the settings to use. The default is the settings of a capture, and
             for anything else the settings in force here (tenuto policy).
         show_content: print the text as well, and mark where two attempts were joined.
-        json: print one JSON object per line.
+        json: print one JSON object per line, for each file or folder that you name.
     """
     asked = _policy_of(policy) if policy is not None else None
     in_force = cache(load_policy)
-    told = list(told_of(files, lambda name: _told(name, asked, in_force, show_content)))
+    tell = partial(_told, asked=asked, in_force=in_force, show_content=show_content)
+    told = list(told_of(files, lambda name: _sums(name, tell) if _is_folder(name) else tell(name)))
     for one in told:
+        if "folder" in one and not json:
+            print_summary(one)
+            continue
         words = _story if len(told) == 1 or show_content else _headline
         print_told(one, "explained", partial(words, one), json=json)
-    if not json and len(told) > 1:
-        _print_summary([one for one in told if "error" not in one])
-    return BAD_FILE if any("error" in one for one in told) else 0
+    files_told = [one for one in told if "kind" in one]
+    if not json and len(told) > 1 and files_told:
+        _print_table(files_told)
+    return BAD_FILE if any("error" in one or one.get("unread") for one in told) else 0
+
+
+def _is_folder(name: str) -> bool:
+    return name != "-" and Path(name).is_dir()
+
+
+def _sums(folder: str, tell: Callable[[str], Plain]) -> Plain:
+    found = captures_in(folder)
+    if not found:
+        raise CommandError("it is a folder without a JSON file", BAD_FILE)
+    return summary(folder, told_of(found, tell))
 
 
 def _policy_of(file: Path) -> Policy:
@@ -169,7 +190,7 @@ def _marked(content: Plain) -> str:
     return _SEAM.join(map(visible, pieces(content["text"], content["seams"])))
 
 
-def _print_summary(told: list[Plain]) -> None:
+def _print_table(told: list[Plain]) -> None:
     print_table(
         ("file", "kind", "attempts", "last stop", "outcome", "then"),
         (

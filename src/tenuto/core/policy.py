@@ -244,6 +244,10 @@ class Policy:
             without secrets but with all content. None: it writes nothing.
         capture_max_bytes: bytes of requests and responses that such a file keeps, and as many of
             what the caller got where that differs. 0: no limit.
+        capture_max_files: files that Tenuto keeps in that folder. It removes the oldest of its own
+            when a turn would exceed this. 0: no limit.
+        capture_share: the share of healthy turns that Tenuto captures. A turn that took more than
+            one attempt, or did not end complete, is always captured. 1: all turns; 0: only those.
         decide: Tenuto calls it with each `Decision`. It returns None to agree, "stop" to end the
             turn, or the id of another rung of the same ladder (docs/ladders.md), which Tenuto takes
             if its guards hold. A rung of another ladder changes nothing; anything else raises a
@@ -294,6 +298,8 @@ class Policy:
     prefill: Prefill = _f("auto", str, choices=get_args(Prefill))
     capture: str | None = _f(None, str, optional=True)
     capture_max_bytes: int = _f(16_777_216, int)
+    capture_max_files: int = _f(0, int)
+    capture_share: float = _f(1.0, float, 0, 1)
     decide: Callable[[Decision], str | None] | None = None
 
     def __post_init__(self) -> None:
@@ -370,7 +376,7 @@ def plain(value: object) -> object:
     return sorted(value) if isinstance(value, frozenset) else value
 
 
-OBSERVING = ("capture", "capture_max_bytes")
+OBSERVING = ("capture", "capture_max_bytes", "capture_max_files", "capture_share")
 """Settings that change nothing about a turn, only what is written down about it."""
 
 RULES: dict[str, Rule] = {

@@ -20,7 +20,9 @@ import itertools
 import json
 import logging
 import os
+import re
 import threading
+import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +56,8 @@ FORMAT = 1
 """The form of a capture file; a reader that knows it reads it."""
 
 _STEP_BYTES = 65_536
+_OWN_NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-\d+-\d{6,}\.json")
+"""What files that were written here are called; nothing else in the folder is ever removed."""
 _number = itertools.count(1)
 
 
@@ -62,7 +66,8 @@ class Capture:
 
     Args:
         folder: where they go; it is made where it is missing, for its owner alone.
-        policy: the policy of the turns; `capture_max_bytes` bounds a file.
+        policy: the policy of the turns; its `capture_…` settings bound a file, the number of files,
+            and the share of healthy turns.
     """
 
     def __init__(self, folder: str, policy: Policy) -> None:
@@ -70,6 +75,7 @@ class Capture:
         self.policy = policy
         self._lock = threading.Lock()
         self._failed = False
+        self._room: int | None = None  # files that may still come before the folder is looked at
 
     def begin(self, wire: str, request: Request, on_event: OnEvent | None) -> Record:
         """The record of a turn that begins."""
@@ -90,6 +96,27 @@ class Capture:
         except BaseException:
             made.unlink(missing_ok=True)
             raise
+        if most := self.policy.capture_max_files:
+            with self._lock:
+                self._keep(most)
+
+    def _keep(self, most: int) -> None:
+        """Remove the oldest files, so that no more than `most` are left. A tenth of them goes at
+        once, so that the folder need not be listed for every turn; what other processes write to it
+        is seen as often."""
+        self._room = None if self._room is None else self._room - 1
+        if self._room is not None and self._room >= 0:
+            return
+        found = sorted(f.name for f in os.scandir(self.folder) if _OWN_NAME.fullmatch(f.name))
+        tenth = most // 10
+        left = most - tenth if len(found) > most else len(found)
+        for name in found[: len(found) - left]:
+            (self.folder / name).unlink(missing_ok=True)  # another process may have been quicker
+        self._room = min(most - left, tenth)
+
+    def samples(self, turn: str) -> bool:
+        """Whether a healthy turn of this id is written."""
+        return zlib.crc32(turn.encode()) / 2**32 < self.policy.capture_share
 
     def failed(self, error: Exception) -> None:
         """Log that capturing does not work; once, since it will fail the same way each turn."""
@@ -249,17 +276,22 @@ class Record:
     # --- the file -------------------------------------------------------------------------------
 
     def _write(self) -> None:
-        if self._attempts:
-            stamp = self._started.strftime("%Y%m%dT%H%M%S.%fZ")
-            name = f"{stamp}-{os.getpid()}-{next(_number):06d}.json"
-            self._capture.write(name, self._value())
-
-    def _value(self) -> dict[str, Any]:
-        redactor = Redactor(self._request.url, decoded(self._request.headers))
         events = self._events
         ended = next((e.data for e in reversed(events) if e.name == "turn_ended"), None)
         if ended is not None and ended["status"] is None:
             ended = None  # nobody read the answer
+        healthy = len(self._attempts) == 1 and self._raised is None
+        healthy = healthy and (ended is None or ended["status"] == "complete")
+        if healthy and not self._capture.samples(events[0].turn if events else ""):
+            return
+        if self._attempts:
+            stamp = self._started.strftime("%Y%m%dT%H%M%S.%fZ")
+            name = f"{stamp}-{os.getpid()}-{next(_number):06d}.json"
+            self._capture.write(name, self._value(ended))
+
+    def _value(self, ended: dict[str, Any] | None) -> dict[str, Any]:
+        redactor = Redactor(self._request.url, decoded(self._request.headers))
+        events = self._events
         default, policy = Policy(), self._capture.policy
         changed = {
             key: plain(v) for key in RULES if (v := getattr(policy, key)) != getattr(default, key)

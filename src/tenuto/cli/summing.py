@@ -1,0 +1,98 @@
+"""What a folder of captures amounts to: how its turns ended, and what their recoveries cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tenuto.cli.explained import Plain, sentence_of
+from tenuto.cli.printing import print_table, print_told
+from tenuto.core.stop import printable
+
+_SHOWN_ROWS = 20
+"""A table on a terminal shows no more; the JSON form has all."""
+
+TABLES = (
+    ("ended", "how the turns ended"),
+    ("stops", "why attempts ended"),
+    ("outcomes", "what their answers meant"),
+    ("rungs", "what Tenuto did next"),
+)
+"""The counts of a summary with their titles, in the order in which they are shown."""
+
+
+def captures_in(folder: str) -> list[str]:
+    """Return the JSON files of a folder, gzipped or not, by name, and so by time.
+
+    >>> captures_in("/")
+    []
+    """
+    found = (file for file in Path(folder).iterdir() if file.name.endswith((".json", ".json.gz")))
+    return sorted(str(file) for file in found if file.is_file() and not file.name.startswith("."))
+
+
+def summary(folder: str, told: Iterable[Plain]) -> Plain:
+    """Return the counts of a folder as plain values.
+
+    Args:
+        folder: its name.
+        told: what `explain` says of each of its files.
+
+    >>> summary("turns", [{"file": "a", "error": "it is empty"}])["unread"]
+    [{'file': 'a', 'error': 'it is empty'}]
+    """
+    counts: dict[str, Counter[str]] = {name: Counter() for name, _ in TABLES}
+    unread, turns, recovered, attempts = [], 0, 0, 0
+    tokens = {"output_tokens": 0, "recovery_output_tokens": 0}
+    for one in told:
+        if "error" in one:
+            unread.append({"file": one["file"], "error": one["error"]})
+            continue
+        turns += 1
+        attempts += len(one["attempts"])
+        recovered += len(one["attempts"]) > 1 and one["next"].get("status") == "complete"
+        counts["ended"][_end(one["next"])] += 1
+        for number, attempt in enumerate(one["attempts"]):
+            counts["stops"][f"{one.get('model') or 'model unknown'}: {attempt['reason']}"] += 1
+            counts["outcomes"][str(attempt["outcome"] or "passed on unread")] += 1
+            if attempt["rung"]:
+                counts["rungs"][str(attempt["rung"])] += 1
+            used = (attempt["usage"] or {}).get("output_tokens") or 0
+            tokens["output_tokens"] += used
+            tokens["recovery_output_tokens"] += used if number else 0
+    most = {name: dict(count.most_common()) for name, count in counts.items()}
+    numbers = {"turns": turns, "attempts": attempts, "recovered": recovered, **tokens}
+    return {"folder": folder, **numbers, **most, "unread": unread}
+
+
+def _end(following: Plain) -> str:
+    if following["do"] == "send":
+        return "not ended: another request follows"
+    return f"{following['status']}: {following['reason']}"
+
+
+def print_summary(told: Plain) -> None:
+    """Print a summary for a person; files that could not be read go to standard error."""
+    for one in told["unread"]:
+        print_told(one, "explained", str, json=False)
+    print("\n".join(_lines(told)))
+    for name, title in TABLES:
+        rows = list(told[name].items())
+        if rows:
+            words = sentence_of if name == "rungs" else str
+            shown = [
+                (printable(words(word), 120), f"{many:,}") for word, many in rows[:_SHOWN_ROWS]
+            ]
+            more = len(rows) - len(shown)
+            shown += [(f"and {more} more (--json shows them)", "")] if more else []
+            print_table((title, "count"), shown)
+
+
+def _lines(told: Plain) -> Iterator[str]:
+    recovered = f"{told['recovered']:,} of them complete after more than one attempt"
+    yield f"{printable(told['folder'], 200)}: {told['turns']:,} turns, {recovered}"
+    yield (
+        f"  {told['attempts']:,} attempts, {told['output_tokens']:,} output tokens, "
+        f"{told['recovery_output_tokens']:,} of them after the first attempt of a turn"
+    )
