@@ -1,0 +1,125 @@
+"""`tenuto tail`: the turns of a program, as they end, from the file of its events."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+import tenuto
+from tenuto.cli import main
+from tenuto.cli.following import lines
+from tenuto.core.event import Event
+from tenuto.sim import Simulator
+
+pytestmark = pytest.mark.behaviour("P6")
+
+MESSAGES = [{"role": "user", "content": "SECRET PROMPT"}]
+
+
+def turns(path: Path, *models: str) -> list[Event]:
+    """The events of one turn for each of the simulator's models, appended to a file."""
+    heard: list[Event] = []
+    policy = tenuto.Policy(backoff_s=0)
+    with (
+        Simulator() as sim,
+        tenuto.http_client(policy=policy, on_event=heard.append) as client,
+    ):
+        for model in models:
+            asked = {"model": model, "messages": MESSAGES, "max_tokens": 300}
+            client.post(f"{sim.base_url}/chat/completions", json=asked)
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(event.as_dict()) + "\n" for event in heard)
+    return heard
+
+
+def test_each_turn_is_a_line_with_its_recoveries_above(capsys, tmp_path):
+    path = tmp_path / "events.jsonl"
+    turns(path, "sim:normal", "sim:length_mid_word")
+    assert main(["tail", "--no-follow", str(path)]) == 0
+    first, recovery, last = capsys.readouterr().out.splitlines()
+    assert "complete: completed, stop end_turn, 1 attempt" in first
+    assert "continuation: recovered (completed), requests: 1" in recovery
+    assert "complete: completed, stop end_turn, 2 attempts" in last
+    assert "SECRET" not in first + recovery + last
+
+
+def test_only_the_last_turns_of_before_are_shown(capsys, tmp_path):
+    path = tmp_path / "events.jsonl"
+    turns(path, *["sim:normal"] * 5)
+    for last, shown in ((0, 0), (2, 2), (9, 5)):
+        assert main(["tail", "--no-follow", "--last", str(last), str(path)]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == shown
+
+
+def test_json_gives_the_events_back_as_they_are(capsys, tmp_path):
+    path = tmp_path / "events.jsonl"
+    heard = turns(path, "sim:length_mid_word")
+    assert main(["tail", "--json", "--all", "--no-follow", str(path)]) == 0
+    read = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert read == [json.loads(json.dumps(event.as_dict())) for event in heard]
+
+
+def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
+    path = tmp_path / "events.jsonl"
+    turns(path, "sim:normal")
+    with path.open("a", encoding="utf-8") as file:
+        file.write('no json\n[1]\n{"name": "turn_ended"}\n')
+    assert main(["tail", "--no-follow", str(path)]) == 2
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 1
+    assert "3 lines hold no event" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--no-follow", "absent.jsonl"], "absent.jsonl: No such file"),
+        (["."], ". is a folder"),
+        (["--last", "-1", "absent.jsonl"], "--last is -1"),
+    ],
+)
+def test_what_cannot_be_followed_is_named(capsys, arguments, why):
+    assert main(["tail", *arguments]) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_a_line_is_shown_once_it_is_whole_also_after_a_rotation(tmp_path):
+    """In lockstep: line n + 1 is written only after n was read."""
+    path = tmp_path / "events.jsonl"
+    found = lines(path, follow=True, poll_s=0.001)
+
+    def next_line() -> str:
+        return next(line for line in found if line is not None)
+
+    assert next(found) is None  # there is no file yet
+    path.write_text("one\nhal")
+    assert next_line() == "one"
+    assert next(found) is None
+    with path.open("a") as file:
+        file.write("f\n")
+    assert next_line() == "half"
+    with path.open("a") as file:
+        file.write("the last of the old file\n")
+    path.rename(tmp_path / "events.jsonl.1")
+    path.write_text("new\n")
+    assert [next_line(), next_line()] == ["the last of the old file", "new"]
+    path.write_text("x\n")  # it was cut
+    assert next_line() == "x"
+    found.close()
+
+
+def test_it_shows_a_turn_while_the_program_goes_on(tmp_path):
+    path = tmp_path / "events.jsonl"
+    seen: list[str] = []
+    found = lines(path, follow=True, poll_s=0.001)
+    reader = threading.Thread(
+        daemon=True,
+        target=lambda: seen.append(next(line for line in found if line and "turn_ended" in line)),
+    )
+    reader.start()
+    turns(path, "sim:normal")
+    reader.join(10)
+    assert json.loads(seen[0])["status"] == "complete"
