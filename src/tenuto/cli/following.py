@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,7 +14,7 @@ POLL_S = 0.2
 """Seconds between two looks at a file that has not grown."""
 
 
-def lines(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Iterator[str | None]:
+def lines(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str | None]:
     """Yield each whole line of a file, and None each time that its end is reached.
 
     A file that is replaced by another of the same name (a rotation), or is cut, is read from its
