@@ -51,6 +51,9 @@ def _check_ends(told: list[tenuto.Event]) -> None:
     assert isinstance(told[0], TurnStarted)
     assert isinstance(told[-1], TurnEnded)
     assert names["turn_started"] == names["turn_ended"] == 1
+    assert (told[-1].wire, told[-1].stream) == (told[0].wire, told[0].stream)
+    stops = [event.raw for event in told if isinstance(event, StopReasonObserved)]
+    assert told[-1].stop_raw == (stops[-1] if stops else None)
     # A provider may break an answer off as well, and says so by its stop.
     assert names["cancelled"] == (told[-1].reason == "cancelled" and not _aborted(told))
 
@@ -84,19 +87,23 @@ def _check_recoveries(told: list[tenuto.Event]) -> None:
     """Each that begins has one end of its own kind, before that of the turn; those that overlap lie
     within each other."""
     is_open: list[RecoveryStarted] = []
+    kinds: list[str] = []
     for event in told:
         if isinstance(event, RecoveryStarted):
             assert END_OF[type(event)] not in [END_OF[type(other)] for other in is_open]
             is_open.append(event)
+            kinds.append(event.KIND)
             assert len(is_open) < 3
         elif isinstance(event, RecoveryEnded):
             begun = is_open.pop()
             assert type(event) is END_OF[type(begun)]
+            assert event.KIND == begun.KIND
             assert event.result in RESULTS
             assert event.attempts > 0
             assert event.duration_s >= 0
         elif isinstance(event, TurnEnded):
             assert not is_open
+            assert [*event.recoveries] == kinds
     ends = [event for event in told if isinstance(event, ContinuationTerminated)]
     asked = [event for event in told if isinstance(event, ContinuationAttempt)]
     assert sum(event.attempts for event in ends) == len(asked)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from tenuto.core.event import SHARED, Event
 from tenuto.core.signals import Usage
@@ -269,10 +269,14 @@ class Waited(Event):
 class RecoveryStarted(Event):
     """A recovery begins: Tenuto is about to send its first request.
 
+    `KIND` is the kind's name, as `attempt_started` gives it.
+
     Attributes:
         outcome: what was wrong with the answer that it recovers, a word of docs/ladders.md.
         rung: the id of the rung that decided on its first request.
     """
+
+    KIND: ClassVar[str] = ""
 
     outcome: str
     rung: str
@@ -280,7 +284,7 @@ class RecoveryStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryEnded(Event):
-    """A recovery is over.
+    """A recovery is over. `KIND` is the kind's name, as `attempt_started` gives it.
 
     Attributes:
         result: "recovered" where the recovery put right what was wrong; "gave_up" where the turn
@@ -291,17 +295,23 @@ class RecoveryEnded(Event):
             docs/ladders.md, and says what the answer that ended the recovery means.
         attempts: requests that this recovery sent.
         duration_s: seconds since the recovery began, waits included.
+        output_chars: characters of text that the turn has at that time.
     """
+
+    KIND: ClassVar[str] = ""
 
     result: str
     reason: str
     attempts: int
     duration_s: float
+    output_chars: int
 
 
 @_event("continuation_started")
 class ContinuationStarted(RecoveryStarted):
     """A continuation begins: the text was cut or broke off, and Tenuto asks for the rest."""
+
+    KIND = "continuation"
 
 
 @_event("continuation_attempt")
@@ -328,18 +338,16 @@ class ContinuationAttempt(Event):
 
 @_event("continuation_terminated")
 class ContinuationTerminated(RecoveryEnded):
-    """A continuation is over.
+    """A continuation is over."""
 
-    Attributes:
-        output_chars: characters of text that the turn has at that time.
-    """
-
-    output_chars: int
+    KIND = "continuation"
 
 
 @_event("tool_repair_started")
 class ToolRepairStarted(RecoveryStarted):
     """A repair of tool calls begins: a call was broken or missing."""
+
+    KIND = "tool_repair"
 
 
 @_event("tool_payload_repair")
@@ -364,10 +372,14 @@ class ToolPayloadRepair(Event):
 class ToolRepairEnded(RecoveryEnded):
     """A repair of tool calls is over."""
 
+    KIND = "tool_repair"
+
 
 @_event("empty_recovery_started")
 class EmptyRecoveryStarted(RecoveryStarted):
     """The recovery of an empty answer begins."""
+
+    KIND = "empty"
 
 
 @_event("empty_recovery")
@@ -400,25 +412,35 @@ class EmptyRecovery(Event):
 class EmptyRecoveryEnded(RecoveryEnded):
     """The recovery of an empty answer is over."""
 
+    KIND = "empty"
+
 
 @_event("pause_started")
 class PauseStarted(RecoveryStarted):
     """The provider paused the turn. Tenuto sends the answer back, so that the model goes on."""
+
+    KIND = "pause"
 
 
 @_event("pause_ended")
 class PauseEnded(RecoveryEnded):
     """The recovery of a paused turn is over: the model went on, or did not."""
 
+    KIND = "pause"
+
 
 @_event("retry_started")
 class RetryStarted(RecoveryStarted):
     """A fault came before any part of the answer, and Tenuto sends the same request again."""
 
+    KIND = "retry"
+
 
 @_event("retry_ended")
 class RetryEnded(RecoveryEnded):
     """The provider answered a retry, or Tenuto gave up."""
+
+    KIND = "retry"
 
 
 @_event("request_repair_started")
@@ -426,10 +448,14 @@ class RequestRepairStarted(RecoveryStarted):
     """The provider refused a request. Tenuto sends it again without what was refused: with a
     smaller output limit, without a key, or without a prefill."""
 
+    KIND = "request_repair"
+
 
 @_event("request_repair_ended")
 class RequestRepairEnded(RecoveryEnded):
     """The provider answered a repaired request, or Tenuto gave up."""
+
+    KIND = "request_repair"
 
 
 @_event("left_alone")
@@ -494,6 +520,12 @@ class TurnEnded(Event):
             name.
         held_bytes: the most bytes of a stream that Tenuto held back at once.
         duration_s: seconds since the turn began.
+        wire: the format of its requests, as in `turn_started`.
+        stream: whether the caller wanted a stream.
+        stop_raw: the provider's own value for why the last answer ended; None where it gave none,
+            and where Tenuto read no answer.
+        recoveries: the kinds of the recoveries that began, in order, as `attempt_started` names
+            them.
     """
 
     status: str | None
@@ -509,6 +541,10 @@ class TurnEnded(Event):
     left_out: tuple[str, ...]
     held_bytes: int
     duration_s: float
+    wire: str
+    stream: bool
+    stop_raw: str | None
+    recoveries: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,7 +80,9 @@ def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
     """Whether the turn is over with this body and nobody wants to hear of it."""
     if turn.first is not None or turn.facts.stream:
         return False
-    if turn.around.watched or turn.context is not None or turn.provider.overrides:
+    if turn.events is not None or turn.around.watched:
+        return False
+    if turn.context is not None or turn.provider.overrides:
         return False
     short = turn.wire.short
     return short is not None and short.is_whole(raw, turn.request.body)

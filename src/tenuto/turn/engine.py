@@ -60,7 +60,6 @@ class Engine:
         self.speaks = ""
         self.around = around or Environment(policy, on_event, learned or Learned())
         self._capture = Capture(policy.capture, policy) if policy.capture else None
-        self._may_be_short = self._capture is None and not self.around.watched
 
     def telling(self, on_event: OnEvent) -> Engine:
         """Return an engine for turns that send their events to a listener and each have a report;
@@ -84,7 +83,9 @@ class Engine:
         wire reads them, for `run`; None: it is no request for a turn, and must pass untouched.
 
         `machine`: the engine that begins the machine where it is needed; None: this one."""
-        if not self._may_be_short or request.context is not None or request.method != "POST":
+        if self._capture is not None or self.around.watched:
+            return self.read(request)
+        if request.context is not None or request.method != "POST":
             return self.read(request)
         wire, provider, _ = route(request.url, self.speaks)
         if wire is None:

@@ -18,6 +18,7 @@ from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.frames.templates import Templates
 from tenuto.providers.learned import Learned
+from tenuto.telemetry.listeners import is_listening
 
 
 class Successors:
@@ -73,7 +74,8 @@ class Environment:
 
     Attributes:
         policy: the limits.
-        on_event: who listens, or None.
+        on_event: who listens, or None. Beside it, the process may have listeners
+            (`telemetry.listeners`).
         learned: what providers taught, shared by all turns of a client.
         now: a steady clock, in seconds; how long anything took is measured by it.
         wall: the time of day, in seconds since the epoch, for events.
@@ -96,4 +98,4 @@ class Environment:
     @property
     def watched(self) -> bool:
         """Whether somebody wants to hear of, or to decide about, every answer."""
-        return self.on_event is not None or self.policy.decide is not None
+        return self.on_event is not None or self.policy.decide is not None or is_listening()

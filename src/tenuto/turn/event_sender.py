@@ -89,6 +89,9 @@ class EventSender:
         self._lost: Lost | None = None
         self._continuations = 0
         self._cancelled = False
+        self._wire, self._stream = "", False
+        self._stop_raw: str | None = None
+        self._begun: list[str] = []  # the kinds of recoveries
         self._repairing: tuple[Outcome, str] | None = None  # what was last wrong with a call
 
     def _send(self, kind: type[Event], /, **own: Any) -> None:
@@ -113,6 +116,7 @@ class EventSender:
 
     def turn_started(self, wire: str, url: str, *, stream: bool) -> None:
         """The turn begins."""
+        self._wire, self._stream = wire, stream
         host = printable(urlsplit(url).hostname or "")
         self._send(events.TurnStarted, wire=wire, stream=stream, host=host)
 
@@ -183,6 +187,10 @@ class EventSender:
             left_out=report.left_out,
             held_bytes=held_bytes,
             duration_s=self._since(self._started_s),
+            wire=self._wire,
+            stream=self._stream,
+            stop_raw=self._stop_raw,
+            recoveries=tuple(self._begun),
         )
 
     # --- an attempt -------------------------------------------------------------------------
@@ -233,12 +241,12 @@ class EventSender:
         lost = lost or self._lost
         self._attempt_ended(status, lost, outcome, response)
         self._stalled(lost, status, output_chars)
-        stop = response.stop
+        stop, self._stop_raw = response.stop, self._raw(response)
         self._send(
             events.StopReasonObserved,
             iteration=self._attempt,
             reason=stop.reason.value,
-            raw=self._raw(response),
+            raw=self._stop_raw,
             detail=stop.detail,
             confidence=stop.confidence.value,
             anomalies=tuple(stop.anomalies),
@@ -326,6 +334,7 @@ class EventSender:
         """
         kind = action.recovery
         if self._recoveries.goes_on(kind, self._now()):
+            self._begun.append(kind.value)
             self._send(RECOVERIES[kind][0], outcome=outcome.value, rung=action.rung)
         if kind is Recovery.CONTINUATION:
             self._continuations += 1
@@ -379,12 +388,11 @@ class EventSender:
         )
 
     def _over(self, over: Over, output_chars: int) -> None:
-        continued = over.kind is Recovery.CONTINUATION
         self._send(
             RECOVERIES[over.kind][1],
             result=over.result,
             reason=over.reason,
             attempts=over.attempts,
             duration_s=self._since(over.began_s),
-            **({"output_chars": output_chars} if continued else {}),
+            output_chars=output_chars,
         )

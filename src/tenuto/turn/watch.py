@@ -21,6 +21,7 @@ from tenuto.core.response import Response
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, StopReason, printable
 from tenuto.core.view import Budget, Facts, State
+from tenuto.telemetry.listeners import heard_by
 from tenuto.turn.commands import Lost
 from tenuto.turn.redaction import Redactor
 
@@ -99,8 +100,9 @@ class Watch:
         self.left_out: list[str] = []
         self.ended = False
         self.report: Report | None = None
-        on_event = around.on_event
-        if on_event is not None and on_event is not nobody:  # else nothing is loaded and made
+        own = around.on_event
+        on_event = heard_by(own if own is not nobody else None)
+        if on_event is not None:  # else nothing is loaded and made
             from tenuto.turn.event_sender import EventSender
 
             self.events = EventSender(on_event, turn, model, provider, redactor, around, started_s)

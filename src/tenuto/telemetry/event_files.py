@@ -1,0 +1,159 @@
+"""Events in files: a line of JSON for each, which other programs follow and read back."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from tenuto.core.event import Event
+from tenuto.core.events import event_from_dict
+
+MAX_BYTES = 10_000_000
+"""How large a file grows before the next one begins."""
+
+KEEP = 3
+"""How many older files stay."""
+
+
+class EventFile:
+    """A listener that appends each event to a file, as a line of JSON. Only the user of the program
+    may read it. Each line is written at once and whole, so that a reader may follow the file.
+
+    When the file would grow beyond its bound, it becomes `PATH.1`, the one before `PATH.2`, and so
+    on; the oldest goes. One process writes a file: several would rotate it under each other.
+
+    Args:
+        path: the file; what stands in it stays. Its folder must be there.
+        max_bytes: the size of a file. An event that is larger by itself still has a line.
+        keep: how many older files stay; 0: none.
+
+    Raises:
+        OSError: the file cannot be opened.
+        ValueError: `max_bytes` is below 1, or `keep` below 0.
+
+    >>> import tempfile
+    >>> from tenuto.core.events import HistoryRepaired
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "events.jsonl"
+    ...     with EventFile(path) as hear:
+    ...         hear(HistoryRepaired(time=0.0, turn="t", provider="openai", model="gpt",
+    ...                              attempt=0, repairs=("rows_joined",)))
+    ...     [event.data for event in read_events(path)]
+    [{'repairs': ['rows_joined']}]
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], max_bytes: int = MAX_BYTES, keep: int = KEEP
+    ) -> None:
+        if max_bytes < 1 or keep < 0:
+            raise ValueError("a file of events has at least 1 byte, and 0 or more older ones")
+        self.path = Path(path)
+        self._max_bytes, self._keep = max_bytes, keep
+        self._lock = threading.Lock()
+        self._file = -1  # the descriptor; -1: none is open
+        self._closed = False
+        self._size = 0
+        self._open()
+
+    def __call__(self, event: Event) -> None:
+        """Append an event. Once the file is closed, nothing is written.
+
+        Raises:
+            OSError: the line cannot be written.
+        """
+        line = json.dumps(event.as_dict(), separators=(",", ":")).encode() + b"\n"
+        with self._lock:
+            if self._closed:
+                return
+            if self._file < 0:  # it could not be opened behind the last one
+                self._open()
+            if self._size and self._size + len(line) > self._max_bytes:
+                self._rotate()
+            _write(self._file, line)
+            self._size += len(line)
+
+    def close(self) -> None:
+        """Close the file; harmless when repeated."""
+        with self._lock:
+            self._closed = True
+            self._close()
+
+    def __enter__(self) -> EventFile:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        if hasattr(os, "fchmod"):  # a file that was there before may be open to others
+            os.fchmod(self._file, 0o600)
+        self._size = os.fstat(self._file).st_size
+        if self._size and not _ends_whole(self.path):
+            _write(self._file, b"\n")  # what a process that died left half is no part of a line
+            self._size += 1
+
+    def _close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    def _rotate(self) -> None:
+        self._close()
+        for number in range(self._keep - 1, 0, -1):
+            older = _numbered(self.path, number)
+            if older.exists():
+                older.replace(_numbered(self.path, number + 1))
+        if self._keep:
+            self.path.replace(_numbered(self.path, 1))
+        else:
+            self.path.unlink()
+        self._open()
+
+
+def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
+    """Yield the events of one file, in the order in which they were written. A line that is torn or
+    no event is skipped, the last one for instance while it is being written.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n") and (event := _read(line)) is not None:
+                yield event
+
+
+def files_of_events(path: str | os.PathLike[str]) -> list[Path]:
+    """The files that an `EventFile` wrote under this path, the oldest first."""
+    first = Path(path)
+    older: list[Path] = []
+    while (one := _numbered(first, len(older) + 1)).exists():
+        older.append(one)
+    return [*reversed(older), *([first] if first.exists() else [])]
+
+
+def _read(line: bytes) -> Event | None:
+    try:
+        value = json.loads(line)
+        return event_from_dict(value) if isinstance(value, dict) else None
+    except ValueError:  # no JSON, no UTF-8, or an event that lacks a field
+        return None
+
+
+def _numbered(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.{number}")
+
+
+def _ends_whole(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def _write(file: int, line: bytes) -> None:
+    while line:
+        line = line[os.write(file, line) :]

@@ -1,0 +1,78 @@
+"""Who hears the events of all turns of the process, beside a client's own `on_event`.
+
+The listeners are one tuple, which is replaced as a whole: a turn takes it once, when it begins, and
+needs no lock. While the tuple is empty, no turn makes an event for it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from tenuto.core.event import Event, OnEvent
+
+log = logging.getLogger("tenuto")
+
+_lock = threading.Lock()
+_listeners: tuple[OnEvent, ...] = ()
+
+
+def add_listener(listener: OnEvent) -> None:
+    """Have a function called with each event of each turn that begins from now on, in the whole
+    process. Adding a listener again changes nothing.
+
+    It is called from the thread or task that runs the turn, so several threads may call it at once.
+    What it raises is logged: it reaches neither the turn nor the other listeners.
+
+    Raises:
+        TypeError: the listener cannot be called.
+
+    >>> heard = []
+    >>> add_listener(heard.append)
+    >>> is_listening()
+    True
+    >>> remove_listener(heard.append)
+    >>> is_listening()
+    False
+    """
+    global _listeners  # noqa: PLW0603 - the tuple belongs to the process
+    if not callable(listener):
+        raise TypeError(f"a listener is called with each event; {listener!r} cannot be called")
+    with _lock:
+        if listener not in _listeners:
+            _listeners = (*_listeners, listener)
+
+
+def remove_listener(listener: OnEvent) -> None:
+    """Stop calling a function. Turns that have begun still call it until they end. A function that
+    does not listen is let pass."""
+    global _listeners  # noqa: PLW0603 - the tuple belongs to the process
+    with _lock:
+        _listeners = tuple(one for one in _listeners if one != listener)
+
+
+def is_listening() -> bool:
+    """Whether the process has any listener."""
+    return bool(_listeners)
+
+
+def heard_by(on_event: OnEvent | None) -> OnEvent | None:
+    """Join a client's own listener and those of the process. None: nobody listens."""
+    listeners = _listeners
+    if not listeners:
+        return on_event
+    return _Joined(listeners if on_event is None else (on_event, *listeners))
+
+
+class _Joined:
+    """Calls several listeners in order. One that raises is logged, and the rest are called."""
+
+    def __init__(self, listeners: tuple[OnEvent, ...]) -> None:
+        self._listeners = listeners
+
+    def __call__(self, event: Event) -> None:
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:
+                log.exception("a listener raised for %s", event.name)

@@ -1,0 +1,169 @@
+"""Log lines for what an operator wants to know of turns: each recovery that ended, and each turn
+that was not finished. A healthy turn writes nothing.
+
+    from tenuto.telemetry import LogLines, add_listener
+
+    add_listener(LogLines())
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from tenuto.core.event import Event
+from tenuto.core.events import RecoveryEnded, TurnEnded
+
+PREFIX = "tenuto_"
+"""What the names of the structured fields begin with, in `extra` and on a `LogRecord`."""
+
+LINES = 20
+"""So many lines of one kind are written within `WINDOW_S`; the rest are counted."""
+
+WINDOW_S = 10.0
+"""Seconds over which lines are counted."""
+
+LEVELS: Mapping[tuple[str, str], int] = {
+    ("recovery", "recovered"): logging.INFO,
+    ("recovery", "superseded"): logging.INFO,
+    ("recovery", "cancelled"): logging.INFO,
+    ("recovery", "gave_up"): logging.WARNING,
+    ("turn", "partial"): logging.WARNING,
+    ("turn", "failed"): logging.WARNING,
+}
+"""The level of a line by what ended and how. What does not stand here has no line."""
+
+_SHARED = ("turn", "provider", "model", "attempt")
+_OF_RECOVERY = ("result", "reason", "attempts", "duration_s", "output_chars")
+_OF_TURN = (
+    "status",
+    "reason",
+    "stop",
+    "attempts",
+    "suggestion",
+    "recoveries",
+    "recovery_input_tokens",
+    "recovery_output_tokens",
+    "wire",
+    "stream",
+    "duration_s",
+)
+
+
+class LogLines:
+    """A listener that writes one line for each recovery that ended and each turn that ended partial
+    or failed, to the logger `tenuto`. Lines hold names, numbers and reasons, never content.
+
+    The fields of the event stand in the record as attributes, `tenuto_turn` for instance. Within
+    `window_s` seconds, at most `lines` lines of one kind are written (a recovery's kind with its
+    result, or a turn's status). The first line of that kind after them says in
+    `tenuto_suppressed` how many were left out.
+
+    Args:
+        lines: the most lines of one kind within a window.
+        window_s: the length of a window in seconds.
+        now: a steady clock, in seconds.
+
+    >>> from tenuto.core.events import RetryEnded
+    >>> logging.getLogger("tenuto").setLevel(logging.INFO)
+    >>> class Print(logging.Handler):
+    ...     def emit(self, record):
+    ...         print(record.levelname, record.getMessage(), record.tenuto_turn)
+    >>> handler = Print()
+    >>> logging.getLogger("tenuto").addHandler(handler)
+    >>> LogLines()(RetryEnded(time=0.0, turn="t1", provider="openai", model="gpt", attempt=2,
+    ...                       result="recovered", reason="done", attempts=1, duration_s=0.5,
+    ...                       output_chars=0))
+    INFO retry recovered: done (openai, model gpt, requests: 1, 0.5 s) t1
+    >>> logging.getLogger("tenuto").removeHandler(handler)
+    >>> logging.getLogger("tenuto").setLevel(logging.NOTSET)
+    """
+
+    def __init__(
+        self,
+        lines: int = LINES,
+        window_s: float = WINDOW_S,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._log = logging.getLogger("tenuto")
+        self._limit = _Limit(lines, window_s, now)
+
+    def __call__(self, event: Event) -> None:
+        """Write the line of an event, where it has one."""
+        match event:
+            case RecoveryEnded(result=how):
+                self._write(event, "recovery", event.KIND, how, _OF_RECOVERY)
+            case TurnEnded(status=str(how)):
+                self._write(event, "turn", "turn", how, _OF_TURN)
+
+    def _write(
+        self, event: RecoveryEnded | TurnEnded, of: str, kind: str, how: str, names: tuple[str, ...]
+    ) -> None:
+        level = LEVELS.get((of, how))
+        if level is None or not self._log.isEnabledFor(level):
+            return
+        suppressed = self._limit.passes((kind, how))
+        if suppressed is None:
+            return
+        own = {**event.data, **{name: getattr(event, name) for name in _SHARED}}
+        extra = {PREFIX + name: own[name] for name in (*_SHARED, *names)}
+        extra |= {PREFIX + "kind": kind, PREFIX + "event": event.name}
+        extra |= {PREFIX + "suppressed": suppressed}
+        said = "%s %s: %s (%s, model %s, requests: %d, %.1f s)"
+        told: tuple[Any, ...] = (kind, how, event.reason, event.provider, event.model)
+        told += (event.attempts, event.duration_s)
+        if suppressed:
+            said += "; %d such lines before were left out"
+            told += (suppressed,)
+        self._log.log(level, said, *told, extra=extra)
+
+
+class _Limit:
+    """Bounds lines of each kind within a window; safe under threads."""
+
+    def __init__(self, lines: int, window_s: float, now: Callable[[], float]) -> None:
+        self._lines, self._window_s, self._now = lines, window_s, now
+        self._begun: dict[tuple[str, str], tuple[float, int]] = {}  # when, and how many since
+        self._lock = threading.Lock()
+
+    def passes(self, kind: tuple[str, str]) -> int | None:
+        """How many lines were left out before this one; None: it is left out too."""
+        now = self._now()
+        with self._lock:
+            begun_s, count = self._begun.get(kind, (now, 0))
+            left_out = 0
+            if now - begun_s >= self._window_s:
+                begun_s, count, left_out = now, 0, max(count - self._lines, 0)
+            self._begun[kind] = (begun_s, count + 1)
+        return left_out if count < self._lines else None
+
+
+class JsonFormatter(logging.Formatter):
+    """Formats each record as one line of JSON: `time` (ISO 8601, UTC), `level`, `logger`,
+    `message`, the structured fields of Tenuto, and `error` with a traceback where there is one.
+
+    >>> record = logging.LogRecord("tenuto", logging.INFO, "", 0, "It %s.", ("went",), None)
+    >>> record.created, record.tenuto_turn = 0.0, "t1"
+    >>> print(JsonFormatter().format(record))  # doctest: +NORMALIZE_WHITESPACE
+    {"time": "1970-01-01T00:00:00.000+00:00", "level": "INFO", "logger": "tenuto",
+     "message": "It went.", "tenuto_turn": "t1"}
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, without its end."""
+        time_of_day = datetime.fromtimestamp(record.created, UTC)
+        line: dict[str, Any] = {
+            "time": time_of_day.isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {key: value for key, value in vars(record).items() if key.startswith(PREFIX)}
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)

@@ -1,0 +1,379 @@
+"""What is counted of turns: one table, and the listener that drives its rows into a sink.
+
+A row says how its values are read from an event. Labels are words of our own tables, except for the
+names of providers and models, of which a listener tells a bounded number apart. A raw stop value is
+never a label: a provider could make any number of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from tenuto.core.event import Event
+from tenuto.core.events import (
+    AttemptEnded,
+    ContinuationAttempt,
+    EmptyRecovery,
+    FaultReported,
+    HistoryRepaired,
+    HoldBackExceeded,
+    RecoveryEnded,
+    RecoveryStarted,
+    Stalled,
+    ToolPayloadRepair,
+    TurnEnded,
+    UnknownStopSeen,
+)
+from tenuto.core.stop import StopReason
+
+MOST_MODELS = 200
+"""So many names of models a `Metrics` tells apart; later ones count as `OTHER`."""
+
+MOST_PROVIDERS = 50
+"""The same of providers, of which a program may register its own."""
+
+OTHER = "other"
+"""The label of names beyond the bound."""
+
+UNREAD = "unread"
+"""The label where Tenuto passed an answer on without reading it, or none came."""
+
+SHARED_LABELS = ("provider", "model")
+"""The labels that every metric has, before its own."""
+
+Sample = tuple[tuple[str, ...], float]
+"""Values of a metric's own labels, and what to add or observe."""
+
+
+class Kind(StrEnum):
+    """What a sink does with the values of a metric."""
+
+    COUNTER = "counter"
+    """Adds them up."""
+    HISTOGRAM = "histogram"
+    """Sorts them into buckets, and adds them up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One row of the table.
+
+    Attributes:
+        name: its full name; that of a counter ends in `_total`.
+        kind: what is done with its values.
+        help: one sentence on what it shows.
+        unit: "seconds", "bytes", "tokens"; "" where it counts things.
+        labels: its own labels, beside `SHARED_LABELS`.
+        buckets: upper bounds of a histogram's buckets, without infinity; () for a counter.
+        of: the class of events that it is read from.
+        take: reads its samples from such an event.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    unit: str = ""
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+    of: type[Event]
+    take: Callable[[Any], Iterable[Sample]]
+
+    @property
+    def all_labels(self) -> tuple[str, ...]:
+        """The names of all labels, in the order in which a sink gets their values."""
+        return (*SHARED_LABELS, *self.labels)
+
+
+class Sink(Protocol):
+    """Keeps the values of metrics. It is called from several threads at once."""
+
+    def take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
+        """Add a value to a counter, or observe it in a histogram.
+
+        Args:
+            metric: the row.
+            labels: the values of `metric.all_labels`.
+            value: what to add or observe.
+        """
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def _once(*labels: str) -> list[Sample]:
+    return [(labels, 1)]
+
+
+def _each(words: Iterable[str]) -> list[Sample]:
+    return [((word,), 1) for word in words]
+
+
+def _observed(value: float | None) -> list[Sample]:
+    return [] if value is None else [((), value)]
+
+
+def _in_and_out(input_tokens: int, output_tokens: int) -> list[Sample]:
+    pairs = (("input", input_tokens), ("output", output_tokens))
+    return [((direction,), tokens) for direction, tokens in pairs if tokens]
+
+
+def _billed(event: TurnEnded) -> list[Sample]:
+    counted = [usage for usage in event.usage if usage is not None]
+    return _in_and_out(
+        sum(usage.input_tokens or 0 for usage in counted),
+        sum(usage.output_tokens or 0 for usage in counted),
+    )
+
+
+def _cut_and_left(event: TurnEnded) -> list[Sample]:
+    cut = event.stop == StopReason.MAX_TOKENS and event.status in ("partial", "failed")
+    return _once(event.reason) if cut and "continuation" not in event.recoveries else []
+
+
+def _continued(event: TurnEnded) -> list[Sample]:
+    return _observed(event.duration_s if "continuation" in event.recoveries else None)
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+TURN_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+FIRST_BYTE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+ATTEMPTS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
+BYTES = (0.0, 256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262144.0, 1048576.0, 4194304.0)
+
+_C, _H = Kind.COUNTER, Kind.HISTOGRAM
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        name="tenuto_turns_total",
+        kind=_C,
+        help="Turns that ended, by how and why; the outcome unread was passed on unread.",
+        labels=("wire", "outcome", "reason"),
+        of=TurnEnded,
+        take=lambda e: _once(e.wire, e.status or UNREAD, e.reason),
+    ),
+    Metric(
+        name="tenuto_attempts_total",
+        kind=_C,
+        help="Requests that ended, by why their answer ended; unread where no answer was read.",
+        labels=("stop",),
+        of=AttemptEnded,
+        take=lambda e: _once(e.stop or UNREAD),
+    ),
+    Metric(
+        name="tenuto_turn_attempts",
+        kind=_H,
+        help="Requests of a turn.",
+        buckets=ATTEMPTS,
+        of=TurnEnded,
+        take=lambda e: _observed(e.attempts),
+    ),
+    Metric(
+        name="tenuto_turn_duration_seconds",
+        kind=_H,
+        help="Duration of turns, all attempts and waits included.",
+        unit="seconds",
+        buckets=TURN_SECONDS,
+        of=TurnEnded,
+        take=lambda e: _observed(e.duration_s),
+    ),
+    Metric(
+        name="tenuto_continued_turn_duration_seconds",
+        kind=_H,
+        help="Duration of turns whose text was continued.",
+        unit="seconds",
+        buckets=TURN_SECONDS,
+        of=TurnEnded,
+        take=_continued,
+    ),
+    Metric(
+        name="tenuto_first_byte_seconds",
+        kind=_H,
+        help="Time from a request to the head of its response.",
+        unit="seconds",
+        buckets=FIRST_BYTE_SECONDS,
+        of=AttemptEnded,
+        take=lambda e: _observed(e.first_byte_s),
+    ),
+    Metric(
+        name="tenuto_recoveries_started_total",
+        kind=_C,
+        help="Recoveries that began, by kind.",
+        labels=("kind",),
+        of=RecoveryStarted,
+        take=lambda e: _once(e.KIND),
+    ),
+    Metric(
+        name="tenuto_recoveries_ended_total",
+        kind=_C,
+        help="Recoveries that ended, by kind and result.",
+        labels=("kind", "result"),
+        of=RecoveryEnded,
+        take=lambda e: _once(e.KIND, e.result),
+    ),
+    Metric(
+        name="tenuto_continuations_total",
+        kind=_C,
+        help="Requests for the rest of a text.",
+        of=ContinuationAttempt,
+        take=lambda e: _once(),
+    ),
+    Metric(
+        name="tenuto_truncation_exits_total",
+        kind=_C,
+        help="Turns that ended partial or failed at the output limit with no continuation begun.",
+        labels=("reason",),
+        of=TurnEnded,
+        take=_cut_and_left,
+    ),
+    Metric(
+        name="tenuto_billed_tokens_total",
+        kind=_C,
+        help="Tokens of all attempts, as far as the provider counted them.",
+        unit="tokens",
+        labels=("direction",),
+        of=TurnEnded,
+        take=_billed,
+    ),
+    Metric(
+        name="tenuto_recovery_tokens_total",
+        kind=_C,
+        help="Tokens of all attempts after the first, as far as the provider counted them.",
+        unit="tokens",
+        labels=("direction",),
+        of=TurnEnded,
+        take=lambda e: _in_and_out(e.recovery_input_tokens, e.recovery_output_tokens),
+    ),
+    Metric(
+        name="tenuto_tool_repairs_total",
+        kind=_C,
+        help="Decisions about broken or missing tool calls, by what was wrong and the outcome.",
+        labels=("issue", "outcome"),
+        of=ToolPayloadRepair,
+        take=lambda e: _once(e.issue, e.outcome),
+    ),
+    Metric(
+        name="tenuto_empty_answers_total",
+        kind=_C,
+        help="Empty answers, by the way in which they were empty.",
+        labels=("kind",),
+        of=EmptyRecovery,
+        take=lambda e: _once(e.outcome),
+    ),
+    Metric(
+        name="tenuto_unknown_stops_total",
+        kind=_C,
+        help="Answers whose stop value Tenuto does not know.",
+        of=UnknownStopSeen,
+        take=lambda e: _once(),
+    ),
+    Metric(
+        name="tenuto_stalls_total",
+        kind=_C,
+        help="Attempts that ended because the provider sent nothing, by whether its head had come.",
+        labels=("phase",),
+        of=Stalled,
+        take=lambda e: _once("body" if e.answered else "head"),
+    ),
+    Metric(
+        name="tenuto_held_back_bytes",
+        kind=_H,
+        help="The most bytes of a stream that a turn held back at once.",
+        unit="bytes",
+        buckets=BYTES,
+        of=TurnEnded,
+        take=lambda e: _observed(e.held_bytes if e.stream else None),
+    ),
+    Metric(
+        name="tenuto_hold_back_exceeded_total",
+        kind=_C,
+        help="Attempts that ended because they would have held back more than the policy allows.",
+        of=HoldBackExceeded,
+        take=lambda e: _once(),
+    ),
+    Metric(
+        name="tenuto_faults_total",
+        kind=_C,
+        help="Errors of providers and connections, by kind.",
+        labels=("kind",),
+        of=FaultReported,
+        take=lambda e: _once(e.kind),
+    ),
+    Metric(
+        name="tenuto_history_repairs_total",
+        kind=_C,
+        help="Repairs of the history in a caller's request, by kind.",
+        labels=("kind",),
+        of=HistoryRepaired,
+        take=lambda e: _each(e.repairs),
+    ),
+)
+"""Every metric. Sinks, documentation and dashboards are made from it or checked against it."""
+
+
+# --- driving ------------------------------------------------------------------------------------
+
+
+class Names:
+    """Keeps the number of different names bounded; safe under threads.
+
+    Args:
+        most: how many are told apart; later ones are `OTHER`.
+
+    >>> names = Names(1)
+    >>> names.bounded("gpt"), names.bounded("claude"), names.bounded("gpt")
+    ('gpt', 'other', 'gpt')
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: set[str] = set()
+        self._lock = threading.Lock()
+
+    def bounded(self, name: str) -> str:
+        """The name itself, or `OTHER` for one beyond the bound."""
+        if name in self._known:
+            return name
+        with self._lock:
+            if len(self._known) < self._most:
+                self._known.add(name)
+        return name if name in self._known else OTHER
+
+
+class Metrics:
+    """A listener that drives the table into a sink.
+
+    Args:
+        sink: keeps the values.
+
+    >>> from tenuto.core.events import HistoryRepaired
+    >>> from tenuto.telemetry.tally import Tally
+    >>> tally = Tally()
+    >>> Metrics(tally)(HistoryRepaired(time=0.0, turn="t", provider="openai", model="gpt",
+    ...                                attempt=0, repairs=("empty_row", "empty_row")))
+    >>> tally.total("tenuto_history_repairs_total", kind="empty_row")
+    2.0
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._models, self._providers = Names(MOST_MODELS), Names(MOST_PROVIDERS)
+        self._rows: dict[type[Event], tuple[Metric, ...]] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Take what the table reads from an event."""
+        kind = type(event)
+        rows = self._rows.get(kind)
+        if rows is None:
+            rows = tuple(metric for metric in METRICS if issubclass(kind, metric.of))
+            self._rows[kind] = rows
+        if not rows:
+            return
+        shared = (self._providers.bounded(event.provider), self._models.bounded(event.model))
+        for metric in rows:
+            for labels, value in metric.take(event):
+                self._sink.take(metric, (*shared, *labels), value)

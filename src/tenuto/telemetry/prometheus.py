@@ -1,0 +1,73 @@
+"""Metrics of turns for Prometheus, by the table of `tenuto.telemetry.metrics`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tenuto.core.event import Event
+from tenuto.telemetry.metrics import METRICS, Kind, Metric, Metrics
+
+try:
+    import prometheus_client
+except ImportError as error:  # named by how it is installed
+    raise ImportError(
+        "metrics for Prometheus need prometheus-client: pip install tenuto[prometheus]"
+    ) from error
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    Collector = prometheus_client.Counter | prometheus_client.Histogram
+
+
+class PrometheusMetrics:
+    """A listener that counts turns in collectors of prometheus-client. Make one for a registry, and
+    add it with `add_listener`; serve the registry as the program serves its other metrics.
+
+    With several processes, set the variable PROMETHEUS_MULTIPROC_DIR before Python starts, as
+    prometheus-client asks for it, and serve a registry with its `MultiProcessCollector`. All
+    metrics are counters and histograms, which it adds up over the processes.
+
+    Args:
+        registry: where the collectors are registered; None: prometheus-client's own registry.
+
+    Raises:
+        ValueError: the registry has collectors of these names already.
+
+    >>> from prometheus_client import CollectorRegistry
+    >>> from tenuto.core.events import HistoryRepaired
+    >>> registry = CollectorRegistry()
+    >>> hear = PrometheusMetrics(registry)
+    >>> hear(HistoryRepaired(time=0.0, turn="t", provider="openai", model="gpt", attempt=0,
+    ...                      repairs=("rows_joined",)))
+    >>> labels = {"provider": "openai", "model": "gpt", "kind": "rows_joined"}
+    >>> registry.get_sample_value("tenuto_history_repairs_total", labels)
+    1.0
+    """
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        into = prometheus_client.REGISTRY if registry is None else registry
+        self._collectors = {metric.name: _collector(metric, into) for metric in METRICS}
+        self._metrics = Metrics(self)
+
+    def __call__(self, event: Event) -> None:
+        """Count an event."""
+        self._metrics(event)
+
+    def take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
+        """Add a value to its collector."""
+        collector = self._collectors[metric.name].labels(*labels)
+        if isinstance(collector, prometheus_client.Counter):
+            collector.inc(value)
+        else:
+            collector.observe(value)
+
+
+def _collector(metric: Metric, registry: CollectorRegistry) -> Collector:
+    if metric.kind is Kind.COUNTER:
+        return prometheus_client.Counter(
+            metric.name, metric.help, metric.all_labels, registry=registry
+        )
+    return prometheus_client.Histogram(
+        metric.name, metric.help, metric.all_labels, buckets=metric.buckets, registry=registry
+    )
