@@ -40,7 +40,14 @@ def test_a_person_reads_how_a_turn_ended_in_three_lines() -> None:
 def test_rich_shows_the_same_lines() -> None:
     page = io.StringIO()
     Console(file=page, width=100).print(CUT)
-    assert all(line in page.getvalue() for line in LINES)
+    assert page.getvalue().splitlines() == LINES
+
+
+def test_rich_takes_no_stop_value_for_its_markup() -> None:
+    page = io.StringIO()
+    stop = Stop(StopReason.UNKNOWN, "[bold]x[/nothing]")
+    Console(file=page, width=100).print(Report("complete", "completed", stop, (), "none"))
+    assert "(stop [bold]x[/nothing])" in page.getvalue()
 
 
 @pytest.mark.behaviour("P1")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tenuto.core.advice import advice_on
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Stop, printable
 
-if TYPE_CHECKING:
-    from rich.table import Table
+_STYLES = {"complete": "green", "partial": "yellow", "failed": "red"}
+"""Colours of a status in rich."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +98,13 @@ class Report:
     def __str__(self) -> str:
         return "\n".join(line for line in self._lines().values() if line)
 
-    def __rich__(self) -> Table:
-        """A table of two columns. Only rich itself calls this, so rich is there."""
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(show_header=False, box=None)
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        """The same lines in rich, the first in the colour of its status. The console that asks
+        makes them, so that nothing of rich is imported here."""
+        styles = {"ended": _STYLES.get(self.status, "")}
         for name, line in self._lines().items():
             if line:
-                table.add_row(name, Text(line))
-        return table
+                yield console.render_str(line, style=styles.get(name, ""), markup=False)
 
     def _lines(self) -> dict[str, str]:
         """The lines that a person reads, "" for those that have nothing to say."""
