@@ -143,7 +143,8 @@ def raw(turn: Any, way: str, **more: Any) -> tuple[Any, str]:
 def test_what_was_billed_stands_in_a_header_of_a_whole_body(play, way):
     turn = play(R("A", MAX, tokens=7, input_tokens=30), R("B", tokens=5, input_tokens=44))
     headers, body = raw(turn, way)
-    assert json.loads(headers["x-tenuto-usage"]) == BILLED
+    assert json.loads(headers["x-tenuto-usage"]) == {"turn": turn.events[-1].turn, **BILLED}
+    assert headers["x-tenuto-turn"] == turn.events[-1].turn
     assert json.loads(body)["usage"] == {
         "prompt_tokens": 30,
         "completion_tokens": 12,
@@ -157,7 +158,8 @@ def test_what_was_billed_stands_in_a_comment_before_the_end_of_a_stream(play, wa
     _, body = raw(turn, way, stream=True, stream_options={"include_usage": True})
     lines = body.splitlines()
     (comment,) = [line for line in lines if line.startswith(":")]
-    assert json.loads(comment.removeprefix(": x-tenuto-usage ")) == BILLED
+    told = json.loads(comment.removeprefix(": x-tenuto-usage "))
+    assert told == {"turn": turn.events[-1].turn, **BILLED}
     *_, usage, done = [line.removeprefix("data: ") for line in lines if line.startswith("data")]
     assert done == "[DONE]"
     assert json.loads(usage)["usage"]["completion_tokens"] == 12
@@ -203,6 +205,25 @@ def test_a_callback_is_told_each_decision_and_may_agree(play, mode, way):
     )
     assert first.why == "text_cut: continue the text after a hint"
     assert (second.outcome, second.proceed, second.suggestion) == ("done", False, "none")
+
+
+@pytest.mark.behaviour("P2")
+@both
+def test_a_callback_is_told_what_the_decision_is_made_from(play, mode, way):
+    seen: list[tenuto.Decision] = []
+    turn = play(
+        R("A", MAX, tokens=7, input_tokens=30),
+        R("BC", tokens=5, input_tokens=44),
+        decide=seen.append,
+    )
+    turn.tell(mode, way)
+    first, second = seen
+    assert first.stop is not None
+    assert (first.stop.reason, first.stop.raw) == ("max_tokens", MAX)
+    assert (first.model, first.attempts, first.chars) == (turn.events[-1].model, 1, 1)
+    assert (second.attempts, second.chars) == (2, 3)
+    assert second.elapsed_s >= first.elapsed_s >= 0
+    assert first.provider == second.provider == turn.events[-1].provider
 
 
 @pytest.mark.behaviour("P2")

@@ -1008,6 +1008,30 @@ def test_a_callback_may_take_another_rung_but_pass_no_guard_and_overspend_nothin
 
 
 @pytest.mark.behaviour("P2")
+def test_an_action_says_what_a_callback_chose_in_place_of_the_table() -> None:
+    def overridden(name: str | None, *signals: Any, **facts: Any) -> str:
+        return Turn(Policy(decide=lambda d: name), **facts).hear(*signals).overridden
+
+    hint = "continue_with_hint"
+    assert overridden("stop", TEXT, MAX) == "stop"
+    assert overridden(hint, TEXT, MAX, prefill=True) == hint
+    assert overridden(hint, TEXT, MAX) == "", "it is what the table does"
+    assert overridden("continue_with_prefill", TEXT, MAX) == "", "a guard stands in its way"
+    assert overridden("stop", TEXT, END) == "", "the turn ends anyway"
+    assert overridden(None, TEXT, MAX) == ""
+
+
+@pytest.mark.behaviour("P2")
+def test_a_decision_counts_tokens_and_attempts_over_the_turn() -> None:
+    seen: list[Decision] = []
+    turn = Turn(Policy(decide=seen.append), model="m", provider="p", output_tokens=7)
+    turn.hear(TEXT, MAX)
+    turn.hear(TEXT, MAX)
+    assert [(d.attempts, d.output_tokens) for d in seen] == [(1, 7), (2, 14)]
+    assert (seen[0].provider, seen[0].model, seen[0].chars > 0) == ("p", "m", True)
+
+
+@pytest.mark.behaviour("P2")
 @pytest.mark.parametrize("answer", ["no such rung", "", "Stop", True, 3, [], {}, Decision])
 def test_a_callback_that_names_no_rung_is_told_which_there_are(answer: Any) -> None:
     with pytest.raises(PolicyError) as caught:

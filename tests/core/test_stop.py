@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,3 +63,33 @@ def test_every_kind_of_fault_has_its_class() -> None:
     assert FAULT_CLASSES[FaultKind.CONTEXT_OVERFLOW].compress
     assert FAULT_CLASSES[FaultKind.AUTHENTICATION].fallback
     assert not FAULT_CLASSES[FaultKind.INVALID_REQUEST].fallback
+
+
+@pytest.mark.behaviour("N3")
+@pytest.mark.parametrize(
+    ("given", "error", "named"),
+    [
+        ({"reason": "length"}, ValueError, "Stop.reason"),
+        ({"reason": None}, TypeError, "Stop.reason"),
+        ({"confidence": "sure"}, ValueError, "Stop.confidence"),
+        ({"confidence": 1}, TypeError, "Stop.confidence"),
+        ({"raw": 3}, TypeError, "Stop.raw"),
+        ({"anomalies": ["no_stop"]}, TypeError, "Stop.anomalies"),
+        ({"anomalies": (1,)}, TypeError, "Stop.anomalies"),
+        ({"metadata": {"category": 1}}, TypeError, "Stop.metadata"),
+        ({"metadata": [("category", "cyber")]}, TypeError, "Stop.metadata"),
+    ],
+)
+def test_a_stop_says_which_of_its_fields_is_wrong(given, error, named) -> None:
+    with pytest.raises(error, match=named):
+        Stop(**({"reason": R.END_TURN} | given))
+
+
+@pytest.mark.behaviour("P1")
+def test_a_stop_is_plain_values_for_json_and_can_be_copied_and_kept_in_a_set() -> None:
+    made = Stop(R.REFUSAL, "refusal", anomalies=("no_stop",), metadata={"category": "cyber"})
+    told = made.as_dict()
+    assert json.loads(json.dumps(told)) == told
+    assert told["metadata"] == {"category": "cyber"}
+    assert pickle.loads(pickle.dumps(made)) == made == copy.deepcopy(made)
+    assert len({made, Stop(R.END_TURN)}) == 2

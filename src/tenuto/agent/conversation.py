@@ -17,6 +17,7 @@ from tenuto.agent.session import Session
 from tenuto.clients.loop_client import AsyncLoopTurn, LoopTurn
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
+from tenuto.core.stop import Stop
 from tenuto.core.transcript import Row, Transcript
 
 
@@ -25,6 +26,8 @@ class Conversation:
 
     Attributes:
         result: how the last turn ended, None before the first.
+        stops: why each turn of this object ended, in order: the stop of its last response, None
+            for a turn without one. A session that is read from a file begins without any.
 
     >>> from tenuto.sim import Simulator
     >>> from tenuto.agent import Agent, Model
@@ -35,6 +38,8 @@ class Conversation:
     ...         _ = chat.run("How are tides made?"), chat.run("And the moon?")
     >>> [type(row).__name__ for row in chat.rows]
     ['User', 'Assistant', 'User', 'Assistant']
+    >>> [stop.reason.value for stop in chat.stops]
+    ['end_turn', 'end_turn']
     """
 
     def __init__(self, kit: Kit, rows: Sequence[Row] | Session = ()) -> None:
@@ -43,6 +48,12 @@ class Conversation:
         self._loop = Loop(kit.setup, self._transcript)
         self._cancellation = Cancellation()
         self.result: RunResult | None = None
+        self._stops: list[Stop | None] = []
+
+    @property
+    def stops(self) -> tuple[Stop | None, ...]:
+        """Why each turn ended, in order."""
+        return tuple(self._stops)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -144,6 +155,7 @@ class Conversation:
             self._transcript.in_turn = False
             if self.result is None:
                 self.result = self._loop.result("cancelled")
+            self._stops.append(self.result.stop)
 
     def _runner(self, command: RunCalls) -> CallRunner:
         return CallRunner(

@@ -13,7 +13,7 @@ user may speak next (T8).
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tenuto.agent import text_calls
@@ -148,6 +148,7 @@ class Loop:
         self._added: list[Row] = []
         self._fault: Fault | None = None
         self._refusal = ""  # the words of the last model that declined
+        self._quota: Mapping[str, str] = {}  # as the last answer told it
         self._spent: dict[Budget, int] = {}
         self._started_s = 0.0
         self._at = 0  # the candidate that is asked
@@ -253,6 +254,7 @@ class Loop:
             yield Tell(Declined(context.refusal, self.step))
         report = context.report
         if report is not None:
+            self._quota = context.quota
             usage = self._used.add(report)
             self._requests.answered(self._at, report)
             yield Tell(StepEnded(self.step, report.status, report.reason, usage))
@@ -377,6 +379,7 @@ class Loop:
             tuple(self._added),
             self._fault,
             "" if status == "complete" else self._refusal,
+            self._quota,
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tenuto.core.actions import Status
@@ -34,6 +35,9 @@ class RunResult:
         refusal: the words by which the model or its provider declined, where these are no answer
             (OpenAI's refusal, Anthropic's explanation, what Gemini says beside a filter's stop);
             "" where there were none.
+        quota: what the last answer's headers tell of the provider's quota (`x-ratelimit-…`,
+            `anthropic-ratelimit-…`, `ratelimit…`), by their names in lower case; empty where the
+            provider tells nothing.
 
     >>> RunResult("Done.", Status.COMPLETE, "completed", None, Usage(5, 2), 1, (), ()).ok
     True
@@ -49,6 +53,7 @@ class RunResult:
     rows: tuple[Row, ...]
     fault: Fault | None = None
     refusal: str = ""
+    quota: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def ok(self) -> bool:
@@ -59,6 +64,11 @@ class RunResult:
     def report(self) -> Report | None:
         """How the last step was finished, None where there was none."""
         return self.reports[-1] if self.reports else None
+
+    @property
+    def stops(self) -> tuple[Stop | None, ...]:
+        """Why each step's last response ended, in order; None for a step without one."""
+        return tuple(report.stop for report in self.reports)
 
     @property
     def advice(self) -> str:
@@ -75,6 +85,7 @@ class RunResult:
             "advice": self.advice,
             "fault": self.fault.kind.value if self.fault else None,
             "stop": self.stop.reason.value if self.stop else None,
+            "quota": dict(self.quota),
             "input_tokens": self.usage.input_tokens,
             "output_tokens": self.usage.output_tokens,
             "steps": self.steps,

@@ -168,6 +168,7 @@ class Send:
         recovery: what kind of recovery it is.
         wait_s: seconds to wait before, 0 for none.
         told: whether the provider named that wait: it is kept as it is.
+        overridden: what the policy's `decide` chose in place of the table, "" where nothing.
     """
 
     edits: tuple[Edit, ...]
@@ -175,6 +176,7 @@ class Send:
     recovery: Recovery
     wait_s: float = 0.0
     told: bool = False
+    overridden: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,7 @@ class Finish:
         whole_calls_only: True where the calls that may run are handed on without the others (T3).
         as_received: True where the last response is the truth, however it would show otherwise.
         without_stop: True where the caller sees no stop, since none came (S3a).
+        overridden: what the policy's `decide` chose in place of the table, "" where nothing.
     """
 
     status: Status
@@ -199,6 +202,7 @@ class Finish:
     whole_calls_only: bool = False
     as_received: bool = False
     without_stop: bool = False
+    overridden: str = ""
 
 
 Action = Send | Finish

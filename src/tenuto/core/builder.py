@@ -202,7 +202,7 @@ class Builder:
         if reason is None:
             return seen
         self._overridden = True
-        return StopSeen(seen.raw, seen.field, reason, readable=seen.readable)
+        return StopSeen(seen.raw, seen.field, reason, readable=seen.readable, beside=seen.beside)
 
     def progress(self) -> Stop:
         """The stop as far as it is known while the stream still runs: `RUNNING` until a stop, an
@@ -258,7 +258,8 @@ class Builder:
                 (seen.raw, seen.field) if seen else (self._fault.code or None, NO_STOP_BUT_FAULT)
             )
             detail = (seen.detail if seen else None) or self._fault.kind
-            return Stop(reason, raw, where, detail, Confidence.HIGH, anomalies)
+            beside = dict(seen.beside) if seen else {}
+            return Stop(reason, raw, where, detail, Confidence.HIGH, anomalies, metadata=beside)
         if seen is None or (calls and not seen.raw):  # an end that says nothing is none (N1a)
             return self._absent(text, refusal, calls, over)
         reason = seen.reason
@@ -276,7 +277,8 @@ class Builder:
                 anomalies = (*anomalies, "tool_calls_missing")
             if self._at_cap():
                 anomalies = (*anomalies, "suspected_truncation")
-        return Stop(reason, seen.raw, seen.field, seen.detail, _confidence(seen), anomalies)
+        sure, beside = _confidence(seen), dict(seen.beside)
+        return Stop(reason, seen.raw, seen.field, seen.detail, sure, anomalies, metadata=beside)
 
     def _seen(self) -> tuple[StopSeen | None, tuple[str, ...]]:
         """The native stop that is believed, with what was odd about there being several (S6)."""

@@ -75,10 +75,12 @@ def act(
     # What the next response is compared with.
     state = replace(state, call_chars=call_chars(response))
     rung, blocked = _choose(view, outcome)
+    overridden = ""
     if policy.decide is not None:
-        rung, blocked = _overridden(policy.decide, view, outcome, rung, blocked)
+        rung, blocked, overridden = _overridden(policy.decide, view, outcome, rung, blocked)
     if rung is None or rung.edits is None:
-        return state, _finish(view, outcome, rung, blocked)
+        finish = _finish(view, outcome, rung, blocked)
+        return state, replace(finish, overridden=overridden) if overridden else finish
     made = edits.within(view, edits.with_lasting(rung.edits(view), state.last_edits))
     if made == state.last_edits and outcome not in MAY_BE_REPEATED:
         made = edits.varied(made)
@@ -87,7 +89,7 @@ def act(
         spent = {**spent, rung.budget: spent.get(rung.budget, 0) + 1}
     state = replace(state, spent=spent, last_edits=made)
     told = rung.waits and _told_wait_s(view) is not None
-    return state, Send(made, rung.id, rung.recovery, _wait_s(view, rung), told)
+    return state, Send(made, rung.id, rung.recovery, _wait_s(view, rung), told, overridden)
 
 
 def in_turn(outcome: Outcome, state: State, response: Response, facts: Facts) -> Outcome:
@@ -212,19 +214,21 @@ def _overridden(
     outcome: Outcome,
     rung: Rung | None,
     blocked: str,
-) -> tuple[Rung | None, str]:
-    """Return the rung that the policy's own `decide` leaves (P2). It may stop the turn or take
-    another rung of the same ladder; it cannot invent one, and it cannot pass a guard or spend more
-    than there is.
+) -> tuple[Rung | None, str, str]:
+    """Return the rung that the policy's own `decide` leaves (P2), what then stands in the way, and
+    what `decide` changed: "stop", the id of a rung, or "". It may stop the turn or take another
+    rung of the same ladder; it cannot invent one, and it cannot pass a guard or spend more than
+    there is.
 
     Raises:
         PolicyError: it answers with what is no rung of any ladder."""
-    offered = decision(outcome, rung)
+    offered = decision(view, outcome, rung)
     answer = decide(offered)
     if answer == "stop":
-        return None, "stopped" if rung is not None and rung.edits is not None else blocked
+        went_on = rung is not None and rung.edits is not None
+        return None, "stopped" if went_on else blocked, "stop" if rung is not None else ""
     if answer is None or answer == offered.rung:
-        return rung, blocked
+        return rung, blocked, ""
     # A rung of another outcome's ladder is allowed and changes nothing, so that a `decide` may
     # always name the same one.
     if answer not in tuple(SENTENCES):  # what it answers may be anything
@@ -235,12 +239,13 @@ def _overridden(
         )
     for other in LADDERS[outcome]:
         if other.id == answer and _hindrance(view, other) is None:
-            return other, blocked
-    return rung, blocked
+            return other, blocked, other.id
+    return rung, blocked, ""
 
 
-def decision(outcome: Outcome, rung: Rung | None) -> Decision:
-    """The decision in words (P2): whether to go on, why, by which rule, and what helps."""
+def decision(view: View, outcome: Outcome, rung: Rung | None) -> Decision:
+    """The decision in words (P2): whether to go on, why, by which rule, what helps, and what it was
+    made from."""
     proceed = rung is not None and rung.edits is not None
     why = f"{outcome.value}: {rung.sentence if rung else 'no way on is left'}"
     return Decision(
@@ -249,6 +254,14 @@ def decision(outcome: Outcome, rung: Rung | None) -> Decision:
         proceed,
         why,
         "retry" if proceed else ENDINGS[outcome].suggestion,
+        stop=view.response.stop,
+        provider=view.facts.provider,
+        model=view.facts.model,
+        attempts=view.state.attempts,
+        input_tokens=view.facts.input_tokens,
+        output_tokens=view.state.output_tokens,
+        chars=len(view.facts.said),
+        elapsed_s=max(0.0, view.now_s - view.state.started_s),
     )
 
 

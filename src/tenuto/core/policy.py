@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from tenuto.core.errors import PolicyError
+from tenuto.core.stop import Stop
 
 OnIncomplete = Literal["stop", "notice", "error"]
 TruncatedCalls = Literal["refuse", "execute_complete"]
@@ -167,6 +168,16 @@ class Decision:
         why: one sentence for a person.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
             where nothing is wrong.
+        stop: why the response ended, with the provider's own words in `stop.metadata`; None only in
+            a decision that was made without a response.
+        provider: the provider's name as far as it is known, "" where it is not.
+        model: as the request says it.
+        attempts: responses of the turn so far, this one included.
+        input_tokens: input tokens of this response; None where the provider did not count them.
+        output_tokens: output tokens of all responses so far; Tenuto estimates what the provider did
+            not count.
+        chars: characters of text that are kept so far.
+        elapsed_s: seconds since the turn began.
     """
 
     outcome: str
@@ -174,6 +185,14 @@ class Decision:
     proceed: bool
     why: str
     suggestion: Literal["retry", "modify_prompt", "increase_budget", "stop", "none"]
+    stop: Stop | None = None
+    provider: str = ""
+    model: str = ""
+    attempts: int = 0
+    input_tokens: int | None = None
+    output_tokens: int = 0
+    chars: int = 0
+    elapsed_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tenuto.core.advice import advice_on
 from tenuto.core.signals import Usage
-from tenuto.core.stop import Stop
+from tenuto.core.stop import Stop, printable
+
+_STYLES = {"complete": "green", "partial": "yellow", "failed": "red"}
+"""Colours of a status in rich."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """How a turn ended (P1).
 
+    A report renders as text (`str`), as plain values for JSON (`as_dict`), and in rich.
+
     Attributes:
-        status: "complete", "partial" or "failed".
+        status: "complete", "partial" or "failed"; "" where the answer was handed on unread.
         reason: one word why, "completed" for a whole turn.
         stop: the last response's stop, None where there was no response.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
@@ -22,6 +29,14 @@ class Report:
             for a complete turn.
         rungs: the ids of the rungs that were taken, in order.
         left_out: what went of the caller's own request because the provider rejected it by name.
+        turn: the turn's id, which its events share; "" where there is none.
+        overridden: what the policy's `decide` last chose in place of the table: the id of a rung,
+            or "stop"; "" where it chose nothing else.
+
+    >>> report = Report("complete", "completed", None, (Usage(9, 4), Usage(13, 2)), "none")
+    >>> print(report)
+    complete: completed
+    2 attempts, 22 input tokens, 6 output tokens
     """
 
     status: str
@@ -31,6 +46,8 @@ class Report:
     suggestion: str
     rungs: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    turn: str = ""
+    overridden: str = ""
 
     @property
     def attempts(self) -> int:
@@ -41,3 +58,80 @@ class Report:
     def advice(self) -> str:
         """One sentence on what can be done, "" where nothing is."""
         return advice_on(self.reason, self.stop.detail if self.stop is not None else None)
+
+    @property
+    def input_tokens(self) -> int | None:
+        """Input tokens of all attempts, as far as they were counted; None where none were."""
+        return _sum([u.input_tokens for u in self.usage if u is not None])
+
+    @property
+    def output_tokens(self) -> int | None:
+        """Output tokens of all attempts, as far as they were counted; None where none were."""
+        return _sum([u.output_tokens for u in self.usage if u is not None])
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain values, ready for JSON.
+
+        `stop` is None or an object of `Stop.as_dict`. `usage` has an object for each attempt, or
+        None for one that nobody counted. A number that the provider did not tell is None.
+
+        >>> told = Report("failed", "empty_output", None, (None,), "retry", turn="7f").as_dict()
+        >>> told["turn"], told["attempts"], told["output_tokens"], told["advice"]
+        ('7f', 1, None, 'Try again, or say the request in other words.')
+        """
+        return {
+            "turn": self.turn,
+            "status": self.status,
+            "reason": self.reason,
+            "stop": self.stop.as_dict() if self.stop is not None else None,
+            "attempts": self.attempts,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "usage": [_counts(usage) for usage in self.usage],
+            "rungs": list(self.rungs),
+            "left_out": list(self.left_out),
+            "overridden": self.overridden,
+            "suggestion": self.suggestion,
+            "advice": self.advice,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(line for line in self._lines().values() if line)
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        """The same lines in rich, the first in the colour of its status. The console that asks
+        makes them, so that nothing of rich is imported here."""
+        styles = {"ended": _STYLES.get(self.status, "")}
+        for name, line in self._lines().items():
+            if line:
+                yield console.render_str(line, style=styles.get(name, ""), markup=False)
+
+    def _lines(self) -> dict[str, str]:
+        """The lines that a person reads, "" for those that have nothing to say."""
+        status = self.status or "not read"
+        ended = f"{status}: {self.reason.replace('_', ' ')}"
+        stop = self.stop
+        if stop is not None and stop.raw is not None:
+            ended += f" (stop {printable(stop.raw)})"
+        elif stop is not None:
+            ended += f" (stop {stop.reason.value})"
+        counts = [(self.attempts, "attempt")]
+        tokens = (self.input_tokens, "input token"), (self.output_tokens, "output token")
+        counts += [(n, word) for n, word in tokens if n is not None]
+        spent = ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts)
+        return {"ended": ended, "spent": spent, "advice": self.advice}
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _counts(usage: Usage | None) -> dict[str, int | None] | None:
+    if usage is None:
+        return None
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+    }

@@ -104,7 +104,7 @@ class StopSeen:
     """A native stop value, already looked up in the wire's own table.
 
     `known` is False for a value that the table lacks (reason UNKNOWN), `readable` for one that is
-    not even a text (N6)."""
+    not even a text (N6). `beside`: the provider's own words beside it, each with its name."""
 
     raw: str
     field: str
@@ -112,6 +112,7 @@ class StopSeen:
     detail: str | None = None
     known: bool = True
     readable: bool = True
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 @record

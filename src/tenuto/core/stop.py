@@ -7,8 +7,11 @@ stands once, in `GRAVITY`.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class StopReason(StrEnum):
@@ -95,6 +98,13 @@ class Stop:
         terminal: False while a stream may still go on.
         broken: "truncated" or "malformed" where a tool call of the response is not whole, whatever
             the provider says; None where all are, and where there is none.
+        metadata: the provider's own words beside the stop, by the names of its fields, such as a
+            category of a refusal; empty where there are none. It holds no text of the answer, but
+            a stop sequence is the caller's own text, so that `repr` leaves the metadata out.
+
+    Raises:
+        TypeError: a field has a value of another type; the message names the field.
+        ValueError: `reason` or `confidence` is a text that is no word of ours.
 
     >>> Stop(StopReason.MAX_TOKENS, raw="length", confidence=Confidence.HIGH).message
     'The output limit cut the answer.'
@@ -108,6 +118,38 @@ class Stop:
     anomalies: tuple[str, ...] = ()
     terminal: bool = True
     broken: str | None = None
+    metadata: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Every response makes one or two: what is right costs these few comparisons.
+        if (
+            self.reason.__class__ is not StopReason
+            or self.confidence.__class__ is not Confidence
+            or not (self.raw is None or self.raw.__class__ is str)
+            or self.anomalies.__class__ is not tuple
+            or self.anomalies
+            or self.metadata.__class__ is not dict
+            or self.metadata
+        ):
+            _check(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The stop as plain values, ready for JSON.
+
+        >>> Stop(StopReason.END_TURN, raw="stop").as_dict()["reason"]
+        'end_turn'
+        """
+        return {
+            "reason": self.reason.value,
+            "raw": self.raw,
+            "field": self.field,
+            "detail": self.detail,
+            "confidence": self.confidence.value,
+            "anomalies": list(self.anomalies),
+            "terminal": self.terminal,
+            "broken": self.broken,
+            "metadata": dict(self.metadata),
+        }
 
     @property
     def message(self) -> str:
@@ -118,6 +160,30 @@ class Stop:
         if self.detail:
             sentence = f"{sentence[:-1]} ({printable(self.detail)})."
         return f"{sentence} A tool call is broken ({self.broken})." if self.broken else sentence
+
+
+_ENUMS: tuple[tuple[str, type[StrEnum]], ...] = (("reason", StopReason), ("confidence", Confidence))
+
+
+def _check(stop: Stop) -> None:
+    """Raise for the first field of a stop that has no right value."""
+    for name, kind in _ENUMS:
+        value = getattr(stop, name)
+        if not isinstance(value, kind):
+            error = ValueError if isinstance(value, str) else TypeError
+            raise error(f"Stop.{name} is {value!r:.80}, but it must be a {kind.__name__}")
+    if not (stop.raw is None or isinstance(stop.raw, str)):
+        raise TypeError(
+            f"Stop.raw is of type {type(stop.raw).__name__}, but it must be a text or None"
+        )
+    whole = isinstance(stop.anomalies, tuple)
+    if not whole or not all(isinstance(word, str) for word in stop.anomalies):
+        raise TypeError("Stop.anomalies must be a tuple of texts")
+    words = isinstance(stop.metadata, Mapping)
+    if not words or not all(
+        isinstance(key, str) and isinstance(value, str) for key, value in stop.metadata.items()
+    ):
+        raise TypeError("Stop.metadata must be a mapping of texts to texts")
 
 
 def printable(value: str, limit_chars: int = 80) -> str:

@@ -175,6 +175,9 @@ class Facts:
         timeout_s: the caller's own limit for the turn in seconds, None for none.
         patience_s: how long the caller waits for the next bytes, in seconds, None for ever: no
             longer wait that the provider asks for is kept.
+        provider: the provider's name as far as it is known, "" where it is not; nothing but the
+            policy's own `decide` looks at it.
+        model: as the request says it; the same.
     """
 
     said: str = ""
@@ -205,6 +208,8 @@ class Facts:
     left_alone: str = ""
     timeout_s: float | None = None
     patience_s: float | None = None
+    provider: str = ""
+    model: str = ""
 
 
 def call_chars(response: Response) -> int | None:

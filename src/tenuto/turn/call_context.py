@@ -53,6 +53,7 @@ class CallContext:
         fault: the error of the last attempt, None where there was none.
         output_tokens: what its attempts used, as told, else estimated from what can be seen of them
             (`turn.usage.BYTES_PER_TOKEN`).
+        quota: the headers of the last answer that tell of the provider's quota.
         refusal: the words by which the last attempt's model declined, "" where it did not.
         given: the text that was given, where the caller went away before the end; else "".
         unsure_chars: characters at the beginning of the answer's text that came with a call which
@@ -75,6 +76,7 @@ class CallContext:
     output_tokens: int = 0
     given: str = ""
     refusal: str = ""
+    quota: Mapping[str, str] = field(default_factory=dict)
     unsure_chars: int = 0
     last_text: str = ""
 

@@ -153,6 +153,8 @@ def _facts(
         left_alone=left_alone,
         timeout_s=turn.timeout_s(),
         patience_s=turn.request.timeout_s,
+        provider=dialect.name,
+        model=request.model,
     )
 
 

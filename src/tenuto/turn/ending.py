@@ -32,6 +32,7 @@ from tenuto.turn.commands import (
     Wait,
     Write,
 )
+from tenuto.turn.quota import quota_of
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.streams import open_as_events
 from tenuto.turn.unrecognized import with_words
@@ -111,6 +112,8 @@ class _Ending:
             fault = with_words(fault, self._attempt)
             fault = replace(fault, message=self._turn.redactor.brief(fault.message, _MESSAGE_CHARS))
         context.refusal = self._attempt.response.refusal
+        if self._attempt.head is not None:
+            context.quota = quota_of(self._attempt.head.headers)
         context.ended(self._report, self._answer(whole=True), fault, self._turn.state.spent)
 
     def show(self) -> Run:

@@ -182,9 +182,14 @@ class TurnRecord:
         return made
 
     def shown(self, head: Head) -> Head:
-        """Return a head for the caller: it names what was left out of the request (H5)."""
+        """Return a head for the caller: it names what was left out of the request (H5), and the
+        turn where somebody may look for it, by its events or because it took several attempts."""
         went = ", ".join(self.watch.left_out).encode("ascii", "replace")
-        return head.plus((b"x-tenuto-left-out", went)) if went else head
+        shown = head.plus((b"x-tenuto-left-out", went)) if went else head
+        told = self.watch.events is not None or len(self.watch.usage) > 1
+        if not told or self.left_alone:
+            return shown
+        return shown.plus((b"x-tenuto-turn", self.watch.turn.encode()))
 
     def builder(self) -> Builder:
         """Return a builder, which adds up what an attempt says."""

@@ -58,13 +58,14 @@ def counted(head: Head, usage: Usage | None) -> Head:
 
 
 def usage_line(report: Report) -> str:
-    """What was billed in all, attempt by attempt, as JSON on one line (C19)."""
+    """The turn's id, and what was billed in all, attempt by attempt, as JSON on one line (C19)."""
     attempts = [
         None if u is None else {"input_tokens": u.input_tokens, "output_tokens": u.output_tokens}
         for u in report.usage
     ]
     billed = [u.output_tokens or 0 for u in report.usage if u is not None]
     value: dict[str, object] = {
+        "turn": report.turn,
         "status": report.status,
         "reason": report.reason,
         "attempts": attempts,

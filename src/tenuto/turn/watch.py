@@ -64,7 +64,7 @@ class Watch:
     """Adds up the report of one turn, and has its events sent where somebody listens.
 
     Args:
-        turn: the turn's id.
+        turn: the turn's id, by which the report and its events know each other.
         model: as the request says it.
         provider: its name, as far as it is known.
         redactor: makes texts of the provider fit for logs and events.
@@ -76,6 +76,7 @@ class Watch:
         usage: the tokens of each attempt that ended.
         last: the last response.
         left_out: what went of the caller's own request.
+        overridden: what the policy's `decide` last chose in place of the table, "" where nothing.
         ended: whether the turn is over.
         report: how it ended; None before, and where nobody read its answer.
     """
@@ -89,6 +90,7 @@ class Watch:
         around: Environment,
         started_s: float,
     ) -> None:
+        self.turn = turn
         self.model = model
         self.provider = provider
         self._policy = around.policy
@@ -98,6 +100,7 @@ class Watch:
         self.rungs: list[str] = []
         self.last: Response | None = None
         self.left_out: list[str] = []
+        self.overridden = ""
         self.ended = False
         self.report: Report | None = None
         own = around.on_event
@@ -119,6 +122,7 @@ class Watch:
             output_chars: characters of text that are kept.
         """
         response = self.last = attempt.response
+        self.overridden = action.overridden or self.overridden
         stop = response.stop
         self.usage.append(response.usage)
         if self.events is not None:
@@ -191,6 +195,8 @@ class Watch:
             "none" if complete else ENDINGS[outcome].suggestion,
             tuple(self.rungs),
             tuple(self.left_out),
+            self.turn,
+            self.overridden,
         )
         if self.events is not None:
             self.events.turn_ended(report, outcome, chars, held, read=bool(status))

@@ -102,6 +102,8 @@ def test_a_normal_turn_is_the_same_bytes_in_both_directions(sim, case, mode, way
         got.append(fetched(made, given_for(case, mode), way))
         requests.append(sim.requests[before:])
     (status, headers, body), (status_2, headers_2, body_2) = got
+    # The one header of ours, since somebody listens.
+    assert headers_2.pop("x-tenuto-turn") == events[0].turn
     assert body_2 == body
     assert status_2 == status
     assert headers_2.keys() - OWN == headers.keys() - OWN

@@ -46,6 +46,7 @@ from tenuto.wires.anthropic_messages.errors import ERRORS, read_fault
 from tenuto.wires.anthropic_messages.form import FORM
 from tenuto.wires.anthropic_messages.request import parse_request
 from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
+from tenuto.wires.beside_stop import with_words
 from tenuto.wires.errors import error_in
 from tenuto.wires.json import count
 from tenuto.wires.members import object_in, others_in, word_in
@@ -137,8 +138,12 @@ def _end_of(part: object, field: str, value: JsonObject) -> list[AnySignal]:
         stop = read_stop(part.get("stop_reason"), field, part.get("stop_details"))
         if stop is not None:
             details = part.get("stop_details")
-            words = details.get("explanation") if isinstance(details, dict) else None
-            signals += explained(stop, _R.REFUSAL, words)
+            told = details if isinstance(details, dict) else {}
+            category = told.get("category")
+            if not isinstance(category, str) or not _PLAIN_WORD.fullmatch(category):
+                category = None
+            stop = with_words(stop, category=category, stop_sequence=part.get("stop_sequence"))
+            signals += explained(stop, _R.REFUSAL, told.get("explanation"))
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))

@@ -29,6 +29,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.beside_stop import unsafe_ratings, with_words
 from tenuto.wires.errors import error_in
 from tenuto.wires.gemini_generate import render, short
 from tenuto.wires.gemini_generate.content import (
@@ -204,7 +205,8 @@ def _stop_of(candidate: JsonObject, number: int) -> list[Signal]:
         # Nothing to go on with: what there is was cut by a limit.
         stop = StopSeen(stop.raw, field, _R.MAX_TOKENS, "no_continuation_token")
     words = member(candidate, "finishMessage", "finish_message") if number == 0 else None
-    signals = _explained(stop, words)
+    ratings = member(candidate, "safetyRatings", "safety_ratings")
+    signals = _explained(with_words(stop, safety_ratings=unsafe_ratings(ratings)), words)
     if stop.raw.strip().lower() in _REPEATING_FAILS:
         signals.append(FaultSeen(Fault(FaultKind.INVALID_REQUEST, stop.raw.strip().lower())))
     return signals
@@ -273,7 +275,8 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
         # Whatever the reason is, the prompt was blocked.
         stop = StopSeen(stop.raw, field, _R.SAFETY_BLOCKED, "prompt", stop.known, stop.readable)
     words = member(feedback, "blockReasonMessage", "block_reason_message")
-    return _explained(stop, words)
+    ratings = member(feedback, "safetyRatings", "safety_ratings")
+    return _explained(with_words(stop, safety_ratings=unsafe_ratings(ratings)), words)
 
 
 usage_object = usage_at("usageMetadata", "usage_metadata")

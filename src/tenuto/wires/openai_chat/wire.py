@@ -23,6 +23,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.beside_stop import filtered_categories, with_words
 from tenuto.wires.errors import blames, fault_parser
 from tenuto.wires.json import arguments_of, is_no_piece
 from tenuto.wires.openai_chat import render, short
@@ -125,7 +126,7 @@ def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> N
         native = read_stop(upstream, f"choices[{index}].native_finish_reason")
         if native is not None and native.known and _says_more(native, stop):
             signals.append(native)
-        signals.append(_with_sequence(stop, choice))
+        signals.append(_with_words(_with_sequence(stop, choice), choice))
     error = choice.get("error")
     if error and isinstance(error, dict):
         signals.append(FaultSeen(read_fault(error)))
@@ -148,6 +149,23 @@ def _with_sequence(stop: StopSeen, choice: JsonObject) -> StopSeen:
     if stop.reason is _R.END_TURN and isinstance(matched, str) and matched:
         return StopSeen(stop.raw, stop.field, _R.STOP_SEQUENCE)
     return stop
+
+
+def _with_words(stop: StopSeen, choice: JsonObject) -> StopSeen:
+    """What Azure's filter, vLLM, SGLang and OpenRouter say beside a stop."""
+    if _BESIDE.isdisjoint(choice):
+        return stop
+    return with_words(
+        stop,
+        content_filter=filtered_categories(choice.get("content_filter_results")),
+        stop_sequence=choice.get("stop_reason") or choice.get("matched_stop"),
+        native_finish_reason=choice.get("native_finish_reason"),
+    )
+
+
+_BESIDE = frozenset(
+    {"content_filter_results", "stop_reason", "matched_stop", "native_finish_reason"}
+)
 
 
 def _read_message(message: JsonObject, event: bool) -> Iterator[AnySignal]:
