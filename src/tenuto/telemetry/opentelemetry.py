@@ -250,7 +250,6 @@ class OpenTelemetry:
             turn.span = self._tracer.start_span(
                 "tenuto turn",
                 context=trace.set_span_in_context(turn.span, turn.parent),
-                attributes=_common(turn.started, turn.started.wire),
                 start_time=_ns(turn.started.time),
             )
             turn.own = True
@@ -379,7 +378,8 @@ def _result(turn: _Turn, event: TurnEnded, earlier: Mapping[str, Any]) -> dict[s
         earlier: what stands on the span already. An SDK that tries again by itself makes several
             turns under one span, and each of them was billed.
     """
-    given = _common(event, turn.started.wire)
+    # Who made the span has named provider and model in its own way.
+    given = {} if turn.inherited else _common(event, turn.started.wire)
     for name, count in Billed.of(event).by_type().items():
         total = count + earlier.get(f"tenuto.billed.{name}_tokens", 0)
         given[f"tenuto.billed.{name}_tokens"] = given[f"gen_ai.usage.{name}_tokens"] = total
@@ -396,6 +396,8 @@ def _result(turn: _Turn, event: TurnEnded, earlier: Mapping[str, Any]) -> dict[s
     given["tenuto.reason"] = event.reason
     given["tenuto.attempts"] = event.attempts + earlier.get("tenuto.attempts", 0)
     given["tenuto.recovered"] = turn.recovered and event.status == "complete"
+    if turn.inherited and turn.own:  # beside theirs: who adds tokens up over spans counts them once
+        given = {key: value for key, value in given.items() if not key.startswith("gen_ai.")}
     return given
 
 
