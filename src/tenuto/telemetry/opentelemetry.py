@@ -1,0 +1,482 @@
+"""Spans and metrics of turns by OpenTelemetry: the package `opentelemetry-api` and no SDK.
+
+Theory of operation: a listener gets the events of a turn in the thread or task of its caller, so
+the span that is current at `turn_started` is the caller's. Where that span is the inference span of
+an SDK's instrumentation, the turn is told on it. Everywhere else the turn has a CLIENT span of its
+own, with a child for each HTTP request. A stream may outlive the instrumentation's span; what comes
+then stands on a child span named "tenuto turn".
+
+The names are those of the conventions for generative AI, schema gen-ai/1.42:
+https://github.com/open-telemetry/semantic-conventions-genai (read 2026-11-25).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from tenuto.core.event import Event
+from tenuto.core.events import (
+    AttemptEnded,
+    AttemptStarted,
+    FaultReported,
+    RecoveryEnded,
+    RecoveryStarted,
+    StopReasonObserved,
+    TurnEnded,
+    TurnStarted,
+)
+
+try:
+    from opentelemetry import context, metrics, trace
+    from opentelemetry.trace import SpanKind, Status, StatusCode
+except ImportError as error:
+    raise ImportError(
+        f"spans and metrics need the package {error.name}: pip install 'tenuto[otel]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.metrics import Histogram, Meter, MeterProvider
+    from opentelemetry.trace import Span, TracerProvider
+
+__all__ = ["OpenTelemetry"]
+
+MAX_TURNS = 10_000
+"""Turns that are kept at once. A program that leaves streams open has turns that never end."""
+
+OPERATIONS: Mapping[str, str] = {
+    "gemini-generate": "generate_content",
+    "openai-completions": "text_completion",
+    "tgi": "text_completion",
+}
+"""`gen_ai.operation.name` by wire; "chat" for all others."""
+
+PROVIDERS: Mapping[str, str] = {
+    "aws": "aws.bedrock",
+    "azure-openai": "azure.ai.openai",
+    "azure": "azure.ai.inference",
+    "deepseek": "deepseek",
+    "gemini-vertex": "gcp.vertex_ai",
+    "gemini": "gcp.gemini",
+    "google-vertex": "gcp.vertex_ai",
+    "mistral": "mistral_ai",
+    "moonshot": "moonshot_ai",
+    "openai": "openai",
+    "watsonx": "ibm.watsonx.ai",
+    "xai": "x_ai",
+}
+"""`gen_ai.provider.name` by what our own name of the provider begins with, the longer first. What
+is in no row keeps our name."""
+
+_INFERENCE = frozenset({"chat", "generate_content", "text_completion"})
+_MODEL_KEYS = ("gen_ai.request.model", "llm.request.model", "llm.model_name", "llm.request.type")
+_DROPPED = frozenset({"dropped", "error"})
+_LATEST = "gen_ai_latest_experimental"
+
+SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+TOKENS = tuple(4**n for n in range(14))
+"""The bounds of histograms that the conventions recommend."""
+
+
+def _ns(time_s: float) -> int:
+    return round(time_s * 1_000_000) * 1_000
+
+
+@lru_cache(maxsize=256)
+def provider_name(ours: str) -> str:
+    """The conventions' name of a provider.
+
+    >>> [provider_name(ours) for ours in ("azure-openai-responses", "openai", "openrouter")]
+    ['azure.ai.openai', 'openai', 'openrouter']
+    """
+    begins = (theirs for known, theirs in PROVIDERS.items() if f"{ours}-".startswith(f"{known}-"))
+    return next(begins, ours)
+
+
+def _attributes(span: Span) -> Mapping[str, Any]:
+    """The attributes of a span; only those of an SDK that records can be read."""
+    return getattr(span, "attributes", None) or {}
+
+
+def is_inference(span: Span) -> bool:
+    """Whether a span is that of a call to a model, made by somebody's instrumentation.
+
+    The span of an agent's run may name a model too; it says by its kind or operation what it is.
+    """
+    if not span.is_recording():
+        return False
+    known = _attributes(span)
+    kind = known.get("openinference.span.kind")
+    if kind is not None:
+        return bool(kind == "LLM")
+    operation = known.get("gen_ai.operation.name")
+    if operation is not None:
+        return operation in _INFERENCE
+    return "gen_ai.agent.name" not in known and any(key in known for key in _MODEL_KEYS)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What is kept of a turn while it goes on.
+
+    Attributes:
+        started: the first event.
+        parent: the context of the caller.
+        span: the span that tells of the turn.
+        own: whether it is ours to end.
+        inherited: whether the caller's instrumentation made the first span.
+        request: the span of the request that is under way.
+        request_s: when that request was sent.
+        raw: the provider's own stop value of the latest answer.
+        fault: what kind of fault the latest request met.
+        http_status: of the latest response.
+        first_chunk_s: seconds until the first piece of a stream came.
+        recovered: whether a recovery put something right.
+    """
+
+    started: TurnStarted
+    parent: Context
+    span: Span
+    own: bool
+    inherited: bool
+    request: Span | None = None
+    request_s: float = 0.0
+    raw: str | None = None
+    fault: str | None = None
+    http_status: int | None = None
+    first_chunk_s: float | None = None
+    recovered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """Tokens that the provider counted, of some attempts; None where it counted none of them."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    @classmethod
+    def of(cls, ended: TurnEnded, first: int = 0, last: int | None = None) -> Billed:
+        """The tokens of a turn's attempts from `first` to before `last`."""
+        counted = [usage for usage in ended.usage[first:last] if usage is not None]
+        ins = [u.input_tokens for u in counted if u.input_tokens is not None]
+        outs = [u.output_tokens for u in counted if u.output_tokens is not None]
+        return cls(sum(ins) if ins else None, sum(outs) if outs else None)
+
+    def by_type(self) -> dict[str, int]:
+        """What was counted, by `gen_ai.token.type`."""
+        both = {"input": self.input_tokens, "output": self.output_tokens}
+        return {key: count for key, count in both.items() if count is not None}
+
+
+class OpenTelemetry:
+    """A listener that makes spans and metrics of turns, for `tenuto.wrap(client, on_event=…)`.
+
+    One listener serves any number of clients, threads and tasks. It needs `tenuto[otel]`. The
+    variable `OTEL_SEMCONV_STABILITY_OPT_IN` is read once, here: `gen_ai_latest_experimental`
+    chooses the newer names of metrics, `gen_ai_latest_experimental/dup` both.
+
+    Args:
+        tracer_provider: where spans go; None: the global provider.
+        meter_provider: where metrics go; None: the global provider.
+
+    >>> from tenuto.events import TurnStarted
+    >>> hear = OpenTelemetry()
+    >>> hear(TurnStarted(time=1.0, turn="t1", provider="openai", model="gpt", attempt=0,
+    ...                  wire="openai-chat", stream=False, host="api.openai.com"))
+    """
+
+    def __init__(
+        self,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+    ) -> None:
+        self._tracer = trace.get_tracer("tenuto", tracer_provider=tracer_provider)
+        meter = metrics.get_meter("tenuto", meter_provider=meter_provider)
+        self._metrics = _Metrics(meter, os.environ.get("OTEL_SEMCONV_STABILITY_OPT_IN", ""))
+        self._turns: OrderedDict[str, _Turn] = OrderedDict()
+        self._lock = Lock()
+
+    def __call__(self, event: Event) -> None:
+        """Take an event of any turn; events that add nothing to spans and metrics are passed
+        over."""
+        if isinstance(event, TurnStarted):
+            self._begin(event)
+            return
+        with self._lock:
+            turn = self._turns.get(event.turn)
+        if turn is None:  # dropped at the bound, or the listener came later
+            return
+        for kind, hear in _HEARD:
+            if isinstance(event, kind):
+                hear(self, turn, event)
+                return
+
+    def _begin(self, event: TurnStarted) -> None:
+        parent, current = context.get_current(), trace.get_current_span()
+        inherited = is_inference(current)
+        span = current if inherited else self._made(event, parent)
+        turn = _Turn(event, parent, span, own=not inherited, inherited=inherited)
+        with self._lock:
+            self._turns[event.turn] = turn
+            left = self._turns.popitem(last=False)[1] if len(self._turns) > MAX_TURNS else None
+        if left is not None and left.own:
+            left.span.set_attribute("tenuto.outcome", "never_ended")
+            left.span.end()
+
+    def _made(self, event: TurnStarted, parent: Context) -> Span:
+        """A span of our own for a turn."""
+        given = _common(event, event.wire)
+        given["gen_ai.request.stream"] = event.stream
+        if event.host:
+            given["server.address"] = event.host
+        return self._tracer.start_span(
+            f"{given['gen_ai.operation.name']} {event.model}".rstrip(),
+            context=parent,
+            kind=SpanKind.CLIENT,
+            attributes=given,
+            start_time=_ns(event.time),
+        )
+
+    def _open(self, turn: _Turn) -> Span:
+        """The span that tells of the turn now: a child of the instrumentation's, if that ended."""
+        if turn.inherited and not turn.own and not turn.span.is_recording():
+            turn.span = self._tracer.start_span(
+                "tenuto turn",
+                context=trace.set_span_in_context(turn.span, turn.parent),
+                start_time=_ns(turn.started.time),
+            )
+            turn.own = True
+        return turn.span
+
+    # --- requests -----------------------------------------------------------------------------
+
+    def _attempt_started(self, turn: _Turn, event: AttemptStarted) -> None:
+        turn.request_s, turn.fault, turn.http_status = event.time, None, None
+        if turn.inherited:  # instrumentation of an HTTP client may tell of requests there
+            return
+        given: dict[str, Any] = {"http.request.method": "POST", "tenuto.attempt": event.attempt}
+        if turn.started.host:
+            given["server.address"] = turn.started.host
+        if event.attempt > 1:
+            given["http.request.resend_count"] = event.attempt - 1
+        if event.recovery is not None:
+            given["tenuto.recovery"] = event.recovery
+        turn.request = self._tracer.start_span(
+            "POST",
+            context=trace.set_span_in_context(turn.span, turn.parent),
+            kind=SpanKind.CLIENT,
+            attributes=given,
+            start_time=_ns(event.time),
+        )
+
+    def _attempt_ended(self, turn: _Turn, event: AttemptEnded) -> None:
+        turn.http_status = event.status
+        if turn.first_chunk_s is None and event.first_piece_s is not None:
+            turn.first_chunk_s = turn.request_s - turn.started.time + event.first_piece_s
+        told = {
+            "http.response.status_code": event.status,
+            "tenuto.stop": event.stop,
+            "tenuto.attempt.outcome": event.outcome,
+        }
+        given: dict[str, Any] = {key: value for key, value in told.items() if value is not None}
+        if turn.request is None:
+            given |= {"tenuto.attempt": event.attempt, "tenuto.duration_s": event.duration_s}
+            self._open(turn).add_event("tenuto.attempt_ended", given, _ns(event.time))
+            return
+        turn.request.set_attributes(given)
+        failed = event.lost or (str(event.status) if (event.status or 0) >= 400 else None)
+        if failed is not None:
+            turn.request.set_attribute("error.type", failed)
+            turn.request.set_status(Status(StatusCode.ERROR))
+        turn.request.end(_ns(event.time))
+        turn.request = None
+
+    # --- the turn -----------------------------------------------------------------------------
+
+    def _stop_seen(self, turn: _Turn, event: StopReasonObserved) -> None:
+        turn.raw = event.raw
+
+    def _fault_seen(self, turn: _Turn, event: FaultReported) -> None:
+        turn.fault = event.kind
+
+    def _recovery(self, turn: _Turn, event: RecoveryStarted | RecoveryEnded) -> None:
+        """Words of our tables and numbers, so that all of them may be shown."""
+        turn.recovered |= isinstance(event, RecoveryEnded) and event.result == "recovered"
+        given = {f"tenuto.{key}": value for key, value in event.data.items()}
+        self._open(turn).add_event(f"tenuto.{event.name}", given, _ns(event.time))
+
+    def _end(self, turn: _Turn, event: TurnEnded) -> None:
+        with self._lock:
+            self._turns.pop(event.turn, None)
+        if turn.request is not None:
+            turn.request.end(_ns(event.time))
+        failed, span = _error_type(turn, event), self._open(turn)
+        span.set_attributes(_result(turn, event, _attributes(span) if not turn.own else {}))
+        if failed is not None:
+            span.set_attribute("error.type", failed)
+            span.set_status(Status(StatusCode.ERROR))
+        if turn.own:
+            span.end(_ns(event.time))
+        within = trace.set_span_in_context(span, turn.parent)  # exemplars lead to this span
+        self._metrics.turn_ended(turn, event, failed, within)
+
+
+_HEARD: tuple[tuple[type[Event], Callable[[OpenTelemetry, _Turn, Any], None]], ...] = (
+    (AttemptStarted, OpenTelemetry._attempt_started),  # noqa: SLF001 - the class's own table
+    (AttemptEnded, OpenTelemetry._attempt_ended),  # noqa: SLF001
+    (StopReasonObserved, OpenTelemetry._stop_seen),  # noqa: SLF001
+    (FaultReported, OpenTelemetry._fault_seen),  # noqa: SLF001
+    (RecoveryStarted, OpenTelemetry._recovery),  # noqa: SLF001
+    (RecoveryEnded, OpenTelemetry._recovery),  # noqa: SLF001
+    (TurnEnded, OpenTelemetry._end),  # noqa: SLF001
+)
+"""What is done about each kind of event."""
+
+
+def _common(event: Event, wire: str) -> dict[str, Any]:
+    """What spans and metrics of a turn have in common."""
+    given = {
+        "gen_ai.operation.name": OPERATIONS.get(wire, "chat"),
+        "gen_ai.provider.name": provider_name(event.provider),
+    }
+    return given | ({"gen_ai.request.model": event.model} if event.model else {})
+
+
+def _error_type(turn: _Turn, event: TurnEnded) -> str | None:
+    """What made the turn raise or break off; None where its caller got an answer to use.
+
+    An answer that is short, empty or refused is an answer: the SDK hands it on.
+    """
+    if event.stop in _DROPPED or (event.status == "failed" and turn.fault is not None):
+        return turn.fault or event.stop
+    if event.status is None and (turn.http_status or 0) >= 400:
+        return str(turn.http_status)
+    return event.reason if event.reason == "limit_passed" else None
+
+
+def _finish_reasons(turn: _Turn, event: TurnEnded) -> list[str]:
+    """The provider's own word. Where one was due and never came, the conventions have "error"."""
+    raw = getattr(event, "stop_raw", None) or turn.raw
+    if raw is not None:
+        return [raw]
+    return ["error"] if event.stop in _DROPPED else []
+
+
+def _result(turn: _Turn, event: TurnEnded, earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a turn that is over.
+
+    Args:
+        turn: the turn.
+        event: its end.
+        earlier: what stands on the span already. An SDK that tries again by itself makes several
+            turns under one span, and each of them was billed.
+    """
+    # Who made the span has named provider and model in its own way.
+    given = {} if turn.inherited else _common(event, turn.started.wire)
+    for name, count in Billed.of(event).by_type().items():
+        total = count + earlier.get(f"tenuto.billed.{name}_tokens", 0)
+        given[f"tenuto.billed.{name}_tokens"] = given[f"gen_ai.usage.{name}_tokens"] = total
+    if reasons := _finish_reasons(turn, event):
+        given["gen_ai.response.finish_reasons"] = reasons
+    if turn.raw is not None:
+        given["tenuto.stop.raw"] = turn.raw
+    if event.stop is not None:
+        given["tenuto.stop"] = event.stop
+    if turn.first_chunk_s is not None:
+        given["gen_ai.response.time_to_first_chunk"] = turn.first_chunk_s
+    given["tenuto.turn"] = event.turn
+    given["tenuto.outcome"] = event.status or "unread"
+    given["tenuto.reason"] = event.reason
+    given["tenuto.attempts"] = event.attempts + earlier.get("tenuto.attempts", 0)
+    given["tenuto.recovered"] = turn.recovered and event.status == "complete"
+    if turn.inherited and turn.own:  # beside theirs: who adds tokens up over spans counts them once
+        given = {key: value for key, value in given.items() if not key.startswith("gen_ai.")}
+    return given
+
+
+@dataclass(slots=True)
+class _Metrics:
+    """The instruments, and what is put into them at the end of a turn.
+
+    Attributes:
+        meter: what makes them.
+        opted: the value of `OTEL_SEMCONV_STABILITY_OPT_IN`.
+    """
+
+    meter: Meter
+    opted: str
+    made: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        chosen = {word.strip() for word in self.opted.split(",")}
+        both = f"{_LATEST}/dup" in chosen
+        if both or _LATEST not in chosen:
+            self._histogram("gen_ai.client.operation.duration", "s", SECONDS)
+            self._histogram("gen_ai.client.token.usage", "{token}", TOKENS)
+        if both or _LATEST in chosen:
+            self._histogram("gen_ai.client.inference.duration", "s", SECONDS)
+            self._histogram("gen_ai.client.inference.time_to_first_chunk", "s", SECONDS)
+            for side in ("input", "output"):
+                name = f"gen_ai.client.inference.usage.{side}_tokens"
+                self.made[name] = self.meter.create_counter(name, "{token}")
+                self._histogram(
+                    f"gen_ai.client.inference.operation.{side}_tokens", "{token}", TOKENS
+                )
+        self.made["tenuto.tokens.billed"] = self.meter.create_counter(
+            "tenuto.tokens.billed", "{token}", "Tokens that the provider counted, of all attempts."
+        )
+
+    def _histogram(self, name: str, unit: str, bounds: tuple[float, ...]) -> None:
+        made: Histogram = self.meter.create_histogram(
+            name, unit, explicit_bucket_boundaries_advisory=bounds
+        )
+        self.made[name] = made
+
+    def turn_ended(
+        self, turn: _Turn, event: TurnEnded, failed: str | None, within: Context
+    ) -> None:
+        """Count a turn. Where an instrumentation made the span, it makes the metrics of the
+        conventions too, and only our own counter grows."""
+        common = _common(event, turn.started.wire)
+        self._bill(event, common, within)
+        if turn.inherited:
+            return
+        if turn.started.host:
+            common["server.address"] = turn.started.host
+        timed = common | ({"error.type": failed} if failed is not None else {})
+        self._record("gen_ai.client.operation.duration", event.duration_s, timed, within)
+        self._record("gen_ai.client.inference.duration", event.duration_s, timed, within)
+        if turn.first_chunk_s is not None:
+            name = "gen_ai.client.inference.time_to_first_chunk"
+            self._record(name, turn.first_chunk_s, timed, within)
+        billed = Billed.of(event).by_type()
+        for side, count in billed.items():
+            typed = common | {"gen_ai.token.type": side}
+            self._record("gen_ai.client.token.usage", count, typed, within)
+            name = f"gen_ai.client.inference.operation.{side}_tokens"
+            self._record(name, count, common, within)
+        for side in ("input", "output"):  # 0 where nothing was counted, as the conventions want
+            counter = self.made.get(f"gen_ai.client.inference.usage.{side}_tokens")
+            if counter is not None:
+                modality = common | {"gen_ai.token.modality": "unknown"}
+                counter.add(billed.get(side, 0), modality, within)
+
+    def _record(
+        self, name: str, value: float, attributes: Mapping[str, Any], within: Context
+    ) -> None:
+        if (histogram := self.made.get(name)) is not None:
+            histogram.record(value, attributes, within)
+
+    def _bill(self, event: TurnEnded, common: Mapping[str, Any], within: Context) -> None:
+        counter = self.made["tenuto.tokens.billed"]
+        for recovery, part in ((False, Billed.of(event, 0, 1)), (True, Billed.of(event, 1))):
+            for side, count in part.by_type().items():
+                more = {"gen_ai.token.type": side, "tenuto.recovery": recovery}
+                counter.add(count, {**common, **more}, within)
