@@ -72,12 +72,13 @@ class Load:
 
 
 def ask_every_case(asker: Wrapped) -> None:
-    for case in CASES.values():
+    for number, case in enumerate(CASES.values()):
+        way = ("sync", "async")[number % 2]
         for mode in sorted(case.modes):
             prompt = f"{SECRET} {asker.prompt_for(case)}"
             more: dict[str, Any] = {**case.request, **(USAGE if mode == "stream" else {})}
             more |= {"tools": TOOLS} if case.wants_tools else {}
-            asker.ask(asker.history_for(case, prompt), mode, model=f"sim/{case.name}", **more)
+            asker.ask(asker.history_for(case, prompt), mode, way, model=f"sim/{case.name}", **more)
 
 
 @pytest.fixture(scope="module")
