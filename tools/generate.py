@@ -12,6 +12,7 @@ from pathlib import Path
 import behaviours
 import page_events
 import page_ladders
+import page_metrics
 import page_policy
 import page_providers
 import page_reference
@@ -30,6 +31,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/stops.md": page_stops.render,
 }
 BLOCKS: dict[str, Callable[[], str]] = {
+    "metrics": page_metrics.render,
     "outcomes": page_shown.render_outcomes,
     "shown": page_shown.render,
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
-from support.telemetry import answer, chat, refused
+from support.telemetry import POLICY, answer, chat, refused
 
 from tenuto.core.events import HistoryRepaired
+from tenuto.core.fault import FaultKind
 from tenuto.telemetry.metrics import (
     METRICS,
     MOST_MODELS,
@@ -18,6 +20,7 @@ from tenuto.telemetry.metrics import (
     Names,
 )
 from tenuto.telemetry.tally import Tally
+from tenuto.turn.commands import Lost
 
 
 def test_each_row_of_the_table_is_in_order() -> None:
@@ -74,6 +77,27 @@ def test_faults_and_empty_answers_are_counted_by_kind() -> None:
     assert tally.total("tenuto_faults_total") == 1
     assert tally.total("tenuto_recoveries_ended_total", kind="retry", result="recovered") == 1
     assert tally.total("tenuto_recoveries_ended_total", kind="empty", result="recovered") == 1
+
+
+@pytest.mark.behaviour("P6")
+def test_a_turn_that_ends_cut_without_a_continuation_is_counted_as_an_exit() -> None:
+    tally, never = Tally(), replace(POLICY, continuation_max_attempts=0)
+    chat(answer("One ", stop="length"), on_event=Metrics(tally), policy=never)
+    assert tally.total("tenuto_truncation_exits_total") == 1
+    tried = Tally()
+    chat(*[answer("One ", stop="length")] * 9, on_event=Metrics(tried))
+    assert tried.total("tenuto_turns_total", outcome="partial") == 1
+    assert tried.total("tenuto_truncation_exits_total") == 0
+
+
+@pytest.mark.behaviour("P6")
+def test_a_stall_is_counted_by_whether_the_head_had_come() -> None:
+    tally = Tally()
+    silent = Lost(FaultKind.TIMEOUT, TimeoutError("silent"))
+    stalled = replace(answer("One "), pieces=(silent,))
+    chat(stalled, answer("One."), on_event=Metrics(tally))
+    assert tally.total("tenuto_stalls_total", phase="body") == 1
+    assert tally.total("tenuto_stalls_total") == 1
 
 
 def test_names_beyond_the_bound_count_as_other() -> None:
