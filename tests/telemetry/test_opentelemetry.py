@@ -239,12 +239,41 @@ def test_a_span_that_ends_before_its_stream_gets_a_child_with_the_result(
 
 
 def test_turns_that_an_sdk_makes_anew_are_summed_on_its_span(world: World, out: Collected) -> None:
-    turn = world.play(out, R("A", tokens=3), R("B", tokens=4))
+    world.replay.say(Refused(503, headers={"retry-after-ms": "1"}), R("A", tokens=4))
+    client = tenuto.wrap(
+        world.base.client.with_options(max_retries=1),
+        policy=tenuto.Policy(**QUICK),
+        on_event=out.hear,
+    )
     with out.tracer.start_as_current_span("theirs", attributes={"gen_ai.operation.name": "chat"}):
-        turn.tell()
-        turn.tell()
-    told = attributes(out.spans[0])
-    assert (told["tenuto.billed.output_tokens"], told["tenuto.attempts"]) == (7, 2)
+        client.chat.completions.create(model="sim", messages=[ASK])
+    (span,) = out.spans
+    told = attributes(span)
+    assert (told["tenuto.billed.output_tokens"], told["tenuto.attempts"]) == (4, 2)
+    assert told["tenuto.outcome"] == "complete"
+    assert "error.type" not in told
+    assert span.status.status_code is StatusCode.UNSET
+
+
+@pytest.mark.behaviour("P1")
+def test_a_fault_behind_an_answer_that_was_cut_is_no_error(world: World, out: Collected) -> None:
+    got = world.play(out, R("A. ", MAX), Refused(401)).tell()
+    assert got.finish == "length"
+    (turn,) = out.named("chat sim")
+    told = attributes(turn)
+    assert told["tenuto.outcome"] == "partial"
+    assert told["gen_ai.response.finish_reasons"] == ("length",)
+    assert turn.status.status_code is StatusCode.UNSET
+    assert attributes(out.named("POST")[1])["error.type"] == "401"
+
+
+def test_a_turn_that_its_caller_leaves_is_no_error(world: World, out: Collected) -> None:
+    turn = world.play(out, R("A text of some length."))
+    with turn.client.chat.completions.create(model="sim", messages=[ASK], stream=True) as stream:
+        next(iter(stream))
+    (span,) = out.named("chat sim")
+    assert attributes(span)["tenuto.reason"] == "cancelled"
+    assert span.status.status_code is StatusCode.UNSET
 
 
 @pytest.mark.behaviour("P1")
