@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, cast
@@ -236,6 +238,36 @@ def test_a_span_that_ends_before_its_stream_gets_a_child_with_the_result(
     assert attributes(ours)["tenuto.attempts"] == 3
     assert ours.kind is SpanKind.INTERNAL
     assert not any(key.startswith("gen_ai.") for key in attributes(ours))  # one inference span
+
+
+def test_turns_at_the_same_time_stand_below_their_own_callers(
+    world: World, out: Collected, way: str
+) -> None:
+    turn = world.play(out, *[R("A text.", wait_s=0.05)] * 4)
+    given: dict[str, Any] = {"model": "sim", "messages": [ASK]}
+
+    def ask(number: int) -> None:
+        with out.tracer.start_as_current_span(f"caller {number}"):
+            turn.client.chat.completions.create(**given)
+
+    async def ask_async(number: int) -> None:
+        with out.tracer.start_as_current_span(f"caller {number}"):
+            await turn.async_client.chat.completions.create(**given)
+
+    async def all_at_once() -> None:
+        await asyncio.gather(*map(ask_async, range(4)))
+
+    if way == "async":
+        turn.loop.run_until_complete(all_at_once())
+    else:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(ask, range(4)))
+    callers = {
+        span.context.span_id for number in range(4) for span in out.named(f"caller {number}")
+    }
+    parents = {span.parent.span_id for span in out.named("chat sim") if span.parent}
+    assert parents == callers
+    assert len(callers) == 4
 
 
 def test_turns_that_an_sdk_makes_anew_are_summed_on_its_span(world: World, out: Collected) -> None:
