@@ -10,11 +10,13 @@ from itertools import product
 from typing import Any, cast
 
 import pytest
-from support.asking.openai_chat import Asker, Got
+from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import QUICK
 from support.replay.openai_chat import ASK, MAX, Answer, R, Refused, Replay
+from support.spending import WORLDS
 
 import tenuto
+from tenuto.sim import Simulator, Spent
 from tenuto.telemetry import opentelemetry as telemetry
 from tenuto.telemetry.opentelemetry import OpenTelemetry
 
@@ -410,6 +412,41 @@ def test_billed_tokens_are_counted_apart_for_recoveries(world: World, out: Colle
     (timed,) = points["gen_ai.client.operation.duration"]
     assert timed.count == 1
     assert "error.type" not in timed.attributes
+
+
+UNCOUNTED = ("body_", "drop_", "cut_off_", "reset_", "eof_", "error_", "length_no_usage")
+"""Cases in which an answer breaks off before its usage, or gives none."""
+
+
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_billed_tokens_are_those_that_the_simulator_counted(out: Collected, mode: str) -> None:
+    cases = [case for case in WORLDS[0].cases if mode in case.modes]
+    counted = {"stream_options": {"include_usage": True}} if mode == "stream" else {}
+    wrong, told_of_all = [], 0
+    with Simulator(token_chars=20) as sim:
+        asker = Asker(sim)
+        asker.client = tenuto.wrap(asker.client, policy=tenuto.Policy(**QUICK), on_event=out.hear)
+        for case in cases:
+            before = len(sim.requests)
+            out.exporter.clear()
+            tools = {"tools": TOOLS} if case.wants_tools else {}
+            history = asker.history_for(case, asker.prompt_for(case))
+            more = {"model": f"sim/{case.name}", **case.request, **tools, **counted}
+            asker.ask(history, mode, **more)
+            spans = [span for span in out.spans if span.name.startswith("chat ")]
+            told = sum(attributes(span).get("tenuto.billed.output_tokens", 0) for span in spans)
+            spent = Spent(tuple(sim.requests[before:])).output_tokens
+            told_of_all += told
+            if told > spent or (told < spent and not case.name.startswith(UNCOUNTED)):
+                wrong.append((case.name, told, spent))
+        asker.close()
+    assert wrong == []
+    billed = [
+        point.value
+        for point in out.points["tenuto.tokens.billed"]
+        if point.attributes["gen_ai.token.type"] == "output"
+    ]
+    assert sum(billed) == told_of_all > 0
 
 
 def test_a_turn_that_raised_is_timed_with_its_error(world: World, out: Collected) -> None:
