@@ -358,6 +358,7 @@ def test_turns_that_never_end_are_dropped_at_a_bound(
     ]
     (dropped,) = out.named("chat sim")
     assert attributes(dropped)["tenuto.outcome"] == "never_ended"
+    assert len(out.named("POST")) == 1
     for stream in open_streams:
         list(stream)
     assert len(out.named("chat sim")) == 3

@@ -229,6 +229,8 @@ class OpenTelemetry:
         with self._lock:
             self._turns[event.turn] = turn
             left = self._turns.popitem(last=False)[1] if len(self._turns) > MAX_TURNS else None
+        if left is not None and left.request is not None:
+            left.request.end()
         if left is not None and left.own:
             left.span.set_attribute("tenuto.outcome", "never_ended")
             left.span.end()
