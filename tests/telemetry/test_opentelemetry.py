@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, cast
 
 import pytest
-from support.asking.openai_chat import Asker, Got
+from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import QUICK
 from support.replay.openai_chat import ASK, MAX, Answer, R, Refused, Replay
+from support.spending import WORLDS
 
 import tenuto
+from tenuto.sim import Simulator, Spent
 from tenuto.telemetry import opentelemetry as telemetry
 from tenuto.telemetry.opentelemetry import OpenTelemetry
 
@@ -238,13 +242,72 @@ def test_a_span_that_ends_before_its_stream_gets_a_child_with_the_result(
     assert not any(key.startswith("gen_ai.") for key in attributes(ours))  # one inference span
 
 
+def test_turns_at_the_same_time_stand_below_their_own_callers(
+    world: World, out: Collected, way: str
+) -> None:
+    turn = world.play(out, *[R("A text.", wait_s=0.05)] * 4)
+    given: dict[str, Any] = {"model": "sim", "messages": [ASK]}
+
+    def ask(number: int) -> None:
+        with out.tracer.start_as_current_span(f"caller {number}"):
+            turn.client.chat.completions.create(**given)
+
+    async def ask_async(number: int) -> None:
+        with out.tracer.start_as_current_span(f"caller {number}"):
+            await turn.async_client.chat.completions.create(**given)
+
+    async def all_at_once() -> None:
+        await asyncio.gather(*map(ask_async, range(4)))
+
+    if way == "async":
+        turn.loop.run_until_complete(all_at_once())
+    else:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(ask, range(4)))
+    callers = {
+        span.context.span_id for number in range(4) for span in out.named(f"caller {number}")
+    }
+    parents = {span.parent.span_id for span in out.named("chat sim") if span.parent}
+    assert parents == callers
+    assert len(callers) == 4
+
+
 def test_turns_that_an_sdk_makes_anew_are_summed_on_its_span(world: World, out: Collected) -> None:
-    turn = world.play(out, R("A", tokens=3), R("B", tokens=4))
+    world.replay.say(Refused(503, headers={"retry-after-ms": "1"}), R("A", tokens=4))
+    client = tenuto.wrap(
+        world.base.client.with_options(max_retries=1),
+        policy=tenuto.Policy(**QUICK),
+        on_event=out.hear,
+    )
     with out.tracer.start_as_current_span("theirs", attributes={"gen_ai.operation.name": "chat"}):
-        turn.tell()
-        turn.tell()
-    told = attributes(out.spans[0])
-    assert (told["tenuto.billed.output_tokens"], told["tenuto.attempts"]) == (7, 2)
+        client.chat.completions.create(model="sim", messages=[ASK])
+    (span,) = out.spans
+    told = attributes(span)
+    assert (told["tenuto.billed.output_tokens"], told["tenuto.attempts"]) == (4, 2)
+    assert told["tenuto.outcome"] == "complete"
+    assert "error.type" not in told
+    assert span.status.status_code is StatusCode.UNSET
+
+
+@pytest.mark.behaviour("P1")
+def test_a_fault_behind_an_answer_that_was_cut_is_no_error(world: World, out: Collected) -> None:
+    got = world.play(out, R("A. ", MAX), Refused(401)).tell()
+    assert got.finish == "length"
+    (turn,) = out.named("chat sim")
+    told = attributes(turn)
+    assert told["tenuto.outcome"] == "partial"
+    assert told["gen_ai.response.finish_reasons"] == ("length",)
+    assert turn.status.status_code is StatusCode.UNSET
+    assert attributes(out.named("POST")[1])["error.type"] == "401"
+
+
+def test_a_turn_that_its_caller_leaves_is_no_error(world: World, out: Collected) -> None:
+    turn = world.play(out, R("A text of some length."))
+    with turn.client.chat.completions.create(model="sim", messages=[ASK], stream=True) as stream:
+        next(iter(stream))
+    (span,) = out.named("chat sim")
+    assert attributes(span)["tenuto.reason"] == "cancelled"
+    assert span.status.status_code is StatusCode.UNSET
 
 
 @pytest.mark.behaviour("P1")
@@ -295,6 +358,7 @@ def test_turns_that_never_end_are_dropped_at_a_bound(
     ]
     (dropped,) = out.named("chat sim")
     assert attributes(dropped)["tenuto.outcome"] == "never_ended"
+    assert len(out.named("POST")) == 1
     for stream in open_streams:
         list(stream)
     assert len(out.named("chat sim")) == 3
@@ -349,6 +413,41 @@ def test_billed_tokens_are_counted_apart_for_recoveries(world: World, out: Colle
     (timed,) = points["gen_ai.client.operation.duration"]
     assert timed.count == 1
     assert "error.type" not in timed.attributes
+
+
+UNCOUNTED = ("body_", "drop_", "cut_off_", "reset_", "eof_", "error_", "length_no_usage")
+"""Cases in which an answer breaks off before its usage, or gives none."""
+
+
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_billed_tokens_are_those_that_the_simulator_counted(out: Collected, mode: str) -> None:
+    cases = [case for case in WORLDS[0].cases if mode in case.modes]
+    counted = {"stream_options": {"include_usage": True}} if mode == "stream" else {}
+    wrong, told_of_all = [], 0
+    with Simulator(token_chars=20) as sim:
+        asker = Asker(sim)
+        asker.client = tenuto.wrap(asker.client, policy=tenuto.Policy(**QUICK), on_event=out.hear)
+        for case in cases:
+            before = len(sim.requests)
+            out.exporter.clear()
+            tools = {"tools": TOOLS} if case.wants_tools else {}
+            history = asker.history_for(case, asker.prompt_for(case))
+            more = {"model": f"sim/{case.name}", **case.request, **tools, **counted}
+            asker.ask(history, mode, **more)
+            spans = [span for span in out.spans if span.name.startswith("chat ")]
+            told = sum(attributes(span).get("tenuto.billed.output_tokens", 0) for span in spans)
+            spent = Spent(tuple(sim.requests[before:])).output_tokens
+            told_of_all += told
+            if told > spent or (told < spent and not case.name.startswith(UNCOUNTED)):
+                wrong.append((case.name, told, spent))
+        asker.close()
+    assert wrong == []
+    billed = [
+        point.value
+        for point in out.points["tenuto.tokens.billed"]
+        if point.attributes["gen_ai.token.type"] == "output"
+    ]
+    assert sum(billed) == told_of_all > 0
 
 
 def test_a_turn_that_raised_is_timed_with_its_error(world: World, out: Collected) -> None:

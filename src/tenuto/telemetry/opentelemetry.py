@@ -134,6 +134,8 @@ class _Turn:
         request: the span of the request that is under way.
         request_s: when that request was sent.
         raw: the provider's own stop value of the latest answer.
+        native: the latest such value of an answer that neither failed nor broke off. Where there is
+            one, the caller is shown it, and no error.
         fault: what kind of fault the latest request met.
         http_status: of the latest response.
         first_chunk_s: seconds until the first piece of a stream came.
@@ -148,6 +150,7 @@ class _Turn:
     request: Span | None = None
     request_s: float = 0.0
     raw: str | None = None
+    native: str | None = None
     fault: str | None = None
     http_status: int | None = None
     first_chunk_s: float | None = None
@@ -226,6 +229,8 @@ class OpenTelemetry:
         with self._lock:
             self._turns[event.turn] = turn
             left = self._turns.popitem(last=False)[1] if len(self._turns) > MAX_TURNS else None
+        if left is not None and left.request is not None:
+            left.request.end()
         if left is not None and left.own:
             left.span.set_attribute("tenuto.outcome", "never_ended")
             left.span.end()
@@ -302,6 +307,8 @@ class OpenTelemetry:
 
     def _stop_seen(self, turn: _Turn, event: StopReasonObserved) -> None:
         turn.raw = event.raw
+        if event.reason not in _DROPPED:
+            turn.native = event.raw or turn.native
 
     def _fault_seen(self, turn: _Turn, event: FaultReported) -> None:
         turn.fault = event.kind
@@ -319,7 +326,8 @@ class OpenTelemetry:
             turn.request.end(_ns(event.time))
         failed, span = _error_type(turn, event), self._open(turn)
         span.set_attributes(_result(turn, event, _attributes(span) if not turn.own else {}))
-        if failed is not None:
+        # Whoever made the span sees what is raised, and whether the SDK then tries again.
+        if failed is not None and (turn.own or event.status == "partial"):
             span.set_attribute("error.type", failed)
             span.set_status(Status(StatusCode.ERROR))
         if turn.own:
@@ -354,16 +362,19 @@ def _error_type(turn: _Turn, event: TurnEnded) -> str | None:
 
     An answer that is short, empty or refused is an answer: the SDK hands it on.
     """
-    if event.stop in _DROPPED or (event.status == "failed" and turn.fault is not None):
-        return turn.fault or event.stop
     if event.status is None and (turn.http_status or 0) >= 400:
         return str(turn.http_status)
-    return event.reason if event.reason == "limit_passed" else None
+    if event.reason == "limit_passed":
+        return event.reason
+    if turn.native is not None or event.status == "complete" or event.reason == "cancelled":
+        return None
+    return turn.fault or (event.stop if event.stop in _DROPPED else None)
 
 
 def _finish_reasons(turn: _Turn, event: TurnEnded) -> list[str]:
-    """The provider's own word. Where one was due and never came, the conventions have "error"."""
-    raw = getattr(event, "stop_raw", None) or turn.raw
+    """The provider's own word, as the caller is shown it. Where one was due and never came, the
+    conventions have "error"."""
+    raw = getattr(event, "stop_raw", None) or turn.raw or turn.native
     if raw is not None:
         return [raw]
     return ["error"] if event.stop in _DROPPED else []

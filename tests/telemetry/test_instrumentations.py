@@ -1,0 +1,89 @@
+"""Tenuto beside the instrumentations of the SDK of OpenAI, where they are installed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+from support.asking.wrapping import QUICK
+from support.pairing import WAYS
+from support.replay.openai_chat import ASK, MAX, R, Replay
+
+import tenuto
+from tenuto.telemetry.opentelemetry import OpenTelemetry
+
+pytest.importorskip("opentelemetry.sdk")
+
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+INSTRUMENTATIONS = (
+    "opentelemetry.instrumentation.genai.openai",
+    "opentelemetry.instrumentation.openai_v2",
+    "openinference.instrumentation.openai",
+)
+
+
+@pytest.fixture(params=INSTRUMENTATIONS)
+def instrumented(request: pytest.FixtureRequest) -> Iterator[tuple[InMemorySpanExporter, Any]]:
+    """The SDK under an instrumentation: where its spans go, and a listener for the same place."""
+    try:
+        instrumentor = importlib.import_module(request.param).OpenAIInstrumentor()
+    except ImportError as error:  # or a part of it that it was released without
+        pytest.skip(f"{error.name} is not installed")
+    exporter = InMemorySpanExporter()
+    tracers = TracerProvider(shutdown_on_exit=False)
+    tracers.add_span_processor(SimpleSpanProcessor(exporter))
+    meters = MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False)
+    instrumentor.instrument(tracer_provider=tracers, meter_provider=meters)
+    yield exporter, OpenTelemetry(tracers, meters)
+    instrumentor.uninstrument()
+
+
+@pytest.mark.parametrize(("mode", "way"), [(m, w) for m in ("body", "stream") for w in WAYS])
+@pytest.mark.anyio
+async def test_a_turn_of_three_requests_is_told_on_the_one_span_that_there_is(
+    instrumented: tuple[InMemorySpanExporter, Any], mode: str, way: str
+) -> None:
+    exporter, hear = instrumented
+    given: dict[str, Any] = {"model": "sim", "messages": [ASK], "max_tokens": 1_000}
+    if mode == "stream":
+        given |= {"stream": True, "stream_options": {"include_usage": True}}
+    with Replay() as replay:
+        replay.say(R("One, ", MAX, tokens=3), R("two, ", MAX, tokens=4), R("three.", tokens=5))
+        ask = ask_async if way == "async" else ask_sync
+        await ask(replay.base_url, hear, given)
+    (span,) = exporter.get_finished_spans()
+    check(span)
+
+
+async def ask_sync(url: str, hear: Any, given: dict[str, Any]) -> None:
+    with openai.OpenAI(base_url=url, api_key="key", max_retries=0) as bare:
+        client = tenuto.wrap(bare, policy=tenuto.Policy(**QUICK), on_event=hear)
+        made = client.chat.completions.create(**given)
+        if given.get("stream"):
+            list(made)
+
+
+async def ask_async(url: str, hear: Any, given: dict[str, Any]) -> None:
+    async with openai.AsyncOpenAI(base_url=url, api_key="key", max_retries=0) as bare:
+        client = tenuto.wrap(bare, policy=tenuto.Policy(**QUICK), on_event=hear)
+        made = await client.chat.completions.create(**given)
+        if given.get("stream"):
+            async for _ in made:
+                pass
+
+
+def check(span: ReadableSpan) -> None:
+    told = dict(span.attributes or {})
+    assert told["tenuto.billed.input_tokens"] == 3 * R().input_tokens
+    assert told["tenuto.billed.output_tokens"] == 12
+    assert (told["tenuto.attempts"], told["tenuto.outcome"]) == (3, "complete")
+    assert told["tenuto.recovered"] is True
+    assert "tenuto.continuation_terminated" in [event.name for event in span.events]
