@@ -218,13 +218,13 @@ def _played(run: Any, pieces: list[bytes], ends: Any) -> tuple[Any, ...]:
                 progress.append(len(seen))
                 reply = next(left, b"")
         elif isinstance(command, Open):
-            opened.append(command.head)
+            opened.append(command.head.without(b"x-tenuto-turn"))
         elif isinstance(command, Write):
             seen += command.data
     return sent, _OWN_ID.sub(b"t-own", seen), opened, progress
 
 
-_OWN_ID = re.compile(rb"\bt[0-9a-f]{5}(?=\d{3}\b)")
+_OWN_ID = re.compile(rb"\bt[0-9a-f]{5}(?=\d{3}\b)|(?<=\"turn\":\")[0-9a-f]{40}")
 
 
 def _with_events_changed(data: bytes, mutations: int, draw: random.Random) -> bytes:

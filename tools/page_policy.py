@@ -40,8 +40,9 @@ the request.
 DECISION_HEAD = """
 ## The argument of `decide`
 
-Tenuto calls `decide` with each `Decision` before it acts on it. `Report.overridden` names what `decide` chose in
-place of the table. A `decide` that raises is logged, and the table's own choice stands.
+Tenuto calls `decide` with each `Decision` before it acts on it. `Report.overridden` names
+what `decide` chose in place of the table. A `decide` that raises is logged, and the table's own
+choice stands.
 
 ```python
 def decide(decision: tenuto.Decision) -> str | None:

@@ -137,6 +137,7 @@ def written(commands: list[Any]) -> bytes:
 
 def own_ids(data: bytes) -> bytes:
     """The same bytes with the ids that Tenuto makes up all alike."""
+    data = re.sub(rb'"turn":"[0-9a-f]{40}"', b'"turn":"own"', data)
     return re.sub(rb"\bt[0-9a-f]{5}(?=\d{3}\b)", b"t-own", data)
 
 

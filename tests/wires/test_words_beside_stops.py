@@ -69,9 +69,13 @@ def test_a_stop_of_a_body_has_the_providers_words(body: Any, words: dict[str, st
 
 
 def test_a_stop_of_a_stream_has_them_too() -> None:
-    begun = {"type": "message_start", "message": anthropic(id="m", content=[])}
+    begun: dict[str, Any] = {"type": "message_start", "message": anthropic(id="m", content=[])}
     delta = {"stop_reason": "refusal", "stop_details": {"category": "bio"}}
-    events = [begun, {"type": "message_delta", "delta": delta}, {"type": "message_stop"}]
+    events: list[dict[str, Any]] = [
+        begun,
+        {"type": "message_delta", "delta": delta},
+        {"type": "message_stop"},
+    ]
     stream = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events)
     stop = tenuto.detect(stream.encode())
     assert (stop.raw, stop.metadata) == ("refusal", {"category": "bio"})

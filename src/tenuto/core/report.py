@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tenuto.core.advice import advice_on
@@ -29,7 +29,8 @@ class Report:
             for a complete turn.
         rungs: the ids of the rungs that were taken, in order.
         left_out: what went of the caller's own request because the provider rejected it by name.
-        turn: the turn's id, which its events share; "" where there is none.
+        turn: the turn's id, which its events share; "" where there is none. Reports of turns that
+            ended alike are equal whatever their ids.
         overridden: what the policy's `decide` last chose in place of the table: the id of a rung,
             or "stop"; "" where it chose nothing else.
 
@@ -46,7 +47,7 @@ class Report:
     suggestion: str
     rungs: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    turn: str = ""
+    turn: str = field(default="", compare=False)
     overridden: str = ""
 
     @property
