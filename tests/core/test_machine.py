@@ -1010,7 +1010,8 @@ def test_a_callback_may_take_another_rung_but_pass_no_guard_and_overspend_nothin
 @pytest.mark.behaviour("P2")
 def test_an_action_says_what_a_callback_chose_in_place_of_the_table() -> None:
     def overridden(name: str | None, *signals: Any, **facts: Any) -> Any:
-        return Turn(Policy(decide=lambda d: name), **facts).hear(*signals).overridden
+        action = Turn(Policy(decide=lambda d: name), **facts).hear(*signals)
+        return str(action.overridden)
 
     hint = "continue_with_hint"
     assert overridden("stop", TEXT, MAX) == "stop"

@@ -304,7 +304,7 @@ class RecoveryEnded(Event):
     reason: str
     attempts: int
     duration_s: float
-    output_chars: int
+    output_chars: int = 0
 
 
 @_event("continuation_started")
@@ -541,10 +541,10 @@ class TurnEnded(Event):
     left_out: tuple[str, ...]
     held_bytes: int
     duration_s: float
-    wire: str
-    stream: bool
-    stop_raw: str | None
-    recoveries: tuple[str, ...]
+    wire: str = ""  # events of the first version lack it, and those below
+    stream: bool = False
+    stop_raw: str | None = None
+    recoveries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
