@@ -66,8 +66,8 @@ ALERTS: tuple[Alert, ...] = (
         summary=f"{_SHARE} of the turns of {_OF} end partial or failed.",
         advice=(
             "Look at the panel 'Reasons of unfinished turns'. For output limits, raise max_tokens"
-            " in the request, or the policy's limits for continuations. For faults, see the panel"
-            " 'Faults by kind'. `tenuto explain` shows single turns from captures."
+            " in the request, or `continuation_max_attempts` in the policy. For faults, see the"
+            " panel 'Faults by kind'. `tenuto explain` shows single turns from captures."
         ),
     ),
     Alert(
@@ -93,9 +93,11 @@ ALERTS: tuple[Alert, ...] = (
         severity="warning",
         summary=f"{_SHARE} of the turns of {_OF} stay cut: no continuation began.",
         advice=(
-            "The panel 'Cut turns without a continuation' shows the reasons. Check that the policy"
-            " of this program allows continuations, and that its limits of tokens and time leave"
-            " room for one. Where callers want cut answers, silence this alert for the model."
+            "The panel 'Cut turns without a continuation' shows the reasons. Check that"
+            " `continuation_max_attempts` is not 0 in the policy, and that"
+            " `continuation_max_total_completion_tokens` and `turn_timeout_s`"
+            " leave room for a continuation. Where callers want cut answers,"
+            " silence this alert for the model."
         ),
     ),
     Alert(
@@ -112,7 +114,8 @@ ALERTS: tuple[Alert, ...] = (
         advice=(
             "The panels 'Recoveries begun' and 'Stops by model' show what is recovered. If the"
             " output limit cuts most answers, raise max_tokens in the request: one long answer"
-            " costs less than several parts. To bound the cost, lower the policy's limits."
+            " costs less than several parts. To bound the cost, set"
+            " `continuation_max_total_completion_tokens` in the policy."
         ),
     ),
     Alert(

@@ -16,7 +16,7 @@ class Unit(StrEnum):
     """Units, as Grafana calls them."""
 
     PER_SECOND = "cps"
-    TOKENS_PER_SECOND = "tokens/s"
+    TOKENS_PER_SECOND = "suffix: tokens/s"
     COUNT = "short"
     SHARE = "percentunit"
     SECONDS = "s"
@@ -173,15 +173,25 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         ),
         Panel(
             "Requests of a turn",
-            "How many requests does a turn take?",
+            "How many requests does a turn take on average?",
             Unit.COUNT,
             (
                 Query(
                     f"{_rate('tenuto_turn_attempts_sum', 'model')}"
                     f" / {_rate('tenuto_turn_attempts_count', 'model')}",
-                    "{{model}} mean",
+                    "{{model}}",
                 ),
-                *_quantiles("tenuto_turn_attempts", 0.99),
+            ),
+        ),
+        Panel(
+            "Share of turns with one request",
+            "How many turns need no recovery?",
+            Unit.SHARE,
+            _share(
+                "tenuto_turn_attempts_bucket",
+                "tenuto_turn_attempts_count",
+                "model",
+                where='le="1.0"',
             ),
         ),
         Panel(

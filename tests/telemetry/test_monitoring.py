@@ -28,8 +28,10 @@ SELECTOR = re.compile(r"\b(tenuto_\w+)\{([^}]*)\}")
 MATCHER = re.compile(r'(\w+)(?:=~|!~|!=|=)"([^"]*)"')
 BY = re.compile(r"\bby \(([^)]*)\)")
 
-WORDS = {
+BOUNDS = {str(bound) for metric in METRICS for bound in metric.buckets}
+WORDS: dict[str, set[str]] = {
     "kind": {*FaultKind},
+    "le": BOUNDS,
     "outcome": {"complete", "partial", "failed", UNREAD},
     "reason": {"cancelled"},
     "stop": {*StopReason, UNREAD},
@@ -88,7 +90,7 @@ def test_each_panel_asks_a_question_and_has_the_unit_of_its_metric(panel: Panel)
         re.sub("_(bucket|sum|count)$", "", n) for q in panel.queries for n in NAME.findall(q.expr)
     }
     units = {metric.unit for metric in METRICS if metric.name in names}
-    shown = {"s": "seconds", "bytes": "bytes", "tokens/s": "tokens"}
+    shown = {"s": "seconds", "bytes": "bytes", "suffix: tokens/s": "tokens"}
     if panel.unit != "percentunit":
         assert units == {shown.get(panel.unit, "")}
 
