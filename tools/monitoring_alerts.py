@@ -53,6 +53,7 @@ _BOTH = "provider, model"
 _OF = "{{ $labels.model }} at {{ $labels.provider }}"
 _SHARE = "{{ $value | humanizePercentage }}"
 _READ = _sum("tenuto_turns_total", "15m", _BOTH, 'outcome!="unread"')
+_FAILED = 'outcome="failed",reason!="cancelled"'
 _KEYS = f'kind="{FaultKind.AUTHENTICATION}"'
 _THEIRS = "|".join(kind for kind, follows in FAULT_CLASSES.items() if follows.retryable)
 _OURS = f"{FaultKind.INVALID_REQUEST}|{FaultKind.NOT_THIS_API}|{FaultKind.REDIRECTED}"
@@ -72,7 +73,7 @@ ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="TenutoTurnsFailed",
-        expr=_share(_sum("tenuto_turns_total", "15m", _BOTH, 'outcome="failed"'), _READ, 0.2, "20"),
+        expr=_share(_sum("tenuto_turns_total", "15m", _BOTH, _FAILED), _READ, 0.2, "20"),
         hold="5m",
         severity="critical",
         summary=f"{_SHARE} of the turns of {_OF} fail.",
@@ -144,7 +145,7 @@ ALERTS: tuple[Alert, ...] = (
         advice=(
             "The panel 'Stalls' shows where. Before the head, the provider is slow or overloaded:"
             " compare the panel 'First byte'. Within the body, look for a proxy that buffers or"
-            " closes streams. If the model thinks for long in silence, raise the policy's limit."
+            " closes streams. If the model thinks for long in silence, raise the client's timeout."
         ),
     ),
     Alert(

@@ -244,7 +244,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             stacked=True,
         ),
         Panel(
-            "Faults of each attempt",
+            "Faults per attempt",
             "Which provider fails, and how often?",
             Unit.SHARE,
             _share("tenuto_faults_total", "tenuto_attempts_total", "provider"),
