@@ -1,7 +1,8 @@
 """Writes the docs that are made from code; with --check, says which of them are stale.
 
 A page is a whole file, a block stands in a hand-written one between the two lines
-`<!-- generated: name -->` and `<!-- end -->`. To add either, add one row below.
+`<!-- generated: name -->` and `<!-- end -->`. A file is for other programs, and says itself that it
+is generated where its format has comments. To add any of them, add one row below.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import behaviours
+import monitoring
 import page_events
 import page_ladders
 import page_metrics
@@ -31,9 +33,15 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/stops.md": page_stops.render,
 }
 BLOCKS: dict[str, Callable[[], str]] = {
+    "alerts": monitoring.render_rules,
     "metrics": page_metrics.render,
     "outcomes": page_shown.render_outcomes,
+    "panels": monitoring.render_panels,
     "shown": page_shown.render,
+}
+FILES: dict[str, Callable[[], str]] = {
+    "docs/monitoring/alerts.yml": monitoring.render_alerts,
+    "docs/monitoring/dashboard.json": monitoring.render_dashboard,
 }
 
 BLOCK = re.compile(r"^(<!-- generated: (\S+) -->\n)(.*?)^(<!-- end -->)$", re.DOTALL | re.MULTILINE)
@@ -54,9 +62,10 @@ def wanted(
 
 def main(arguments: list[str]) -> int:
     """Write what is stale, or with --check only name it; the exit code says whether it was."""
+    texts = wanted(ROOT, PAGES, BLOCKS) | {ROOT / name: make() for name, make in FILES.items()}
     stale = {
         path: text
-        for path, text in wanted(ROOT, PAGES, BLOCKS).items()
+        for path, text in texts.items()
         if not path.exists() or path.read_text("utf-8") != text
     }
     check = "--check" in arguments

@@ -88,7 +88,7 @@ def test_of_a_folder_it_tells_the_sums(capsys, tmp_path):
     assert main(["explain", "turns"]) == 2
     shown = capsys.readouterr()
     assert "odd.json cannot be explained" in shown.err
-    assert "turns: 3 turns, 1 of them complete after more than one attempt" in shown.out
+    assert "turns: turns: 3, 1 complete after more than one attempt" in shown.out
 
 
 def test_a_folder_without_captures_is_an_error(capsys, tmp_path):

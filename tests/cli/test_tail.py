@@ -14,8 +14,6 @@ from tenuto.cli.following import lines
 from tenuto.core.event import Event
 from tenuto.sim import Simulator
 
-pytestmark = pytest.mark.behaviour("P6")
-
 MESSAGES = [{"role": "user", "content": "SECRET PROMPT"}]
 
 
@@ -35,6 +33,7 @@ def turns(path: Path, *models: str) -> list[Event]:
     return heard
 
 
+@pytest.mark.behaviour("P6")
 def test_each_turn_is_a_line_with_its_recoveries_above(capsys, tmp_path):
     path = tmp_path / "events.jsonl"
     turns(path, "sim:normal", "sim:length_mid_word")
@@ -54,6 +53,7 @@ def test_only_the_last_turns_of_before_are_shown(capsys, tmp_path):
         assert len(capsys.readouterr().out.splitlines()) == shown
 
 
+@pytest.mark.behaviour("P6")
 def test_json_gives_the_events_back_as_they_are(capsys, tmp_path):
     path = tmp_path / "events.jsonl"
     heard = turns(path, "sim:length_mid_word")
@@ -78,6 +78,8 @@ def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
     [
         (["--no-follow", "absent.jsonl"], "absent.jsonl: No such file"),
         (["."], ". is a folder"),
+        (["-"], "does not read standard input"),
+        (["--no-follow", "/dev/null"], "a pipe or a device"),
         (["--last", "-1", "absent.jsonl"], "--last is -1"),
     ],
 )
@@ -123,3 +125,47 @@ def test_it_shows_a_turn_while_the_program_goes_on(tmp_path):
     turns(path, "sim:normal")
     reader.join(10)
     assert json.loads(seen[0])["status"] == "complete"
+
+
+def test_turns_that_overlap_are_told_apart(capsys, tmp_path):
+    path = tmp_path / "events.jsonl"
+    turns(path, "sim:length_mid_word", "sim:normal")
+    told = path.read_text().splitlines()
+    first = [line for line in told if json.loads(line)["turn"] == json.loads(told[0])["turn"]]
+    second = [line for line in told if line not in first]
+    path.write_text("\n".join([*first[:-1], *second, first[-1]]))  # its last line has no end
+    assert main(["tail", "--no-follow", "--last", "1", str(path)]) == 0
+    recovery, end = capsys.readouterr().out.splitlines()
+    assert "continuation: recovered" in recovery
+    assert "2 attempts" in end
+    assert recovery.split()[1] == end.split()[1]
+    path.write_text("\n".join(first[:-1]) + "\n")
+    assert main(["tail", "--no-follow", "--last", "0", str(path)]) == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "odd", [{"time": None}, {"time": 1e20}, {"turn": 5}, {"usage": 1}, {"duration_s": None}]
+)
+def test_odd_values_do_not_stop_it(capsys, tmp_path, odd):
+    path = tmp_path / "events.jsonl"
+    *_, ended = turns(path, "sim:normal")
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(ended.as_dict() | odd) + "\n")
+    assert main(["tail", "--no-follow", str(path)]) == 2
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 1
+    assert "1 line holds no event" in said.err
+
+
+def test_a_line_before_a_rotation_is_read_though_the_reader_is_slow(tmp_path):
+    path = tmp_path / "events.jsonl"
+    path.write_text("one\n")
+    found = lines(path, follow=True, poll_s=0.001)
+    assert [next(found), next(found)] == ["one", None]
+    with path.open("a") as file:
+        file.write("last of the old\n")
+    path.rename(tmp_path / "events.jsonl.1")
+    path.write_text("first of the new\n")
+    read = [line for line in (next(found) for _ in range(4)) if line is not None]
+    assert read == ["last of the old", "first of the new"]

@@ -86,7 +86,9 @@ def _sums(folder: str, tell: Callable[[str], Plain]) -> Plain:
     found = captures_in(folder)
     if not found:
         raise CommandError("it is a folder without a JSON file", BAD_FILE)
-    return summary(folder, told_of(found, tell))
+    # A program that still runs removes old captures meanwhile (capture_max_files).
+    told = (one for one in told_of(found, tell) if "error" not in one or Path(one["file"]).exists())
+    return summary(folder, told)
 
 
 def _policy_of(file: Path) -> Policy:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,7 +19,8 @@ def lines(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str 
     """Yield each whole line of a file, and None each time that its end is reached.
 
     A file that is replaced by another of the same name (a rotation), or is cut, is read from its
-    beginning. A last line without its end is half written: it is yielded once the rest is there.
+    beginning. A last line without its end is half written: it is yielded once the rest is there,
+    and without `follow` as it is.
 
     Args:
         path: the file.
@@ -27,34 +29,49 @@ def lines(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str 
         poll_s: seconds between two looks.
 
     Raises:
-        OSError: it cannot be read; without `follow`, also where there is no such file.
+        OSError: it cannot be read, or is a pipe or a device; without `follow`, also where there is
+            no such file.
     """
-    half = b""
-    file: BinaryIO | None = None
-    try:
-        while True:
-            if file is None:
-                file, half = _opened(path, follow=follow), b""
-            while file is not None and (piece := file.read(65_536)):
-                *whole, half = (half + piece).split(b"\n")
-                yield from (line.decode("utf-8", "replace") for line in whole)
-                if len(half) > READ_MAX_BYTES:
-                    raise OSError(0, f"a line holds more than {READ_MAX_BYTES} bytes")
+    while True:
+        file = _opened(path, follow=follow)
+        if file is None:
             yield None
-            if not follow:
-                return
-            if file is not None and _is_another(path, file):
-                file.close()
-                file = None
-                continue
             time.sleep(poll_s)
-    finally:
-        if file is not None:
-            file.close()
+            continue
+        with file:
+            half: list[bytes] = []
+            moved = False
+            while not moved:
+                moved = _is_another(path, file)  # asked first: what is read then is all of it
+                yield from _whole(file, half)
+                if half and (moved or not follow):
+                    yield b"".join(half).decode("utf-8", "replace")
+                yield None
+                if not follow:
+                    return
+                if not moved:
+                    time.sleep(poll_s)
+
+
+def _whole(file: BinaryIO, half: list[bytes]) -> Iterator[str]:
+    """The lines up to the end of the file; the pieces of one that has no end yet stay in `half`."""
+    while piece := file.read(65_536):
+        first, *rest = piece.split(b"\n")
+        half.append(first)
+        for begun in rest:
+            yield b"".join(half).decode("utf-8", "replace")
+            half[:] = [begun]
+        if len(half) * 65_536 > READ_MAX_BYTES:
+            raise OSError(0, f"a line holds more than {READ_MAX_BYTES} bytes")
+    if half and not any(half):
+        half.clear()
 
 
 def _opened(path: Path, *, follow: bool) -> BinaryIO | None:
     try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(0, "it is a pipe or a device and no file")
         return path.open("rb")
     except FileNotFoundError:
         if not follow:
@@ -63,8 +80,7 @@ def _opened(path: Path, *, follow: bool) -> BinaryIO | None:
 
 
 def _is_another(path: Path, file: BinaryIO) -> bool:
-    """Whether the name stands for another file by now, or the file was cut. Whatever was written
-    to the old one before has been read."""
+    """Whether the name stands for another file by now, or the file was cut."""
     try:
         now = path.stat()
     except FileNotFoundError:

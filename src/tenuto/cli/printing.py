@@ -138,13 +138,17 @@ def visible(text: str) -> str:
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """Print one JSON value; without indent it is one line. What a terminal would obey is escaped as
-    JSON escapes it."""
+    """Print one JSON value; without indent it is one line."""
+    print(json_line(value, indent=indent), flush=True)
+
+
+def json_line(value: Any, *, indent: int | None = None) -> str:
+    """A JSON value as text. What a terminal would obey is escaped as JSON escapes it."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if not text.isprintable():
         text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
         text = text.replace("\x7f", "\\u007f")
-    print(text, flush=True)
+    return text
 
 
 def print_rows(

@@ -25,7 +25,7 @@ TABLES = (
 def captures_in(folder: str) -> list[str]:
     """Return the JSON files of a folder, gzipped or not, by name, and so by time.
 
-    >>> captures_in("/")
+    >>> captures_in(str(Path(__file__).parent))
     []
     """
     found = (file for file in Path(folder).iterdir() if file.name.endswith((".json", ".json.gz")))
@@ -43,7 +43,7 @@ def summary(folder: str, told: Iterable[Plain]) -> Plain:
     [{'file': 'a', 'error': 'it is empty'}]
     """
     counts: dict[str, Counter[str]] = {name: Counter() for name, _ in TABLES}
-    unread, turns, recovered, attempts = [], 0, 0, 0
+    unread, turns, recovered, attempts, counted = [], 0, 0, 0, 0
     tokens = {"output_tokens": 0, "recovery_output_tokens": 0}
     for one in told:
         if "error" in one:
@@ -58,11 +58,18 @@ def summary(folder: str, told: Iterable[Plain]) -> Plain:
             counts["outcomes"][str(attempt["outcome"] or "passed on unread")] += 1
             if attempt["rung"]:
                 counts["rungs"][str(attempt["rung"])] += 1
+            counted += attempt["usage"] is not None
             used = (attempt["usage"] or {}).get("output_tokens") or 0
             tokens["output_tokens"] += used
             tokens["recovery_output_tokens"] += used if number else 0
     most = {name: dict(count.most_common()) for name, count in counts.items()}
-    numbers = {"turns": turns, "attempts": attempts, "recovered": recovered, **tokens}
+    numbers = {
+        "turns": turns,
+        "attempts": attempts,
+        "counted": counted,
+        "recovered": recovered,
+        **tokens,
+    }
     return {"folder": folder, **numbers, **most, "unread": unread}
 
 
@@ -90,9 +97,10 @@ def print_summary(told: Plain) -> None:
 
 
 def _lines(told: Plain) -> Iterator[str]:
-    recovered = f"{told['recovered']:,} of them complete after more than one attempt"
-    yield f"{printable(told['folder'], 200)}: {told['turns']:,} turns, {recovered}"
+    recovered = f"{told['recovered']:,} complete after more than one attempt"
+    yield f"{printable(told['folder'], 200)}: turns: {told['turns']:,}, {recovered}"
+    yield f"  attempts: {told['attempts']:,}, of which {told['counted']:,} tell their usage"
     yield (
-        f"  {told['attempts']:,} attempts, {told['output_tokens']:,} output tokens, "
-        f"{told['recovery_output_tokens']:,} of them after the first attempt of a turn"
+        f"  output tokens: {told['output_tokens']:,}, of which "
+        f"{told['recovery_output_tokens']:,} after the first attempt of a turn"
     )

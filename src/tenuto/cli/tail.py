@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as json_module
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -13,7 +15,7 @@ from cyclopts import Parameter
 
 from tenuto.cli.command_error import CommandError
 from tenuto.cli.following import lines
-from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, print_json, visible, why_unread
+from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, json_line, visible, why_unread
 from tenuto.core.event import Event
 from tenuto.core.events import (
     Cancelled,
@@ -44,12 +46,10 @@ def tail(
 ) -> int:
     """Show the turns of a running program as they end, from the file of its events.
 
-    Each turn is one line, with a line above it for each recovery and each fault. It ends with
-    Ctrl-C.
+    Each turn is one line, with a line above it for each recovery and each fault. Ctrl-C ends it.
 
     Args:
-        file: the file that the program writes: one event as JSON on each line. It need not exist
-            yet.
+        file: the file that the program writes with tenuto.telemetry.EventFile. It may come later.
         last: turns to show of those that have ended before; 0 shows none.
         every: show every event with all its fields.
         no_follow: end at the end of the file.
@@ -59,44 +59,75 @@ def tail(
         raise CommandError(f"--last is {last}, but it must be 0 or more", BAD_FILE)
     if file.is_dir():
         raise CommandError(f"{file} is a folder; name the file of events in it", BAD_FILE)
-    show = _shown_json if json else _shown_words
+    if str(file) == "-":
+        raise CommandError("tail follows a file; it does not read standard input", BAD_FILE)
+    if not no_follow and not file.exists():
+        print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
     unread = 0
-    try:
-        for line in _from_the_last(lines(file, follow=not no_follow), last):
-            event = _event_of(line)
-            if event is None:
-                unread += 1
-            elif every or isinstance(event, tuple(_WORDS)):
-                show(event, every)
-    except OSError as error:
-        raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+    for line in _from_the_last(_read(file, follow=not no_follow), last):
+        told = _told(line, every=every, json=json)
+        if told is None:
+            unread += 1
+            if unread == 1 and not no_follow:  # its end may never come
+                print(f"tenuto: {file}: a line holds no event", file=sys.stderr)
+        elif told:
+            print(told, flush=True)
     if unread:
-        raise CommandError(f"{file}: {unread} lines hold no event", BAD_FILE)
+        found = "1 line holds" if unread == 1 else f"{unread} lines hold"
+        raise CommandError(f"{file}: {found} no event", BAD_FILE)
     return 0
 
 
+def _read(file: Path, *, follow: bool) -> Iterator[str | None]:
+    """The lines of the file; only what goes wrong with the file is put down to it."""
+    try:
+        yield from lines(file, follow=follow)
+    except OSError as error:
+        raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+
+
 def _from_the_last(found: Iterable[str | None], last: int) -> Iterator[str]:
-    """The lines of the last turns that had ended when the file was opened, and all behind them."""
-    held: deque[list[str]] = deque([[]], maxlen=last + 1)
-    holding = True
+    """The lines of the last turns that had ended when the end of the file was first reached, and
+    all lines behind them. Lines that hold no event pass."""
+    ended: deque[str] = deque(maxlen=last)
+    held: list[tuple[str | None, str]] = []
+    behind = False
     for line in found:
-        if line is None:
-            if holding:
-                yield from (one for turn in held for one in turn)
-            holding = False
-        elif not holding:
-            yield line
+        if behind:
+            if line is not None:
+                yield line
+        elif line is None:
+            behind = True
+            yield from (one for turn, one in held if turn is None or turn in ended)
+            held.clear()
         else:
-            held[-1].append(line)
-            if f'"name": "{TurnEnded.NAME}"' in line or f'"name":"{TurnEnded.NAME}"' in line:
-                held.append([])
+            event = _event_of(line)
+            held.append((event.turn if event else None, line))
+            if isinstance(event, TurnEnded):
+                ended.append(event.turn)
+
+
+_ODD = (ValueError, TypeError, AttributeError, KeyError, OverflowError, OSError, RecursionError)
+"""What odd values of a line raise where it is read or told: values of events are not checked."""
 
 
 def _event_of(line: str) -> Event | None:
-    try:
-        return event_from_dict(json_module.loads(line))
-    except (ValueError, TypeError, AttributeError):
+    with contextlib.suppress(*_ODD):
+        event = event_from_dict(json_module.loads(line))
+        return event if isinstance(event.turn, str) else None
+    return None
+
+
+def _told(line: str, *, every: bool, json: bool) -> str | None:
+    """What is said of a line: "" where nothing is, None where it holds no event."""
+    event = _event_of(line)
+    if event is None:
         return None
+    if not every and not isinstance(event, tuple(_WORDS)):
+        return ""
+    with contextlib.suppress(*_ODD):
+        return json_line(event.as_dict()) if json else _words(event, every=every)
+    return None
 
 
 # --- words --------------------------------------------------------------------------------------
@@ -107,8 +138,11 @@ def _turn(event: TurnEnded) -> str:
     asked = sum(usage.input_tokens or 0 for usage in counts)
     answered = sum(usage.output_tokens or 0 for usage in counts)
     attempts = "1 attempt" if event.attempts == 1 else f"{event.attempts} attempts"
+    known = f"tokens {asked:,} in, {answered:,} out" if counts else "tokens unknown"
+    if counts and len(counts) < len(event.usage):
+        known += f" as {len(counts)} of {len(event.usage)} attempts tell"
     told = f"{event.status or 'passed on unread'}: {event.reason}, stop {event.stop or 'unread'}"
-    words = f"{told}, {attempts}, {event.duration_s:.1f} s, tokens {asked:,} in, {answered:,} out"
+    words = f"{told}, {attempts}, {event.duration_s:.1f} s, {known}"
     return f"{words}. {event.advice}" if event.advice else words
 
 
@@ -135,18 +169,15 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any], str]]] = {
 """What is said of an event, by its class; the others are shown with `--all` alone."""
 
 
-def _shown_words(event: Event, every: bool) -> None:
+def _words(event: Event, *, every: bool) -> str:
     words = next((of for kind, of in _WORDS.items() if isinstance(event, kind)), None)
     told = words(event) if words is not None and not every else _fields(event)
     when = datetime.fromtimestamp(event.time).astimezone()
     who = " ".join(printable(part) for part in (event.provider, event.model) if part)
-    print(visible(f"{when:%H:%M:%S} {event.turn[:8]} {who}  {told}"), flush=True)
+    # The end of an id is what turns of a process differ in.
+    return visible(f"{when:%H:%M:%S} {event.turn[-8:]} {who}  {told}".replace("\n", "\\n"))
 
 
 def _fields(event: Event) -> str:
     told = ", ".join(f"{name} {value}" for name, value in event.data.items())
     return f"{event.name}: attempt {event.attempt}" + (f", {told}" if told else "")
-
-
-def _shown_json(event: Event, every: bool) -> None:
-    print_json(event.as_dict(), indent=None)

@@ -263,8 +263,8 @@ class Policy:
             without secrets but with all content. None: it writes nothing.
         capture_max_bytes: bytes of requests and responses that such a file keeps, and as many of
             what the caller got where that differs. 0: no limit.
-        capture_max_files: files that Tenuto keeps in that folder. It removes the oldest of its own
-            when a turn would exceed this. 0: no limit.
+        capture_max_files: files that Tenuto keeps in that folder. If there are more, it removes
+            those of its own that it wrote first. 0: no limit.
         capture_share: the share of healthy turns that Tenuto captures. A turn that took more than
             one attempt, or did not end complete, is always captured. 1: all turns; 0: only those.
         decide: Tenuto calls it with each `Decision`. It returns None to agree, "stop" to end the

@@ -15,6 +15,7 @@ Whatever goes wrong is logged once, and the turn goes on as if nothing were capt
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import itertools
 import json
@@ -22,7 +23,6 @@ import logging
 import os
 import re
 import threading
-import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -107,16 +107,22 @@ class Capture:
         self._room = None if self._room is None else self._room - 1
         if self._room is not None and self._room >= 0:
             return
-        found = sorted(f.name for f in os.scandir(self.folder) if _OWN_NAME.fullmatch(f.name))
+        found = []
+        for file in os.scandir(self.folder):
+            with contextlib.suppress(FileNotFoundError):  # another process may have been quicker
+                if _OWN_NAME.fullmatch(file.name):
+                    found.append((file.stat().st_mtime_ns, file.name))
+        found.sort()
         tenth = most // 10
         left = most - tenth if len(found) > most else len(found)
-        for name in found[: len(found) - left]:
-            (self.folder / name).unlink(missing_ok=True)  # another process may have been quicker
+        for _, name in found[: len(found) - left]:
+            (self.folder / name).unlink(missing_ok=True)
         self._room = min(most - left, tenth)
 
     def samples(self, turn: str) -> bool:
         """Whether a healthy turn of this id is written."""
-        return zlib.crc32(turn.encode()) / 2**32 < self.policy.capture_share
+        drawn = hashlib.blake2b(turn.encode(), digest_size=4).digest()
+        return int.from_bytes(drawn) / 2**32 < self.policy.capture_share
 
     def failed(self, error: Exception) -> None:
         """Log that capturing does not work; once, since it will fail the same way each turn."""

@@ -1,0 +1,208 @@
+"""The alert rules for Prometheus: one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from monitoring_panels import UNFINISHED
+
+from tenuto.core.fault import FAULT_CLASSES, FaultKind
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One rule.
+
+    Attributes:
+        name: its name in Prometheus.
+        expr: the expression, in PromQL, over several lines; it gives a value while the rule fires.
+        hold: how long it must fire before somebody is told, as Prometheus writes it.
+        severity: "critical" for what needs a person now, "warning" for the same day.
+        summary: what is wrong, one sentence; `{{ }}` is filled in by Prometheus.
+        advice: what to do.
+    """
+
+    name: str
+    expr: str
+    hold: str
+    severity: Literal["critical", "warning"]
+    summary: str
+    advice: str
+
+
+def _sum(metric: str, window: str, by: str, where: str = "") -> str:
+    chosen = f"{{{where}}}" if where else ""
+    return f"sum by ({by}) (increase({metric}{chosen}[{window}]))"
+
+
+def _share(part: str, whole: str, above: float, least: str) -> str:
+    """A share above a bound, where there is enough to tell a share of."""
+    return f"{part}\n  / {whole}\n  > {above}\nand {whole} >= {least}"
+
+
+def _any(metric: str, window: str, by: str) -> str:
+    """Whether it was counted at all. A counter appears with its first value, which increase() does
+    not see."""
+    now = f"sum by ({by}) ({metric})"
+    new = f"({now}\n  unless {now[:-1]} offset {window}))"
+    return f"{_sum(metric, window, by)} > 0\nor {new} > 0"
+
+
+_BOTH = "provider, model"
+_OF = "{{ $labels.model }} at {{ $labels.provider }}"
+_SHARE = "{{ $value | humanizePercentage }}"
+_READ = _sum("tenuto_turns_total", "15m", _BOTH, 'outcome!="unread"')
+_FAILED = 'outcome="failed",reason!="cancelled"'
+_KEYS = f'kind="{FaultKind.AUTHENTICATION}"'
+_THEIRS = "|".join(kind for kind, follows in FAULT_CLASSES.items() if follows.retryable)
+_OURS = f"{FaultKind.INVALID_REQUEST}|{FaultKind.NOT_THIS_API}|{FaultKind.REDIRECTED}"
+
+ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="TenutoTurnsUnfinished",
+        expr=_share(_sum("tenuto_turns_total", "15m", _BOTH, UNFINISHED), _READ, 0.05, "20"),
+        hold="10m",
+        severity="warning",
+        summary=f"{_SHARE} of the turns of {_OF} end partial or failed.",
+        advice=(
+            "Look at the panel 'Reasons of unfinished turns'. For output limits, raise max_tokens"
+            " in the request, or `continuation_max_attempts` in the policy. For faults, see the"
+            " panel 'Faults by kind'. `tenuto explain` shows single turns from captures."
+        ),
+    ),
+    Alert(
+        name="TenutoTurnsFailed",
+        expr=_share(_sum("tenuto_turns_total", "15m", _BOTH, _FAILED), _READ, 0.2, "20"),
+        hold="5m",
+        severity="critical",
+        summary=f"{_SHARE} of the turns of {_OF} fail.",
+        advice=(
+            "Look at the panel 'Faults by kind', and at the provider's status page. Send the"
+            " traffic to another model or provider until the share falls."
+        ),
+    ),
+    Alert(
+        name="TenutoTruncatedWithoutContinuation",
+        expr=_share(
+            _sum("tenuto_truncation_exits_total", "30m", _BOTH),
+            _sum("tenuto_turns_total", "30m", _BOTH, 'outcome!="unread"'),
+            0.01,
+            "20",
+        ),
+        hold="15m",
+        severity="warning",
+        summary=f"{_SHARE} of the turns of {_OF} stay cut: no continuation began.",
+        advice=(
+            "The panel 'Cut turns without a continuation' shows the reasons. Check that"
+            " `continuation_max_attempts` is not 0 in the policy, and that"
+            " `continuation_max_total_completion_tokens` and `turn_timeout_s`"
+            " leave room for a continuation. Where callers want cut answers,"
+            " silence this alert for the model."
+        ),
+    ),
+    Alert(
+        name="TenutoRecoveryTokens",
+        expr=_share(
+            _sum("tenuto_recovery_tokens_total", "1h", _BOTH),
+            _sum("tenuto_billed_tokens_total", "1h", _BOTH),
+            0.25,
+            "10000",
+        ),
+        hold="30m",
+        severity="warning",
+        summary=f"{_SHARE} of the tokens of {_OF} are spent on recovery.",
+        advice=(
+            "The panels 'Recoveries begun' and 'Stops by model' show what is recovered. If the"
+            " output limit cuts most answers, raise max_tokens in the request: one long answer"
+            " costs less than several parts. To bound the cost, set"
+            " `continuation_max_total_completion_tokens` in the policy."
+        ),
+    ),
+    Alert(
+        name="TenutoUnknownStop",
+        expr=_any("tenuto_unknown_stops_total", "1h", _BOTH),
+        hold="0m",
+        severity="warning",
+        summary=f"{_OF} gave a stop value that Tenuto does not know.",
+        advice=(
+            "The log of the program names the value, in a warning of the logger `tenuto`. Read in"
+            " the provider's documentation what it means. Update Tenuto, or report the value if"
+            " the newest version does not know it."
+        ),
+    ),
+    Alert(
+        name="TenutoStalls",
+        expr=_share(
+            _sum("tenuto_stalls_total", "15m", _BOTH),
+            _sum("tenuto_attempts_total", "15m", _BOTH),
+            0.02,
+            "20",
+        ),
+        hold="10m",
+        severity="warning",
+        summary=f"{_SHARE} of the attempts of {_OF} stall.",
+        advice=(
+            "The panel 'Stalls' shows where. Before the head, the provider is slow or overloaded:"
+            " compare the panel 'First byte'. Within the body, look for a proxy that buffers or"
+            " closes streams. If the model thinks for long in silence, raise the client's timeout."
+        ),
+    ),
+    Alert(
+        name="TenutoProviderFaults",
+        expr=_share(
+            _sum("tenuto_faults_total", "10m", "provider", f'kind=~"{_THEIRS}"'),
+            _sum("tenuto_attempts_total", "10m", "provider"),
+            0.1,
+            "20",
+        ),
+        hold="5m",
+        severity="critical",
+        summary=f"{_SHARE} of the attempts at {{{{ $labels.provider }}}} meet an error.",
+        advice=(
+            "The panel 'Faults by kind' tells the kinds apart. rate_limited: lower the load or"
+            " raise the quota. Any other kind: see the provider's status page, and use another"
+            " provider meanwhile."
+        ),
+    ),
+    Alert(
+        name="TenutoRequestsRejected",
+        expr=_share(
+            _sum("tenuto_faults_total", "10m", _BOTH, f'kind=~"{_OURS}"'),
+            _sum("tenuto_attempts_total", "10m", _BOTH),
+            0.05,
+            "20",
+        ),
+        hold="5m",
+        severity="warning",
+        summary=f"{_SHARE} of the requests to {_OF} are rejected as they are.",
+        advice=(
+            "A change in the calling program, or in the provider's API, is the likely cause. The"
+            " error that the caller gets says what is wrong. For not_this_api and redirected,"
+            " check the base URL."
+        ),
+    ),
+    Alert(
+        name="TenutoCredentialsRefused",
+        expr=_sum("tenuto_faults_total", "10m", "provider", _KEYS) + " > 0",
+        hold="5m",
+        severity="critical",
+        summary="{{ $labels.provider }} refuses the credentials of requests.",
+        advice=(
+            "Check that the key is the right one for this provider, that it has not expired, and"
+            " that the account may use the model. Retries do not help."
+        ),
+    ),
+    Alert(
+        name="TenutoHoldBackExceeded",
+        expr=_any("tenuto_hold_back_exceeded_total", "1h", _BOTH),
+        hold="0m",
+        severity="warning",
+        summary=f"Streams of {_OF} exceed the limit of what Tenuto may hold back.",
+        advice=(
+            "The panel 'Bytes held back' shows how much other turns hold back. If the memory of"
+            " the machine allows it, raise `hold_max_bytes` in the policy."
+        ),
+    ),
+)
+"""The rules, in the order of the file. Their bounds are starting points for an operator."""
