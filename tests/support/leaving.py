@@ -56,11 +56,12 @@ class Leaving:
         self.exporter, self.reader = InMemorySpanExporter(), InMemoryMetricReader()
         tracers = TracerProvider(shutdown_on_exit=False)
         tracers.add_span_processor(SimpleSpanProcessor(self.exporter))
+        self.lines = LogLines(**lines)
         self._file = EventFile(self.path)
         meters = MeterProvider([self.reader], shutdown_on_exit=False)
         self._listeners: tuple[tenuto.OnEvent, ...] = (
             self.events.append,
-            LogLines(**lines),
+            self.lines,
             Metrics(self.tally),
             PrometheusMetrics(self.registry),
             self._file,

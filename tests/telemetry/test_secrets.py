@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("opentelemetry.sdk")
 
 from support.asking.anthropic_messages import WrappedAnthropic
-from support.asking.gemini_generate import WrappedGemini
+from support.asking.gemini_generate import WrappedGemini, user
 from support.asking.wrapping import QUICK, Wrapped
 from support.leaving import Leaving
 from support.pairing import WAYS, every_pair
@@ -101,7 +101,7 @@ WIRES = {
     "gemini-generate": Wire(
         gemini_generate, WrappedGemini, "/v1beta/models/sim:{}",
         lambda: gemini_generate.R([gemini_generate.call(path=PLANTED["arguments"])], "MAX_TOKENS"),
-        lambda: {"contents": [gemini_generate.user(PLANTED["prompt"])]},
+        lambda: {"contents": [user(PLANTED["prompt"])]},
     ),
 }  # fmt: skip
 
