@@ -37,6 +37,7 @@ from tenuto.turn.commands import (
 )
 from tenuto.turn.engine import Engine
 from tenuto.turn.record import TurnRequest
+from tenuto.turn.redaction import Redactor
 from tenuto.turn.short import Short
 from tenuto.turn.watch import Watch, nobody
 from tenuto.wires.registry import wires
@@ -169,8 +170,9 @@ class Turn:
             reporting = reporting.telling(on_event)
             taken = reporting.read(request)
         if taken is None:
+            shown = _shown(url).partition("?")[0]
             raise TurnError(
-                f"Tenuto cannot read {method} {url.partition('?')[0]} with this body as a turn on "
+                f"Tenuto cannot read {method} {shown} with this body as a turn on "
                 f"any known wire ({', '.join(wires())}): send the request unchanged"
             )
         self._run: Commands
@@ -270,6 +272,11 @@ def _is_sound(head: Head) -> bool:
     return True
 
 
+def _shown(url: str) -> str:
+    """The URL as an error may say it."""
+    return Redactor(url, ()).url(url)
+
+
 def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
     """The request; `TurnError` where it cannot be one, in the caller's words."""
     if not (isinstance(method, str) and isinstance(url, str) and isinstance(body, bytes)):
@@ -281,7 +288,7 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | 
     try:
         urlsplit(url)
     except ValueError as error:
-        raise TurnError(f"url is {url!r}, which is not a URL: {error}") from None
+        raise TurnError(f"url is {_shown(url)!r}, which is not a URL: {error}") from None
     try:
         pairs = [
             (name, value)

@@ -20,7 +20,7 @@ from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
 from tenuto.core.report import Report
 from tenuto.core.response import Response
-from tenuto.core.stop import Confidence, printable
+from tenuto.core.stop import printable
 from tenuto.core.view import Facts
 from tenuto.turn.commands import Lost
 from tenuto.turn.environment import Environment
@@ -241,7 +241,8 @@ class EventSender:
         lost = lost or self._lost
         self._attempt_ended(status, lost, outcome, response)
         self._stalled(lost, status, output_chars)
-        stop, self._stop_raw = response.stop, self._raw(response)
+        stop = self._redactor.stop_of(response)
+        self._stop_raw = stop.raw
         self._send(
             events.StopReasonObserved,
             iteration=self._attempt,
@@ -264,13 +265,6 @@ class EventSender:
         """The stop value is in no table."""
         told = self._redactor.brief(raw)
         self._send(events.UnknownStopSeen, raw=told, logged=logged)
-
-    def _raw(self, response: Response) -> str | None:
-        """The stop's own value; one that stands in a table is nobody's secret."""
-        raw, in_table = response.stop.raw, response.stop.confidence is Confidence.HIGH
-        if raw is None or (in_table and response.fault is None):
-            return raw
-        return self._redactor.brief(raw)
 
     def _attempt_ended(
         self,

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from urllib.parse import unquote
 
-from tenuto.core.stop import printable
+from tenuto.core.response import Response
+from tenuto.core.stop import Confidence, Stop, printable
 
 REMOVED = "[removed]"
 
@@ -54,6 +56,15 @@ _parameters = re.compile(r"([?&#])([^&#=]*)(=?)([^&#]*)")
 
 _is_opaque = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[^\s]{16,}").fullmatch
 """What a key looks like that stands under a name which says nothing."""
+
+_is_opaque_segment = re.compile(
+    r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    re.IGNORECASE,
+).fullmatch
+"""What a key looks like in a URL's path. Names of models and deployments hold dashes or dots."""
+
+_user_and_password = re.compile(r"^[^/?#]*//([^/?#]*)@").match
 
 SECRET_PARAMETERS = (
     "key",
@@ -167,6 +178,19 @@ def _is_plain_parameter(name: str) -> bool:
     return unquote(name).lower() in HARMLESS_PARAMETERS
 
 
+def _credentials(url: str) -> list[str]:
+    """The password before a URL's host, and the user where it looks like a key."""
+    stands = _user_and_password(url)
+    user, _, password = stands[1].partition(":") if stands else ("", "", "")
+    return [password, user] if _is_opaque(user) else [password]
+
+
+def _opaque_segments(url: str) -> list[str]:
+    """Segments of a URL's path that look like a key: some gateways take it there."""
+    path = re.split("[?#]", url, maxsplit=1)[0]
+    return [segment for segment in path.split("/")[3:] if _is_opaque_segment(segment)]
+
+
 class Redactor:
     """Takes secrets out of the texts of one turn. What they are is read from its request when the
     first text is looked at: most turns have none.
@@ -199,6 +223,8 @@ class Redactor:
             name, value = (before, behind) if equals else ("", before)
             if _is_secret_parameter(name) or (not _is_plain_parameter(name) and _is_opaque(value)):
                 found.update((value, unquote(value)))
+        for value in (*_credentials(self._url), *_opaque_segments(self._url)):
+            found.update((value, unquote(value)))
         # The longest first: what holds another one would be left in half.
         own = sorted((v for v in found if len(v) >= _LEAST_CHARS), key=len, reverse=True)
         return re.compile("|".join(map(re.escape, own))) if own else None
@@ -214,6 +240,18 @@ class Redactor:
         if len(text) >= _LEAST_CHARS:
             text = self.text(text[:_LOOKED_AT_CHARS])
         return printable(text, most_chars)
+
+    def stop_of(self, response: Response) -> Stop:
+        """The stop of a response as an event or a report may hold it. A value that stands in a
+        table is nobody's secret; where the provider reports an error, the value is its code."""
+        stop, raw = response.stop, response.stop.raw
+        in_table = stop.confidence is Confidence.HIGH and response.fault is None
+        if raw is not None and not in_table:
+            raw = self.brief(raw)
+        words = {name: self.text(said) for name, said in stop.metadata.items()}
+        if raw == stop.raw and words == stop.metadata:
+            return stop
+        return replace(stop, raw=raw, metadata=words)
 
     def text(self, text: str) -> str:
         """The text without secrets."""

@@ -145,7 +145,7 @@ class Watch:
 
     def leaving_out(self, places: Iterable[str]) -> None:
         """What goes of the caller's own request (H5)."""
-        told = [printable(place) for place in places]
+        told = [self._redactor.brief(place) for place in places]
         self.left_out += [place for place in told if place not in self.left_out]
         if told and self.events is not None:
             self.events.keys_left_out(told)
@@ -190,7 +190,7 @@ class Watch:
         report = Report(
             status,
             reason,
-            self.last.stop if self.last else None,
+            self._redactor.stop_of(self.last) if self.last else None,
             tuple(self.usage),
             "none" if complete else ENDINGS[outcome].suggestion,
             tuple(self.rungs),
