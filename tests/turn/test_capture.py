@@ -504,6 +504,16 @@ def test_of_healthy_turns_a_share_is_captured_and_of_others_all(tmp_path) -> Non
     assert 50 < len(files(tmp_path / "half")) < 150
 
 
+@pytest.mark.behaviour("P2", "P6")
+def test_the_end_of_a_turn_names_what_decide_chose(tmp_path) -> None:
+    heard: list[Event] = []
+    engine = engine_at(tmp_path, heard.append, decide=lambda decision: "stop")
+    answered(engine, asked(max_tokens=300), Scripted.body(body("Half of it", "length")))
+    assert heard[-1].data["overridden"] == "stop"
+    answered(engine_at(tmp_path, heard.append), asked(), Scripted.body(body("Hello")))
+    assert heard[-1].data["overridden"] == ""
+
+
 # --- what fails costs nothing -------------------------------------------------------------------
 
 

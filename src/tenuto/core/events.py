@@ -526,6 +526,8 @@ class TurnEnded(Event):
             and where Tenuto read no answer.
         recoveries: the kinds of the recoveries that began, in order, as `attempt_started` names
             them.
+        overridden: what the policy's `decide` last chose in place of the table; "" where it chose
+            nothing else.
     """
 
     status: str | None
@@ -545,6 +547,7 @@ class TurnEnded(Event):
     stream: bool = False
     stop_raw: str | None = None
     recoveries: tuple[str, ...] = ()
+    overridden: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

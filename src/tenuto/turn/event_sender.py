@@ -191,6 +191,7 @@ class EventSender:
             stream=self._stream,
             stop_raw=self._stop_raw,
             recoveries=tuple(self._begun),
+            overridden=report.overridden,
         )
 
     # --- an attempt -------------------------------------------------------------------------
