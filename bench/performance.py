@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from parts import agent, memory, pieces, short, turns, untuned
+from parts import agent, memory, pieces, short, telemetry, turns, untuned
 from parts.figures import REPEATS, ROUNDS, Figure
 
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -26,6 +26,7 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "turns": turns.figures,
     "untuned": untuned.figures,
     "agent": agent.figures,
+    "telemetry": telemetry.figures,
 }
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
@@ -50,6 +51,8 @@ own and answers with recorded bytes. Each part of the figures runs in a process 
 * **A turn without an SDK** runs through `tenuto.Turn` without a listener. The table counts its
   Python calls, which do not depend on the machine, and gives its time in units of
   `sum(range(1000))`.
+* **Listening** is measured on healthy turns. Each turn that somebody hears of runs through the
+  machine, while an unheard one takes a shorter path.
 * **A stream of others** is one that Tenuto was not tuned for: one word per delta, from memory. Its
   source describes it.
 
