@@ -159,8 +159,13 @@ def scripted(answer: Answer, mode: str) -> Scripted:
     return Scripted(tenuto.Head(reply.status, (kind,)), (reply.body,))
 
 
-def run(turn: tenuto.Turn, script: Script) -> None:
-    """Drive a turn to its end."""
+OWN_ERROR = "Tenuto could not finish this turn"
+"""What an error begins with that Tenuto wrote; all others have the provider's bytes (P8)."""
+
+
+def run(turn: tenuto.Turn, script: Script) -> str:
+    """Drive a turn to its end, and return what Tenuto wrote of its own: errors, "" where none."""
+    shown = ""
     reply: Any = None
     upstream: Any = None
     while (command := turn.next(reply)) is not None:
@@ -171,6 +176,11 @@ def run(turn: tenuto.Turn, script: Script) -> None:
                 reply = upstream if isinstance(upstream, tenuto.Lost) else upstream.head
             case tenuto.Read():
                 reply = upstream.read()
+            case tenuto.Open(head):
+                shown += repr(head.headers)
+            case tenuto.Write(data):
+                shown += data.decode()
+    return shown if OWN_ERROR in shown else ""
 
 
 def begun(wire: Wire, mode: str, policy: tenuto.Policy, hear: Any) -> tenuto.Turn:
@@ -188,10 +198,13 @@ def test_no_secret_leaves_a_turn(name: str, mode: str, on_incomplete: Any, tmp_p
     wire, out = WIRES[name], Leaving(tmp_path, lines=10_000)
     policy = tenuto.Policy(backoff_s=0.0, retry_after_max_s=0.0, on_incomplete=on_incomplete)
     found: list[str] = []
+    own_errors = 0
     with out.heard():
         for what, answers in plays(wire).items():
             turn = begun(wire, mode, policy, out)
-            run(turn, Script(*(scripted(answer, mode) for answer in answers)))
+            own = run(turn, Script(*(scripted(answer, mode) for answer in answers)))
+            found += leaks({f"error of {what}": own}, ECHOED)
+            own_errors += bool(own)
             if (report := turn.report) is not None:
                 told = {"report": str(report), "report's values": json.dumps(report.as_dict())}
                 told["report's repr"] = repr(report)
@@ -199,6 +212,7 @@ def test_no_secret_leaves_a_turn(name: str, mode: str, on_incomplete: Any, tmp_p
         run(begun(wire, mode, policy, out), Script(lost()))
     out.close()
     assert out.records.kept
+    assert own_errors or on_incomplete == "stop"
     assert len(out.spans) > len(plays(wire))
     assert found + leaks(out.texts()) == []
 
@@ -246,12 +260,18 @@ def test_no_secret_leaves_a_wrapped_client(
         for answers in plays(wire, absent).values():
             replay.say(*answers)
             got = asker.ask(messages, mode, way, **asking(wire))
-            if isinstance(got.error, TenutoError):
+            if isinstance(got.error, TenutoError) or OWN_ERROR in str(got.error):
                 errors += [str(got.error), repr(got.error), repr(got.error.args)]
         asker.close()
+        (sent, *_) = replay.requests
     out.close()
+    came = repr((sent.path, sent.headers, sent.json))
+    assert [
+        p for p in ECHOED if p not in absent | {"provider", "userinfo"} and PLANTED[p] not in came
+    ] == []
     assert len(out.exporter.get_finished_spans()) > 20
-    found = leaks(out.texts() | {"errors": "".join(errors)})
+    assert errors
+    found = leaks(out.texts()) + leaks({"errors": "".join(errors)}, ECHOED)
     captured = {path.name: path.read_text() for path in folder.iterdir()}
     assert captured
     assert found + leaks(captured, ECHOED) == []

@@ -23,7 +23,8 @@ class Report:
     Attributes:
         status: "complete", "partial" or "failed"; "" where the answer was handed on unread.
         reason: one word why, "completed" for a whole turn.
-        stop: the last response's stop, None where there was no response.
+        stop: the last response's stop, None where there was no response. A value that is in no
+            table is bounded, and holds none of the request's secrets.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
             for a complete turn.
