@@ -55,7 +55,7 @@ class LineDecoder(Splitter):
             lines.append(line)
             del self._pending[:end]
             self._searched = 0
-        if 0 < self._limit_bytes < len(self._pending):
+        if not lines and 0 < self._limit_bytes < len(self._pending):  # else lines would be lost
             raise FrameTooLarge(f"a line is larger than event_max_bytes ({self._limit_bytes})")
         return lines
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tenuto.core.event import Event
 from tenuto.core.events import (
@@ -216,7 +216,7 @@ class OpenTelemetry:
             turn = self._turns.get(event.turn)
         if turn is None:  # dropped at the bound, or the listener came later
             return
-        for kind, hear in _HEARD:
+        for kind, hear in self._HEARD:
             if isinstance(event, kind):
                 hear(self, turn, event)
                 return
@@ -335,17 +335,16 @@ class OpenTelemetry:
         within = trace.set_span_in_context(span, turn.parent)  # exemplars lead to this span
         self._metrics.turn_ended(turn, event, failed, within)
 
-
-_HEARD: tuple[tuple[type[Event], Callable[[OpenTelemetry, _Turn, Any], None]], ...] = (
-    (AttemptStarted, OpenTelemetry._attempt_started),  # noqa: SLF001 - the class's own table
-    (AttemptEnded, OpenTelemetry._attempt_ended),  # noqa: SLF001
-    (StopReasonObserved, OpenTelemetry._stop_seen),  # noqa: SLF001
-    (FaultReported, OpenTelemetry._fault_seen),  # noqa: SLF001
-    (RecoveryStarted, OpenTelemetry._recovery),  # noqa: SLF001
-    (RecoveryEnded, OpenTelemetry._recovery),  # noqa: SLF001
-    (TurnEnded, OpenTelemetry._end),  # noqa: SLF001
-)
-"""What is done about each kind of event."""
+    _HEARD: ClassVar[tuple[tuple[type[Event], Callable[[Any, _Turn, Any], None]], ...]] = (
+        (AttemptStarted, _attempt_started),
+        (AttemptEnded, _attempt_ended),
+        (StopReasonObserved, _stop_seen),
+        (FaultReported, _fault_seen),
+        (RecoveryStarted, _recovery),
+        (RecoveryEnded, _recovery),
+        (TurnEnded, _end),
+    )
+    """What is done about each kind of event."""
 
 
 def _common(event: Event, wire: str) -> dict[str, Any]:
