@@ -44,7 +44,7 @@ class ArrayDecoder(Splitter):
             elements.append(bytes(self._pending[:end]))
             del self._pending[:end]
             self._at = 0
-        if 0 < self._limit_bytes < len(self._pending):
+        if not elements and 0 < self._limit_bytes < len(self._pending):  # else they would be lost
             raise FrameTooLarge(f"an element is larger than event_max_bytes ({self._limit_bytes})")
         return elements
 
