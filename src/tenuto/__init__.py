@@ -27,7 +27,8 @@ from tenuto.core.policy import Decision, Policy
 from tenuto.core.report import Report
 from tenuto.core.stop import Confidence, Stop, StopReason
 from tenuto.detection import StreamDetector, detect
-from tenuto.providers.registry import register
+from tenuto.providers.capabilities import Capabilities, capabilities
+from tenuto.providers.registration import Provider, register_provider, register_wire
 from tenuto.sansio import Turn
 from tenuto.turn.commands import Head, Lost, Open, Read, Reraise, Transmit, Wait, Write
 
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Agent",
     "AgentError",
+    "Capabilities",
     "Confidence",
     "Decision",
     "Event",
@@ -53,6 +55,7 @@ __all__ = [
     "Open",
     "Policy",
     "PolicyError",
+    "Provider",
     "Read",
     "RegistrationError",
     "Report",
@@ -73,10 +76,12 @@ __all__ = [
     "Write",
     "__version__",
     "async_http_client",
+    "capabilities",
     "detect",
     "http_client",
     "load_policy",
-    "register",
+    "register_provider",
+    "register_wire",
     "tool",
     "wrap",
 ]

@@ -34,7 +34,7 @@ from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
 from tenuto.core.signals import TransferEnded
 from tenuto.core.view import State
-from tenuto.providers.provider import Provider
+from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server
 from tenuto.turn.attempt import Attempt
 from tenuto.turn.commands import Head, Headers, LeftS, Request, reading
@@ -77,7 +77,7 @@ class TurnRequest(msgspec.Struct, frozen=True):
 
     request: Request
     wire: Wire
-    provider: Provider
+    provider: Row
     path: str
     parsed: WireRequest
     started_s: float
