@@ -11,7 +11,7 @@ from pathlib import Path
 from tenuto.telemetry.following import POLL_S, lines
 from tenuto.watch.board import Board
 
-MOST_FILES = 64
+MOST_FILES = 128
 """So many files of a folder are followed."""
 
 ENDING = ".jsonl"
@@ -53,9 +53,17 @@ def follow(path: str | os.PathLike[str], board: Board, poll_s: float = POLL_S) -
 
 def _read(path: Path, board: Board, over: threading.Event, poll_s: float) -> None:
     found: dict[Path, Generator[str | None] | None] = {}  # None: it cannot be read
+    gone: set[Path] = set()
     try:
         while not over.is_set():
-            for file in _files(path, board):
+            there = _files(path, board)
+            # A file is missing for a moment while it is rotated, and for ever once it was removed.
+            missing = found.keys() - there
+            for file in missing & gone:
+                if (rest := found.pop(file)) is not None:
+                    rest.close()
+            gone = missing
+            for file in there:
                 if file not in found and len(found) < MOST_FILES:
                     found[file] = lines(file, follow=True, older=True, poll_s=0)
                 elif file not in found:
