@@ -6,11 +6,9 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tenuto.cli.command_error import CommandError
 from tenuto.cli.explained import explain
 from tenuto.cli.printing import pieces, read_file
 from tenuto.config import load_policy
-from tenuto.core.errors import TenutoError
 
 NEAR_S = 5.0
 """A capture says when its turn began; its events say the same within so many seconds."""
@@ -38,9 +36,10 @@ def text_of(folder: Path, turn: str, began: float) -> list[str] | None:
             content = read_file(str(file))
             if wanted in content:
                 told = explain(content, None, load_policy)["content"]
-                return pieces(told["text"], told["seams"])
-        except (OSError, CommandError, TenutoError, ValueError):
-            continue  # it was removed meanwhile, or is half a file
+                # A request that brought nothing leaves the seam of the one before.
+                return pieces(told["text"], list(dict.fromkeys(told["seams"])))
+        except Exception:  # noqa: BLE001 - a file that was removed, or is odd, must not hide others
+            continue
     return None
 
 

@@ -136,7 +136,7 @@ function ladder(decision, number) {
 
 function pieces(texts) {
   const parts = texts.flatMap((text, i) =>
-    i ? [el("span", { class: "seam" }, `seam, attempt ${i + 1}`), text] : [text]);
+    i ? [el("span", { class: "seam" }, "seam"), text] : [text]);
   return el("pre", { class: "text", tabindex: "0", role: "region", "aria-label": "Text of the turn" }, ...parts);
 }
 

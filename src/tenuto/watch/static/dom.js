@@ -34,7 +34,7 @@ export const colorOf = (stop) => `var(--stop-${STOPS.includes(stop) ? stop : "un
 
 export const words = (name) => String(name).replaceAll("_", " ");
 export const count = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en"));
-export const seconds = (value) => (value === null || value === undefined ? "–" : value.toFixed(value < 10 ? 2 : 1));
+export const seconds = (value) => (value === null || value === undefined ? "–" : value.toFixed(value < 1 ? 3 : value < 100 ? 1 : 0));
 export const clock = (time, long = true) =>
   new Date(time * 1000).toLocaleTimeString("en-GB", long ? {} : { hour: "2-digit", minute: "2-digit" });
 

@@ -55,11 +55,11 @@ function take(changes) {
 // --- totals -----------------------------------------------------------------------------------
 
 const NAMES = {
-  running: "running", turns: "turns ended", complete: "complete", partial: "partial", failed: "failed", unread: "passed on unread",
-  attempts: "attempts", recovered: "recoveries that worked", gave_up: "recoveries given up", continuations: "continuations",
-  truncation_exits: "cut, not continued", faults: "faults", stalls: "stalls", unknown_stops: "unknown stops",
-  input_tokens: "tokens in", output_tokens: "tokens out", recovery_input_tokens: "of them recovery, in",
-  recovery_output_tokens: "of them recovery, out",
+  running: "running", turns: "turns ended", complete: "complete", partial: "partial", failed: "failed", unread: "unread",
+  attempts: "attempts", recovered: "recovered", gave_up: "given up", continuations: "continuations",
+  truncation_exits: "left cut", faults: "faults", stalls: "stalls", unknown_stops: "unknown stops",
+  input_tokens: "tokens in", output_tokens: "tokens out", recovery_input_tokens: "recovery tokens in",
+  recovery_output_tokens: "recovery tokens out",
 };
 
 function showTotals(totals) {
@@ -117,6 +117,7 @@ function made(turn) {
     `${clock(turn.started)} ${turn.turn.slice(-8)}`);
   button.setAttribute("aria-label", `Turn ${turn.turn.slice(-8)} of ${clock(turn.started)}`);
   const node = el("tr", {}, el("th", { scope: "row" }, button), ...Array.from({ length: 6 }, () => el("td")));
+  node.cells[1].className = node.cells[2].className = node.cells[4].className = "wrap";
   node.cells[5].className = node.cells[6].className = "number";
   return { node, button, of: null };
 }
@@ -124,7 +125,7 @@ function made(turn) {
 function fill(row, turn) {
   row.of = turn;
   const cells = row.node.cells;
-  cells[1].replaceChildren(turn.model || "–", el("span", { class: "soft" }, ` ${turn.provider}`));
+  cells[1].replaceChildren(turn.model || "–", turn.provider === "unknown" ? "" : el("span", { class: "soft" }, ` ${turn.provider}`));
   cells[2].replaceChildren(el("span", { class: `state ${turn.state}` }, turn.state),
     turn.reason && turn.reason !== "completed" ? el("span", { class: "soft" }, ` ${words(turn.reason)}`) : "");
   cells[3].textContent = turn.stop ? words(turn.stop) : "–";
