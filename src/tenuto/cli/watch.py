@@ -10,6 +10,7 @@ import threading
 import webbrowser
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -149,17 +150,24 @@ def _server(app: Watch) -> uvicorn.Server:
             f"watch needs the package {error.name}; install it with: pip install 'tenuto[watch]'",
             BAD_FILE,
         ) from None
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            loop="asyncio",
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_level="warning",
-            access_log=False,  # an address may hold the token
-            proxy_headers=False,  # anybody could say that it comes from this machine
-            server_header=False,
-            timeout_graceful_shutdown=1,  # streams go on for longer
-        )
+
+    class Server(uvicorn.Server):
+        """A server that ends its streams first."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.close()
+            super().handle_exit(sig, frame)
+
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,  # an address may hold the token
+        proxy_headers=False,  # anybody could say that it comes from this machine
+        server_header=False,
+        timeout_graceful_shutdown=2,
     )
+    return Server(config)

@@ -74,6 +74,11 @@ class Watch:
         self._text_of = text_of
         self._pace = pace
         self._streams = 0
+        self._closed = False
+
+    def close(self) -> None:
+        """End all streams, now and later, so that they hold up no server that shuts down."""
+        self._closed = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, as ASGI 3 asks for it."""
@@ -108,7 +113,9 @@ class Watch:
                 return await reply.text(503, "Too many readers follow this already.", more_s)
             self._streams += 1
             try:
-                return await stream(scope, receive, send, self.board, self._pace)
+                return await stream(
+                    scope, receive, send, self.board, self._pace, lambda: self._closed
+                )
             finally:
                 self._streams -= 1
         return await self._json(path, reply)

@@ -49,8 +49,15 @@ def last_seen(scope: Scope, board: Board) -> int | None:
     return int(number) if run == board.run and number.isdecimal() and len(number) < 20 else None
 
 
-async def stream(scope: Scope, receive: Receive, send: Send, board: Board, pace: Pace) -> None:
-    """Send what there is to show, and then each change, until the reader leaves."""
+async def stream(
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    board: Board,
+    pace: Pace,
+    is_over: Callable[[], bool],
+) -> None:
+    """Send what there is to show, and then each change, until the reader leaves or all is over."""
     headers = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no"), *SECURITY]
     known = last_seen(scope, board)
     began = said = time.monotonic()
@@ -58,7 +65,7 @@ async def stream(scope: Scope, receive: Receive, send: Send, board: Board, pace:
     try:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         told = b"retry: 1000\n\n"
-        while not left.done() and time.monotonic() - began < pace.longest_s:
+        while not (left.done() or is_over() or time.monotonic() - began >= pace.longest_s):
             if known is None or board.sequence != known:
                 changes = board.changes(known)
                 known = changes["sequence"]
