@@ -32,8 +32,12 @@ _FLAGS = (
 
 
 def found() -> str | None:
-    """The program of a Chromium on this machine; None where there is none."""
-    return next(filter(None, map(shutil.which, NAMES)), None)
+    """The program of a Chromium on this machine; None where there is none that runs."""
+    for program in filter(None, map(shutil.which, NAMES)):
+        done = subprocess.run([program, "--version"], capture_output=True, check=False)
+        if done.returncode == 0:  # some systems have a stub of this name
+            return program
+    return None
 
 
 class Page:
@@ -133,10 +137,8 @@ class Page:
 
 
 @contextmanager
-def browser(folder: Path) -> Iterator[Page]:
-    """A page of a browser that keeps what it has in a folder."""
-    program = found()
-    assert program is not None
+def browser(program: str, folder: Path) -> Iterator[Page]:
+    """A page of a browser, which keeps what it has in a folder."""
     command = [program, *_FLAGS, f"--user-data-dir={folder}", "about:blank"]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE

@@ -19,7 +19,6 @@ from tenuto.watch.stream import Pace
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(browser.found() is None, reason="no Chromium is installed; try: make chromium"),
     pytest.mark.behaviour("P6"),
 ]  # fmt: skip
 
@@ -33,7 +32,10 @@ TABLE = """[...document.querySelectorAll("#chart-table tbody tr")]
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Page]:
-    with browser.browser(tmp_path_factory.mktemp("chromium")) as page:
+    program = browser.found()
+    if program is None:
+        pytest.skip("no Chromium is installed; try: make chromium")
+    with browser.browser(program, tmp_path_factory.mktemp("chromium")) as page:
         yield page
 
 
