@@ -226,7 +226,7 @@ def test_a_server_that_cancels_a_stream_leaves_nothing_behind(board: Board) -> N
         with pytest.raises(asyncio.CancelledError):
             await task
         await asyncio.sleep(0)
-        return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
+        return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert asyncio.run(cancelled()) == set()
     assert app._streams == 0
