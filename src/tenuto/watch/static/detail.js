@@ -1,5 +1,5 @@
 // One turn: its attempts as a timeline, what was decided after each, and its text where that is allowed.
-import { $, clock, colorOf, count, el, seconds, swatch, words } from "./dom.js";
+import { $, clock, colorOf, count, el, seconds, spanOf, swatch, words } from "./dom.js";
 
 let about = null;
 let shown = null;
@@ -63,7 +63,7 @@ const title = (turn) =>
     el("button", { type: "button", onclick: close }, "Close"));
 
 function page({ summary, attempts, recoveries, events, end }, text) {
-  const longest = Math.max(summary.duration_s ?? 0, summary.last - summary.started, 0.001);
+  const longest = spanOf(summary);
   return [
     title(summary.turn),
     facts([
@@ -71,7 +71,7 @@ function page({ summary, attempts, recoveries, events, end }, text) {
       ["Why", end ? words(end.reason) : null],
       ["Advice", end?.advice],
       ["Began", clock(summary.started)],
-      ["Seconds", end ? seconds(end.duration_s) : `${seconds(summary.last - summary.started)} so far`],
+      ["Seconds", end ? seconds(end.duration_s) : `${seconds(longest)} so far`],
       ["Model", `${summary.model || "–"} (${summary.provider})`],
       ["Wire", summary.wire && `${summary.wire}, ${summary.stream ? "stream" : "body"}`],
       ["Host", summary.host],

@@ -38,6 +38,10 @@ export const seconds = (value) => (value === null || value === undefined ? "–"
 export const clock = (time, long = true) =>
   new Date(time * 1000).toLocaleTimeString("en-GB", long ? {} : { hour: "2-digit", minute: "2-digit" });
 
+// How many seconds a turn has taken so far; one that runs goes on until now.
+export const spanOf = (turn) =>
+  Math.max(turn.duration_s ?? Date.now() / 1000 - turn.started, turn.last - turn.started, 0.001);
+
 export function swatch(stop) {
   const made = el("span", { class: "swatch", "aria-hidden": "true" });
   made.style.background = colorOf(stop);

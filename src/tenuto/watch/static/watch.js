@@ -1,5 +1,5 @@
 // The connection, the totals and the list of turns.
-import { $, clock, colorOf, count, el, seconds, svg, words } from "./dom.js";
+import { $, clock, colorOf, count, el, seconds, spanOf, svg, words } from "./dom.js";
 import { takeStops } from "./chart.js";
 import { chosen, close, open, refresh } from "./detail.js";
 
@@ -19,19 +19,23 @@ if (here.searchParams.has("token")) {
 
 // --- the connection ---------------------------------------------------------------------------
 
-const source = new EventSource("api/stream");
-source.addEventListener("open", () => connected());
-source.addEventListener("message", (message) => {
-  connected();
-  take(JSON.parse(message.data));
-});
-source.addEventListener("error", () => {
-  // A stream ends every minute and is taken up at once; only what lasts is told.
-  losing ??= setTimeout(() => {
-    $("connection").textContent = "The connection is lost. Trying again…";
-    $("connection").className = "lost";
-  }, source.readyState === EventSource.CLOSED ? 0 : 4000);
-});
+function connect() {
+  const source = new EventSource("api/stream");
+  source.addEventListener("open", connected);
+  source.addEventListener("message", (message) => {
+    connected();
+    take(JSON.parse(message.data));
+  });
+  source.addEventListener("error", () => {
+    // A stream ends every minute and is taken up at once; only what lasts is told.
+    losing ??= setTimeout(() => {
+      $("connection").textContent = "The connection is lost. Trying again…";
+      $("connection").className = "lost";
+    }, 4000);
+    // After a refusal the browser does not come again by itself.
+    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 5000);
+  });
+}
 
 function connected() {
   clearTimeout(losing);
@@ -136,7 +140,7 @@ function fill(row, turn) {
 }
 
 function strip(turn) {
-  const width = 90, all = Math.max(turn.duration_s ?? turn.last - turn.started, 0.001);
+  const width = 90, all = spanOf(turn);
   const scale = (time) => Math.max(0, Math.min(width, (width * time) / all));
   const bars = turn.bars.map((bar) => {
     const rect = svg("rect", { x: scale(bar.at_s), y: 1, height: 10, rx: 2,
@@ -159,3 +163,4 @@ document.addEventListener("chosen", markChosen);
 document.addEventListener("keydown", (key) => { if (key.key === "Escape" && chosen() !== null) close(); });
 for (const id of ["state", "recovered"]) $(id).addEventListener("change", showTurns);
 $("find").addEventListener("input", showTurns);
+connect();
