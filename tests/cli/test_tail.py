@@ -10,9 +10,9 @@ import pytest
 
 import tenuto
 from tenuto.cli import main
-from tenuto.cli.following import lines
 from tenuto.core.event import Event
 from tenuto.sim import Simulator
+from tenuto.telemetry.following import lines
 
 MESSAGES = [{"role": "user", "content": "SECRET PROMPT"}]
 

@@ -91,7 +91,7 @@ def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_p
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path), cwd=ROOT)
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert "tenuto/py.typed" in names
+    assert {"tenuto/py.typed", "tenuto/watch/static/index.html"} <= {*names}
     assert [n for n in names if not re.match(r"tenuto/|tenuto-[\d.]+\.dist-info/", n)] == []
 
     venv.create(tmp_path / "venv", symlinks=os.name != "nt")

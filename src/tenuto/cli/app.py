@@ -53,7 +53,7 @@ def build() -> cyclopts.App:
     from cyclopts import App
 
     import tenuto
-    from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim, tail
+    from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim, tail, watch
 
     app = App(
         name="tenuto",
@@ -64,7 +64,7 @@ def build() -> cyclopts.App:
         version_format="plaintext",
         suppress_keyboard_interrupt=False,
     )
-    for room in (detect, explain, faults, policy, providers, run, sim, tail):
+    for room in (detect, explain, faults, policy, providers, run, sim, tail, watch):
         command = getattr(room, room.__name__.rpartition(".")[2])  # named like its module
         app.command(command, help_epilogue=_examples(*room.EXAMPLES))
     demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES))

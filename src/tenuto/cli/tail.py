@@ -14,7 +14,6 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tenuto.cli.command_error import CommandError
-from tenuto.cli.following import lines
 from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, json_line, visible, why_unread
 from tenuto.core.event import Event
 from tenuto.core.events import (
@@ -28,6 +27,7 @@ from tenuto.core.events import (
     event_from_dict,
 )
 from tenuto.core.stop import printable
+from tenuto.telemetry.following import lines
 
 EXAMPLES = (
     "tenuto tail events.jsonl",

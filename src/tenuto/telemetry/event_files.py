@@ -104,11 +104,11 @@ class EventFile:
     def _rotate(self) -> None:
         self._close()
         for number in range(self._keep - 1, 0, -1):
-            older = _numbered(self.path, number)
+            older = numbered(self.path, number)
             if older.exists():
-                older.replace(_numbered(self.path, number + 1))
+                older.replace(numbered(self.path, number + 1))
         if self._keep:
-            self.path.replace(_numbered(self.path, 1))
+            self.path.replace(numbered(self.path, 1))
         else:
             self.path.unlink()
         self._open()
@@ -131,7 +131,7 @@ def files_of_events(path: str | os.PathLike[str]) -> list[Path]:
     """The files that an `EventFile` wrote under this path, the oldest first."""
     first = Path(path)
     older: list[Path] = []
-    while (one := _numbered(first, len(older) + 1)).exists():
+    while (one := numbered(first, len(older) + 1)).exists():
         older.append(one)
     return [*reversed(older), *([first] if first.exists() else [])]
 
@@ -144,7 +144,8 @@ def _read(line: bytes) -> Event | None:
         return None
 
 
-def _numbered(path: Path, number: int) -> Path:
+def numbered(path: Path, number: int) -> Path:
+    """The name of an older file, 1 for the youngest of them."""
     return path.with_name(f"{path.name}.{number}")
 
 

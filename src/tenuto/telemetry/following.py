@@ -9,13 +9,18 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from tenuto.cli.printing import READ_MAX_BYTES
+from tenuto.telemetry.event_files import numbered
 
 POLL_S = 0.2
 """Seconds between two looks at a file that has not grown."""
 
+LINE_MAX_BYTES = 268_435_456
+"""A file with a longer line is not read further."""
 
-def lines(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str | None]:
+
+def lines(
+    path: Path, *, follow: bool, older: bool = False, poll_s: float = POLL_S
+) -> Generator[str | None]:
     """Yield each whole line of a file, and None each time that its end is reached.
 
     A file that is replaced by another of the same name (a rotation), or is cut, is read from its
@@ -26,17 +31,28 @@ def lines(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str 
         path: the file.
         follow: wait for further lines, and for a file that is not there yet. False: return at the
             end.
+        older: begin with the older files that `EventFile` keeps beside it, the oldest first.
         poll_s: seconds between two looks.
 
     Raises:
         OSError: it cannot be read, or is a pipe or a device; without `follow`, also where there is
             no such file.
     """
+    # Opened before the older ones: a file that is rotated meanwhile is then among them once more,
+    # and none is missed.
+    file = _opened(path, follow=follow)
+    if older:
+        try:
+            yield from _of_older(path, file)
+        except BaseException:
+            if file is not None:
+                file.close()
+            raise
     while True:
-        file = _opened(path, follow=follow)
         if file is None:
             yield None
             time.sleep(poll_s)
+            file = _opened(path, follow=follow)
             continue
         with file:
             half: list[bytes] = []
@@ -51,6 +67,26 @@ def lines(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str 
                     return
                 if not moved:
                     time.sleep(poll_s)
+        file = _opened(path, follow=follow)
+
+
+def _of_older(path: Path, first: BinaryIO | None) -> Iterator[str]:
+    """The lines of the older files, each file once."""
+    seen = {_identity(os.fstat(first.fileno()))} if first is not None else set()
+    found: list[BinaryIO] = []
+    try:
+        while (file := _opened(numbered(path, len(found) + 1), follow=True)) is not None:
+            found.append(file)
+        for file in reversed(found):
+            if (identity := _identity(os.fstat(file.fileno()))) not in seen:
+                seen.add(identity)
+                half: list[bytes] = []
+                yield from _whole(file, half)
+                if half:
+                    yield b"".join(half).decode("utf-8", "replace")
+    finally:
+        for file in found:
+            file.close()
 
 
 def _whole(file: BinaryIO, half: list[bytes]) -> Iterator[str]:
@@ -61,8 +97,8 @@ def _whole(file: BinaryIO, half: list[bytes]) -> Iterator[str]:
         for begun in rest:
             yield b"".join(half).decode("utf-8", "replace")
             half[:] = [begun]
-        if len(half) * 65_536 > READ_MAX_BYTES:
-            raise OSError(0, f"a line holds more than {READ_MAX_BYTES} bytes")
+        if len(half) * 65_536 > LINE_MAX_BYTES:
+            raise OSError(0, f"a line holds more than {LINE_MAX_BYTES} bytes")
     if half and not any(half):
         half.clear()
 
@@ -85,6 +121,9 @@ def _is_another(path: Path, file: BinaryIO) -> bool:
         now = path.stat()
     except FileNotFoundError:
         return False  # a rotation is under way
-    ours = os.fstat(file.fileno())
-    moved = (now.st_dev, now.st_ino) != (ours.st_dev, ours.st_ino)
+    moved = _identity(now) != _identity(os.fstat(file.fileno()))
     return moved or now.st_size < file.tell()
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
