@@ -39,17 +39,20 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "events.jsonl").write_text(json.dumps(ended) + "\n")
 
 
-def run(*arguments: str, env: dict[str, str] | None = None, **out: Any) -> tuple[int, str, str]:
+def run(
+    *arguments: str, env: dict[str, str] | None = None, out: Any = subprocess.PIPE
+) -> tuple[int, str, str]:
     """The exit code, the output and the errors of the program."""
-    done: subprocess.CompletedProcess[bytes] = subprocess.run(
+    done = subprocess.run(
         [*COMMAND, *arguments],
         env={**os.environ, **(env or {})},
+        stdout=out,
         stderr=subprocess.PIPE,
+        text=True,
         check=False,
         timeout=60,
-        **({"stdout": subprocess.PIPE} | out),
     )
-    return done.returncode, (done.stdout or b"").decode(), done.stderr.decode()
+    return done.returncode, done.stdout, done.stderr
 
 
 @contextlib.contextmanager
@@ -65,7 +68,7 @@ def full() -> Iterator[Any]:
 )
 def test_an_output_that_is_full_is_told_in_one_line(command: str) -> None:
     with full() as device:
-        code, _, errors = run(*command.split(), stdout=device)
+        code, _, errors = run(*command.split(), out=device)
     said = "tenuto: cannot write to standard output: No space left on device\n"
     assert (code, errors) == (1, said)
 
