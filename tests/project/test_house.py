@@ -11,7 +11,7 @@ import sysconfig
 import venv
 import zipfile
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 
 import grimp
 import pytest
@@ -58,18 +58,6 @@ def test_each_file_that_a_readme_of_the_code_names_is_there_and_each_file_is_nam
         wrong += [f"{readme.parent.name}: {name} is gone" for name in sorted(named - there)]
         wrong += [f"{readme.parent.name}: {name} is not named" for name in sorted(own - named)]
     assert wrong == []
-
-
-def test_every_public_class_and_function_says_what_it_is() -> None:
-    public = [getattr(tenuto, name) for name in getattr(tenuto, "__all__", ())]
-    # A dataclass without a docstring is given its signature as one.
-    bare = [
-        value.__name__
-        for value in public
-        if isinstance(value, (type, FunctionType))
-        if not (doc := getattr(value, "__doc__", None)) or doc.startswith(f"{value.__name__}(")
-    ]
-    assert bare == []
 
 
 def test_rooms_import_downward_only() -> None:

@@ -27,13 +27,14 @@ def add_listener(listener: OnEvent) -> None:
     Raises:
         TypeError: the listener cannot be called.
 
+    >>> import tenuto
     >>> heard = []
     >>> add_listener(heard.append)
-    >>> is_listening()
-    True
+    >>> body = b'{"model": "gpt-5", "messages": [{"role": "user", "content": "Why?"}]}'
+    >>> turn = tenuto.Turn("POST", "https://api.openai.com/v1/chat/completions", [], body)
+    >>> type(turn.next()).__name__, [event.name for event in heard]
+    ('Transmit', ['turn_started', 'attempt_started'])
     >>> remove_listener(heard.append)
-    >>> is_listening()
-    False
     """
     global _listeners  # noqa: PLW0603 - the tuple belongs to the process
     if not callable(listener):
