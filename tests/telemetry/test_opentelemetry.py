@@ -17,8 +17,7 @@ from support.spending import WORLDS
 
 import tenuto
 from tenuto.sim import Simulator, Spent
-from tenuto.telemetry import opentelemetry as telemetry
-from tenuto.telemetry.opentelemetry import OpenTelemetry
+from tenuto.telemetry.opentelemetry import OpenTelemetry, spans
 
 pytest.importorskip("opentelemetry.sdk")
 
@@ -350,7 +349,7 @@ def test_a_request_that_failed_is_an_error_of_its_own_span(world: World, out: Co
 def test_turns_that_never_end_are_dropped_at_a_bound(
     world: World, out: Collected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telemetry, "MAX_TURNS", 2)
+    monkeypatch.setattr(spans, "MAX_TURNS", 2)
     turn = world.play(out, *[R("A text of some length.")] * 3)
     open_streams = [
         turn.client.chat.completions.create(model="sim", messages=[ASK], stream=True)
