@@ -335,6 +335,40 @@ def test_only_a_turn_that_raised_or_broke_off_is_an_error(
     assert told.get("gen_ai.response.finish_reasons") == reasons
 
 
+@pytest.mark.behaviour("N10")
+@every_way
+def test_each_request_says_where_it_went_without_secrets(
+    world: World, out: Collected, mode: str, way: str
+) -> None:
+    port = int(world.replay.root_url.rpartition(":")[2])
+    turn = world.play(out, *CUT_TWICE)
+    for name in ("client", "async_client"):
+        client = getattr(turn, name)
+        setattr(turn, name, client.with_options(base_url=f"http://me:{SECRET}@127.0.0.1:{port}/v1"))
+    turn.tell(mode, way, extra_query={"key": SECRET, "api-version": "1"})
+    (span,) = out.named("chat sim")
+    assert attributes(span)["server.address"] == "127.0.0.1"
+    assert attributes(span)["server.port"] == port
+    assert "url.full" not in attributes(span)
+    said = "/v1/chat/completions?key=REDACTED&api-version=1"
+    for post in out.named("POST"):
+        assert attributes(post)["url.full"] == f"http://REDACTED@127.0.0.1:{port}{said}"
+        assert attributes(post)["server.address"] == "127.0.0.1"
+        assert attributes(post)["server.port"] == port
+    assert len(out.named("POST")) == 3
+    assert SECRET not in out.all_text
+
+
+def test_what_leaves_names_its_schema(world: World, out: Collected) -> None:
+    world.play(out, *CUT_TWICE).tell()
+    data = out.reader.get_metrics_data()
+    assert data is not None
+    made = [scope for resource in data.resource_metrics for scope in resource.scope_metrics]
+    scopes = [span.instrumentation_scope for span in out.spans] + [each.scope for each in made]
+    named = {(scope.name, scope.schema_url) for scope in scopes if scope is not None}
+    assert named == {("tenuto", "https://opentelemetry.io/schemas/gen-ai/1.42.0")}
+
+
 def test_a_request_that_failed_is_an_error_of_its_own_span(world: World, out: Collected) -> None:
     answers = R("A text that", dropped=True), Refused(503), R(" goes on.")
     world.play(out, *answers).tell("stream")

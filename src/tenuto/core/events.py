@@ -80,11 +80,16 @@ class TurnStarted(Event):
         wire: the format of its requests, `openai-chat` for instance.
         stream: whether the caller wants a stream.
         host: the host that it is sent to.
+        port: the port there, also where the URL leaves it out; None for a scheme that is not HTTP.
+        url: the URL of its requests. "[removed]" stands in it for each secret, and for each query
+            value that is not known to be harmless.
     """
 
     wire: str
     stream: bool
     host: str
+    port: int | None = None  # events of the first version lack it, and the URL
+    url: str = ""
 
 
 @_event("history_repaired")

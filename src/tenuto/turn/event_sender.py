@@ -43,6 +43,14 @@ _LEAVES_OUT = "drop_rejected_keys"
 _EMPTY = (Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.THINKING_CUT)
 _BROKEN_CALLS = (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED)
 _PARTS = ("text", "reasoning", "refusal", "calls", "usage")
+_PORTS = {"http": 80, "https": 443}
+_URL_CHARS = 500
+
+
+def _where(url: str) -> tuple[str, int | None]:
+    """The host and the port that a URL leads to."""
+    parts = urlsplit(url)
+    return printable(parts.hostname or ""), parts.port or _PORTS.get(parts.scheme)
 
 
 class EventSender:
@@ -117,8 +125,9 @@ class EventSender:
     def turn_started(self, wire: str, url: str, *, stream: bool) -> None:
         """The turn begins."""
         self._wire, self._stream = wire, stream
-        host = printable(urlsplit(url).hostname or "")
-        self._send(events.TurnStarted, wire=wire, stream=stream, host=host)
+        host, port = _where(url)
+        shown = printable(self._redactor.own_url(), _URL_CHARS)
+        self._send(events.TurnStarted, wire=wire, stream=stream, host=host, port=port, url=shown)
 
     def history_repaired(self, repairs: Iterable[str]) -> None:
         """The history was put right."""

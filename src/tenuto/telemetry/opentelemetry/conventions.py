@@ -1,6 +1,7 @@
 """The words of the conventions for generative AI, schema gen-ai/1.42, for what Tenuto knows.
 
-https://github.com/open-telemetry/semantic-conventions-genai (read 2026-11-25)
+https://github.com/open-telemetry/semantic-conventions-genai (read 2026-11-25). Requests have those
+of the conventions for HTTP.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tenuto.core.event import Event
+from tenuto.core.events import TurnStarted
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
+
+SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
 
 OPERATIONS: Mapping[str, str] = {
     "gemini-generate": "generate_content",
@@ -60,6 +64,23 @@ def common_attributes(event: Event, wire: str) -> dict[str, Any]:
         "gen_ai.provider.name": provider_name(event.provider),
     }
     return given | ({"gen_ai.request.model": event.model} if event.model else {})
+
+
+def server_attributes(started: TurnStarted) -> dict[str, Any]:
+    """Where the requests of a turn go; a port says nothing without its host."""
+    if not started.host:
+        return {}
+    port = {"server.port": started.port} if started.port is not None else {}
+    return {"server.address": started.host, **port}
+
+
+def url_attributes(started: TurnStarted) -> dict[str, Any]:
+    """The URL of a turn's requests, with what was removed written as the conventions want it.
+
+    https://opentelemetry.io/docs/specs/semconv/registry/attributes/url/ (read 2026-11-25)
+    """
+    shown = started.url.replace("[removed]", "REDACTED")
+    return {"url.full": shown} if shown else {}
 
 
 def attributes_of(span: Span) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tenuto.core.events import TurnEnded, TurnStarted
-from tenuto.telemetry.opentelemetry.conventions import common_attributes
+from tenuto.telemetry.opentelemetry.conventions import common_attributes, server_attributes
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -103,8 +103,7 @@ class Meters:
         self._bill(event, common, within)
         if inherited:
             return
-        if started.host:
-            common["server.address"] = started.host
+        common |= server_attributes(started)
         timed = common | ({"error.type": failed} if failed is not None else {})
         self._record("gen_ai.client.operation.duration", event.duration_s, timed, within)
         self._record("gen_ai.client.inference.duration", event.duration_s, timed, within)

@@ -31,9 +31,12 @@ from tenuto.core.events import (
     TurnStarted,
 )
 from tenuto.telemetry.opentelemetry.conventions import (
+    SCHEMA_URL,
     attributes_of,
     common_attributes,
     is_inference,
+    server_attributes,
+    url_attributes,
 )
 from tenuto.telemetry.opentelemetry.meters import Billed, Meters
 
@@ -112,8 +115,10 @@ class OpenTelemetry:
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
     ) -> None:
-        self._tracer = trace.get_tracer("tenuto", tracer_provider=tracer_provider)
-        meter = metrics.get_meter("tenuto", meter_provider=meter_provider)
+        self._tracer = trace.get_tracer(
+            "tenuto", tracer_provider=tracer_provider, schema_url=SCHEMA_URL
+        )
+        meter = metrics.get_meter("tenuto", meter_provider=meter_provider, schema_url=SCHEMA_URL)
         self._metrics = Meters(meter, os.environ.get("OTEL_SEMCONV_STABILITY_OPT_IN", ""))
         self._turns: OrderedDict[str, _Turn] = OrderedDict()
         self._lock = Lock()
@@ -150,9 +155,7 @@ class OpenTelemetry:
     def _made(self, event: TurnStarted, parent: Context) -> Span:
         """A span of our own for a turn."""
         given = common_attributes(event, event.wire)
-        given["gen_ai.request.stream"] = event.stream
-        if event.host:
-            given["server.address"] = event.host
+        given |= {"gen_ai.request.stream": event.stream, **server_attributes(event)}
         return self._tracer.start_span(
             f"{given['gen_ai.operation.name']} {event.model}".rstrip(),
             context=parent,
@@ -179,8 +182,7 @@ class OpenTelemetry:
         if turn.inherited:  # instrumentation of an HTTP client may tell of requests there
             return
         given: dict[str, Any] = {"http.request.method": "POST", "tenuto.attempt": event.attempt}
-        if turn.started.host:
-            given["server.address"] = turn.started.host
+        given |= {**server_attributes(turn.started), **url_attributes(turn.started)}
         if event.attempt > 1:
             given["http.request.resend_count"] = event.attempt - 1
         if event.recovery is not None:
