@@ -22,6 +22,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
 INSTRUMENTATIONS = {
     "opentelemetry.instrumentation.genai.openai": "gen_ai.usage.{}_tokens",
@@ -63,17 +64,39 @@ async def test_a_turn_of_three_requests_is_told_on_the_one_span_that_there_is(
     check(span, tokens)
 
 
-async def ask_sync(url: str, hear: Any, given: dict[str, Any]) -> None:
+@pytest.mark.behaviour("P1")
+@pytest.mark.parametrize(("mode", "way"), [(m, w) for m in ("body", "stream") for w in WAYS])
+@pytest.mark.anyio
+async def test_what_the_policy_raises_for_is_an_error_of_the_one_span(
+    instrumented: tuple[InMemorySpanExporter, Any, str], mode: str, way: str
+) -> None:
+    exporter, hear, tokens = instrumented
+    given: dict[str, Any] = {"model": "sim", "messages": [ASK], "stream": mode == "stream"}
+    with Replay() as replay:
+        replay.say(*[R("A", MAX)] * 4)
+        ask = ask_async if way == "async" else ask_sync
+        with pytest.raises(openai.APIError) as raised:
+            await ask(replay.base_url, hear, given, on_incomplete="error")
+    (span,) = exporter.get_finished_spans()
+    assert span.status.status_code is StatusCode.ERROR
+    told = dict(span.attributes or {})
+    assert told["tenuto.outcome"] == "partial"
+    # One of them writes the class over what Tenuto wrote.
+    named = f"openai.{type(raised.value).__name__}"
+    assert told["error.type"] == ("retry_limit" if tokens.startswith("llm.") else named)
+
+
+async def ask_sync(url: str, hear: Any, given: dict[str, Any], **settings: Any) -> None:
     with openai.OpenAI(base_url=url, api_key="key", max_retries=0) as bare:
-        client = tenuto.wrap(bare, policy=tenuto.Policy(**QUICK), on_event=hear)
+        client = tenuto.wrap(bare, policy=tenuto.Policy(**QUICK, **settings), on_event=hear)
         made = client.chat.completions.create(**given)
         if given.get("stream"):
             list(made)
 
 
-async def ask_async(url: str, hear: Any, given: dict[str, Any]) -> None:
+async def ask_async(url: str, hear: Any, given: dict[str, Any], **settings: Any) -> None:
     async with openai.AsyncOpenAI(base_url=url, api_key="key", max_retries=0) as bare:
-        client = tenuto.wrap(bare, policy=tenuto.Policy(**QUICK), on_event=hear)
+        client = tenuto.wrap(bare, policy=tenuto.Policy(**QUICK, **settings), on_event=hear)
         made = await client.chat.completions.create(**given)
         if given.get("stream"):
             async for _ in made:

@@ -533,6 +533,10 @@ class TurnEnded(Event):
             them.
         overridden: what the policy's `decide` last chose in place of the table; "" where it chose
             nothing else.
+        error: what the caller gets in place of an answer, where Tenuto raises it: the code of an
+            unfinished turn's error (`retry_limit`, `empty_output`, …), or the name of an
+            exception's class where a setting of the policy was at fault. None in all other cases,
+            also where the caller gets an error of the provider or of its connection.
     """
 
     status: str | None
@@ -553,6 +557,7 @@ class TurnEnded(Event):
     stop_raw: str | None = None
     recoveries: tuple[str, ...] = ()
     overridden: str = ""
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -172,9 +172,17 @@ class EventSender:
         self._fault(fault, 0.0, None)
 
     def turn_ended(
-        self, report: Report, outcome: Outcome, output_chars: int, held_bytes: int, *, read: bool
+        self,
+        report: Report,
+        outcome: Outcome,
+        output_chars: int,
+        held_bytes: int,
+        *,
+        read: bool,
+        error: str | None,
     ) -> None:
-        """The turn is over. `read`: whether its answer was read."""
+        """The turn is over. `read`: whether its answer was read; `error`: what the caller gets in
+        place of an answer."""
         ends = self._recoveries.finished(
             report.status, report.reason, outcome, cancelled=self._cancelled
         )
@@ -201,6 +209,7 @@ class EventSender:
             stop_raw=self._stop_raw,
             recoveries=tuple(self._begun),
             overridden=report.overridden,
+            error=error,
         )
 
     # --- an attempt -------------------------------------------------------------------------

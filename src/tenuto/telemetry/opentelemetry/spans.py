@@ -240,8 +240,10 @@ class OpenTelemetry:
             turn.request.end(_ns(event.time))
         failed, span = _error_type(turn, event), self._open(turn)
         span.set_attributes(_result(turn, event, attributes_of(span) if not turn.own else {}))
-        # Whoever made the span sees what is raised, and whether the SDK then tries again.
-        if failed is not None and (turn.own or event.status == "partial"):
+        # Whoever made the span sees what is raised, and whether the SDK then tries again. It does
+        # not after an error of ours, nor after an answer that broke off.
+        ours = event.error is not None or event.status == "partial"
+        if failed is not None and (turn.own or ours):
             span.set_attribute("error.type", failed)
             span.set_status(Status(StatusCode.ERROR))
         if turn.own:
@@ -266,12 +268,13 @@ class OpenTelemetry:
 def _error_type(turn: _Turn, event: TurnEnded) -> str | None:
     """What made the turn raise or break off; None where its caller got an answer to use.
 
-    An answer that is short, empty or refused is an answer: the SDK hands it on.
+    An answer that is short or refused is an answer, unless the policy raises for it. Of an error
+    that Tenuto raises, the kind of fault behind it says more than its code.
     """
+    if event.error is not None:
+        return turn.fault or event.error
     if event.status is None and (turn.http_status or 0) >= 400:
         return str(turn.http_status)
-    if event.reason == "limit_passed":
-        return event.reason
     if turn.native is not None or event.status == "complete" or event.reason == "cancelled":
         return None
     return turn.fault or (event.stop if event.stop in _DROPPED else None)
