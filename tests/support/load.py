@@ -65,9 +65,37 @@ def _once(wire: str) -> dict[str, Any]:
     return {} if wire == "gemini-generate" else {"max_retries": 0}
 
 
+def prompt_of(asker: Any, wire: str, fault: str) -> str:
+    prompt: str = asker.prompt_for(CASES_ON[wire][fault])
+    return prompt
+
+
 def ask(asker: Any, wire: str, mode: str, way: str, fault: str) -> None:
-    prompt = asker.prompt_for(CASES_ON[wire][fault])
+    prompt = prompt_of(asker, wire, fault)
     counted = wire == "openai-chat" and mode == "stream"
     more = {"stream_options": {"include_usage": True}} if counted else {}
     row = user(prompt) if wire == "gemini-generate" else {"role": "user", "content": prompt}
     asker.ask([row], mode, way, model=f"sim/{fault}", **more)
+
+
+async def ask_in_task(asker: Any, wire: str, mode: str, fault: str) -> None:
+    """Ask by the async client; what the SDK raises is passed over."""
+    prompt, model, streams = prompt_of(asker, wire, fault), f"sim/{fault}", mode == "stream"
+    given: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": prompt}]}
+    try:
+        if wire == "gemini-generate":
+            models = asker.client.aio.models
+            create = models.generate_content_stream if streams else models.generate_content
+            made = await create(model=model, contents=prompt)
+        elif wire == "anthropic-messages":
+            create = asker.async_client.messages.create
+            made = await create(max_tokens=4_096, stream=streams, **given)
+        else:
+            counted = {"stream_options": {"include_usage": True}} if streams else {}
+            create = asker.async_client.chat.completions.create
+            made = await create(stream=streams, **given, **counted)
+        if streams:
+            async for _ in made:
+                pass
+    except Exception:  # noqa: BLE001 - the events say which one it is
+        pass

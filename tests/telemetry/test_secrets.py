@@ -28,6 +28,7 @@ from support.replay.openai_chat import Answer, Replay
 
 import tenuto
 from tenuto.core.errors import TenutoError
+from tenuto.core.events import TurnStarted
 from tenuto.turn.redaction import Redactor
 from tenuto.turn.scripted import Script, Scripted, lost
 
@@ -284,6 +285,30 @@ def test_a_key_of_the_url_is_removed_where_a_provider_says_it_again(url: str, se
     redactor = Redactor(url, ())
     assert redactor.brief(f"no such key: {secret}!") == "no such key: [removed]!"
     assert secret not in redactor.url(url)
+
+
+@pytest.mark.parametrize("given", ["{}", "Bearer {}"])
+def test_a_key_of_a_header_is_removed_from_the_url_that_is_told(given: str) -> None:
+    key = "my-gateway-key"  # looks like any segment of a path
+    redactor = Redactor(f"https://host/{key}/v1/messages", [("x-api-key", given.format(key))])
+    assert redactor.own_url() == "https://host/[removed]/v1/messages"
+
+
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("https://h/v1", 443),
+        ("http://h/v1", 80),
+        ("http://h:81/v1", 81),
+    ],
+)
+def test_the_first_event_says_where_the_turn_goes(url: str, port: int | None) -> None:
+    told: list[tenuto.Event] = []
+    body = json.dumps({"model": "sim", **WIRES["openai-chat"].ask()}).encode()
+    turn = tenuto.Turn("POST", f"{url}/chat/completions", [], body, on_event=told.append)
+    run(turn, Script(lost()))
+    assert isinstance(told[0], TurnStarted)
+    assert (told[0].host, told[0].port, told[0].url) == ("h", port, f"{url}/chat/completions")
 
 
 @pytest.mark.parametrize(

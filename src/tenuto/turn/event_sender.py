@@ -43,6 +43,14 @@ _LEAVES_OUT = "drop_rejected_keys"
 _EMPTY = (Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.THINKING_CUT)
 _BROKEN_CALLS = (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED)
 _PARTS = ("text", "reasoning", "refusal", "calls", "usage")
+_PORTS = {"http": 80, "https": 443}
+_URL_CHARS = 500
+
+
+def _where(url: str) -> tuple[str, int | None]:
+    """The host and the port that a URL leads to."""
+    parts = urlsplit(url)
+    return printable(parts.hostname or ""), parts.port or _PORTS.get(parts.scheme)
 
 
 class EventSender:
@@ -117,8 +125,9 @@ class EventSender:
     def turn_started(self, wire: str, url: str, *, stream: bool) -> None:
         """The turn begins."""
         self._wire, self._stream = wire, stream
-        host = printable(urlsplit(url).hostname or "")
-        self._send(events.TurnStarted, wire=wire, stream=stream, host=host)
+        host, port = _where(url)
+        shown = printable(self._redactor.own_url(), _URL_CHARS)
+        self._send(events.TurnStarted, wire=wire, stream=stream, host=host, port=port, url=shown)
 
     def history_repaired(self, repairs: Iterable[str]) -> None:
         """The history was put right."""
@@ -163,9 +172,17 @@ class EventSender:
         self._fault(fault, 0.0, None)
 
     def turn_ended(
-        self, report: Report, outcome: Outcome, output_chars: int, held_bytes: int, *, read: bool
+        self,
+        report: Report,
+        outcome: Outcome,
+        output_chars: int,
+        held_bytes: int,
+        *,
+        read: bool,
+        error: str | None,
     ) -> None:
-        """The turn is over. `read`: whether its answer was read."""
+        """The turn is over. `read`: whether its answer was read; `error`: what the caller gets in
+        place of an answer."""
         ends = self._recoveries.finished(
             report.status, report.reason, outcome, cancelled=self._cancelled
         )
@@ -192,6 +209,7 @@ class EventSender:
             stop_raw=self._stop_raw,
             recoveries=tuple(self._begun),
             overridden=report.overridden,
+            error=error,
         )
 
     # --- an attempt -------------------------------------------------------------------------

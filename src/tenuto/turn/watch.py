@@ -151,23 +151,32 @@ class Watch:
             self.events.keys_left_out(told)
 
     def finished(
-        self, finish: Finish, outcome: Outcome, facts: Facts, held_bytes: int = 0
+        self,
+        finish: Finish,
+        outcome: Outcome,
+        facts: Facts,
+        held_bytes: int = 0,
+        error: str | None = None,
     ) -> Report:
-        """The turn is over."""
+        """The turn is over. `error`: the code of the error that the caller gets, None where it gets
+        an answer or an error that is not ours."""
         if self.events is not None:
             self.events.finished(finish, outcome, facts, self.last)
         status, chars = finish.status.value, len(facts.said)
-        report = self.report = self._end(status, finish.reason, outcome, chars, held_bytes)
+        report = self.report = self._end(status, finish.reason, outcome, chars, held_bytes, error)
         return report
 
-    def cancelled(self, output_chars: int, held_bytes: int = 0) -> None:
-        """The caller went away before the end (C23)."""
+    def cancelled(self, output_chars: int, held_bytes: int = 0, raised: str | None = None) -> None:
+        """The caller went away before the end (C23). `raised`: the class of the exception that took
+        it away, None where it left by itself."""
         if self.ended:
             return
         if self.events is not None:
             self.events.cancelled(output_chars, len(self.usage))
         status = "partial" if output_chars else "failed"
-        self.report = self._end(status, "cancelled", Outcome.CANCELLED, output_chars, held_bytes)
+        self.report = self._end(
+            status, "cancelled", Outcome.CANCELLED, output_chars, held_bytes, raised
+        )
 
     def handed_on(self, status: int) -> None:
         """The answer, of this HTTP status, is handed on unread: there is nothing to report."""
@@ -184,7 +193,15 @@ class Watch:
             self.events.unreachable(fault(), lost)
         self._end("failed", ENDINGS[Outcome.FAULT].reason, Outcome.FAULT, 0, 0)
 
-    def _end(self, status: str, reason: str, outcome: Outcome, chars: int, held: int) -> Report:
+    def _end(
+        self,
+        status: str,
+        reason: str,
+        outcome: Outcome,
+        chars: int,
+        held: int,
+        error: str | None = None,
+    ) -> Report:
         self.ended = True
         complete = status in ("complete", "")
         report = Report(
@@ -199,5 +216,5 @@ class Watch:
             self.overridden,
         )
         if self.events is not None:
-            self.events.turn_ended(report, outcome, chars, held, read=bool(status))
+            self.events.turn_ended(report, outcome, chars, held, read=bool(status), error=error)
         return report
