@@ -97,6 +97,16 @@ def test_a_wire_a_provider_a_version_and_nobody_at_all_give_the_same_stop(name) 
 
 
 @pytest.mark.behaviour("N8")
+def test_a_name_that_nobody_has_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("opnai-chat\n", "opnai-chat\n", "openai-chat", "deepseek", "deepseek@7", "", None):
+        detect(body(), wire=name)
+        StreamDetector(name)
+    assert [record.getMessage() for record in caplog.records] == [
+        r"no wire or provider is named opnai-chat\n: found from the shape"
+    ]
+
+
+@pytest.mark.behaviour("N8")
 @pytest.mark.parametrize("name", [7, b"openai", ["openai"], "", "@", "@2", "\x00"])
 def test_what_is_no_name_is_found_from_the_shape_and_does_not_raise(name) -> None:
     assert detect(body(finish="length"), wire=name).reason is StopReason.MAX_TOKENS
