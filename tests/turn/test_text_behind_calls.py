@@ -7,8 +7,6 @@ import pytest
 from support.events import anthropic_messages as messages
 from support.events import gemini_generate as gemini
 from support.events import openai_chat as chat
-from support.events.by_wire import WIRES
-from support.events.framing import Call
 from support.one_turn import Played, events
 
 from tenuto.turn.scripted import Scripted
@@ -102,31 +100,3 @@ def test_a_call_that_does_not_come_again_leaves_the_turn_partial(wire: str) -> N
     got = Played(url, body, *attempts)
     assert (got.report.status, got.report.reason) == ("partial", "tool_calls_missing")
     assert b"pay" not in got.got
-
-
-HALF = Call(('{"amount": ',), "pay")
-CALLED_ON = {
-    "openai-chat": ("https://api.openai.com/v1/chat/completions", "length", "stop"),
-    "cohere": ("https://api.cohere.com/v2/chat", "MAX_TOKENS", "COMPLETE"),
-}
-"""Where to ask, and what says that the limit cut an answer, and that it ended."""
-
-
-@pytest.mark.behaviour("C14", "S2")
-@pytest.mark.parametrize(
-    ("rest", "whole"),
-    [(REST, CUT + REST), ("Now I pay.", f"{CUT}\\n\\nNow I pay.")],
-    ids=["in mid-word", "anew"],
-)
-@pytest.mark.parametrize("wire", CALLED_ON)
-def test_a_text_goes_on_in_mid_word_behind_a_call_that_was_cut(
-    wire: str, rest: str, whole: str
-) -> None:
-    url, cut, end = CALLED_ON[wire]
-    tools = [{"type": "function", "function": TOOLS}]
-    body = {"model": "m", "messages": [USER], "tools": tools}
-    made = WIRES[wire].body
-    attempts = (made(CUT, [HALF], cut), made(rest, (), end))
-    got = Played(url, body, *(Scripted.body(json.dumps(one).encode()) for one in attempts))
-    assert got.report.attempts > 1
-    assert f'"{whole}"' in got.got.decode()

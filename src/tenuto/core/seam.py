@@ -96,19 +96,6 @@ def _whole_characters(said: str, trimmed: str) -> str:
     return said if trimmed else _uncut(said)
 
 
-def _goes_on(said: str, rest: str) -> bool:
-    """Whether a text goes on with what was said before a call: by a sign, or in the middle of a
-    word. A word that begins with the last one says it again.
-
-    >>> _goes_on("It comes in tw", "ice a day."), _goes_on("ok", "okay"), _goes_on("ok", "Now")
-    (True, False, False)
-    """
-    first = rest[:1]
-    if first in _GOES_ON or not (first.islower() and said[-1:].isalpha()):
-        return first in _GOES_ON
-    return not rest.startswith(said.rsplit(None, 1)[-1])
-
-
 def join(
     said: str,
     continuation: str,
@@ -381,8 +368,7 @@ class Seam:
     def _merged(self, blank: str, rest: str) -> str:
         space = merged(self._trimmed, blank)
         self._restored = len(self._owed)
-        apart = self._anew and not space and self._kind == "exact"
-        if apart and not _goes_on(self._said, rest):
+        if self._anew and not space and self._kind == "exact" and rest[:1] not in _GOES_ON:
             space = PARAGRAPH
             self._restored = len(PARAGRAPH)
         return space[len(self._trimmed) - len(self._owed) :] + rest
