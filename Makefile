@@ -174,7 +174,7 @@ $(RELEASE_VENV)/.installed: requirements/release.lock | $(BIN)/python
 	@touch $@
 
 release-check: $(RELEASE_VENV)/.installed ## build a release twice, compare, check, and try it on each Python here (EXTRAS="openai cohere")
-	@$(RELEASE_VENV)/bin/python tools/release.py --to dist $(if $(EXTRAS),--extras $(EXTRAS))
+	@$(RELEASE_VENV)/bin/python tools/release.py --to dist $(if $(PUBLISH),--publish) $(if $(EXTRAS),--extras $(EXTRAS))
 
 SCHEMA := $(RELEASE_VENV)/bin/check-jsonschema --builtin-schema
 check-github: $(RELEASE_VENV)/.installed ## check the workflows, the forms and CITATION.cff
