@@ -190,6 +190,20 @@ audit: $(RELEASE_VENV)/.installed ## look up the locked dependencies in the data
 	@for lock in requirements/*.lock requirements/frameworks/*.lock; do echo "== $$lock"; \
 	  $(RELEASE_VENV)/bin/pip-audit --disable-pip --require-hashes --requirement $$lock || failed=1; done; exit $${failed:-0}
 
+SITE_VENV := .site/venv
+
+$(SITE_VENV)/.installed: requirements/site.lock | $(BIN)/python
+	@echo "Installing what builds the site"
+	@$(call MAKE_VENV,$(BIN)/python,$(SITE_VENV))
+	@$(call INSTALL_LOCKED,$(SITE_VENV)/bin/python,$<)
+	@touch $@
+
+site: $(VENV)/.installed $(SITE_VENV)/.installed ## build the documentation site into site/
+	@$(BIN)/python tools/site_build.py $(CURDIR)/$(SITE_VENV)/bin/zensical
+
+check-site: site ## look at the site in headless Chromium: links, search, headings, contrast, no request to others
+	@$(SITE_VENV)/bin/python tools/site_check.py site --shots .site/shots $(if $(CHROMIUM),--browser $(CHROMIUM))
+
 clean: ## remove what was made here, .venv included
 	rm -rf $(VENV) .frameworks .lowest .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
