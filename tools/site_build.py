@@ -18,6 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 WHOLE_FOLDERS = ("decisions/",)
 """Folders whose index names their pages, so that `nav` need not."""
 
+SHIM_URL = "https://unpkg.com/iframe-worker/shim"
+SHIM = "site_vendor/iframe-worker.js"
+"""What the generator fetches from others on every page, and our copy of it."""
+
 
 def main(generator: str) -> int:
     """Write the pages, run the generator, add what it does not make."""
@@ -31,9 +35,20 @@ def main(generator: str) -> int:
         return 1
     done = subprocess.run([generator, "build", "--clean"], cwd=ROOT, check=False)
     if done.returncode == 0:
+        keep_at_home(site)
         site_llms.write(ROOT, site, texts)
         print(f"{len(texts)} pages in {site.relative_to(ROOT)}/; open {site.name}/index.html")
     return done.returncode
+
+
+def keep_at_home(site: Path) -> None:
+    """Let every page take the script from the site itself."""
+    (site / "assets").mkdir(exist_ok=True)
+    shutil.copyfile(ROOT / "tools" / SHIM, site / "assets" / Path(SHIM).name)
+    for page in site.rglob("*.html"):
+        up = "../" * (len(page.relative_to(site).parts) - 1)
+        text = page.read_text("utf-8").replace(SHIM_URL, f"{up}assets/{Path(SHIM).name}")
+        page.write_text(text, "utf-8")
 
 
 def unlisted(root: Path, places: set[str]) -> list[str]:

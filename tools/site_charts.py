@@ -14,8 +14,8 @@ VERDICTS = ("right", "told", "silent", "harmful")
 FRAMEWORKS_LEFT = 250
 FRAMEWORKS_TITLE = """What each framework makes of the simulator's faults, alone and with Tenuto.
 The table in Frameworks has the figures."""
-FRAMEWORKS_CAPTION = """Cases of the simulator, by what the framework makes of each. Right: the whole
-answer. Told: an error or a truthful stop reason. Silent: a broken answer that looks complete.
+FRAMEWORKS_CAPTION = """Cases of the simulator, by what the framework makes of each. Right: the
+whole answer. Told: an error or a truthful stop reason. Silent: a broken answer that looks complete.
 Harmful: a broken call ran, or the conversation broke. “As above” is with
 <code>on_incomplete="error"</code>."""
 

@@ -2,9 +2,10 @@
 
     python tools/site_check.py site --shots .site/shots --browser /usr/bin/chromium
 
-It opens every page from a server on loopback, light and dark, and finds: links and anchors that lead nowhere,
-requests to anybody else, errors on the console, headings out of order, text with too little contrast,
-a search that does not work (over HTTP, and from files alone). Pictures of some pages go to --shots.
+It opens every page from a server on loopback, light and dark, and finds: links and anchors that
+lead nowhere, requests to anybody else, errors on the console, headings out of order, text with too
+little contrast, and a search that does not work (over HTTP, and from files alone). Pictures of some
+pages go to --shots.
 """
 
 import argparse
@@ -16,72 +17,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    sync_playwright,
+)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SHOWN = ("index.html", "reference.html", "ladders.html", "frameworks.html", "performance.html")
 SEARCHED = "max_tokens"
 SCHEMES = ("light", "dark")
+LEFT = "net::ERR_ABORTED"
+"""How a request ends when its page is left: the search of a page that nobody searches."""
 
-READ = """() => ({
-    title: document.title,
-    headings: [...document.querySelectorAll("article h1,article h2,article h3,article h4,article h5")]
-        .map(each => [Number(each.tagName[1]), each.innerText.trim()]),
-    anchors: [...document.querySelectorAll("[id]")].map(each => each.id),
-    links: [...document.querySelectorAll("a[href]")].map(each => each.href),
-    nameless: [...document.querySelectorAll("a[href], button, img, svg[role=img]")].filter(each =>
-        each.getClientRects().length && !(each.innerText || each.textContent || each.title
-            || each.getAttribute("aria-label") || each.alt || "").trim()).map(each => each.outerHTML.slice(0, 120)),
-})"""
 
-# The contrast of WCAG 2.2 between each text and what lies behind it: 4.5, or 3 for large text.
-FAINT = """() => {
-    const parse = text => { const n = text.match(/[\\d.]+/g).map(Number); return [n[0], n[1], n[2], n[3] ?? 1]; };
-    const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-    const rgba = color => {  // whatever notation the browser computed
-        canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
-        const data = canvas.getImageData(0, 0, 1, 1).data;
-        return [data[0], data[1], data[2], data[3] / 255];
-    };
-    const over = (top, under) => [0, 1, 2].map(i => top[i] * top[3] + under[i] * (1 - top[3])).concat(1);
-    const light = color => { const [r, g, b] = color.map(v => v / 255)
-        .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-    const behind = element => {
-        const layers = [];
-        for (let each = element; each; each = each.parentElement) {
-            const color = rgba(getComputedStyle(each).backgroundColor);
-            if (color[3] > 0) layers.push(color);
-            if (color[3] === 1) break;
-        }
-        return layers.reverse().reduce((under, top) => over(top, under), [255, 255, 255, 1]);
-    };
-    const found = new Map();
-    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    while (walk.nextNode()) {
-        const element = walk.currentNode.parentElement, text = walk.currentNode.data.trim();
-        const rect = element.getBoundingClientRect();
-        if (!text || !rect.width || !rect.height || element.closest("script,style,noscript,title")) continue;
-        const style = getComputedStyle(element);
-        if (style.visibility === "hidden" || !element.checkVisibility({opacityProperty: true})) continue;
-        let under = behind(element), ink = style.color;
-        if (element.namespaceURI.endsWith("svg")) {
-            ink = style.fill;
-            const at = element.previousElementSibling;  // a word upon a bar comes right behind the bar
-            if (at && at.tagName === "rect" && element.getAttribute("text-anchor") === "middle")
-                under = over(rgba(getComputedStyle(at).fill), under);
-        }
-        const top = rgba(ink); top[3] *= Number(style.opacity);
-        const [a, b] = [light(over(top, under)), light(under)];
-        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-        const size = parseFloat(style.fontSize), bold = Number(style.fontWeight) >= 700;
-        if (ratio < (size >= 24 || (bold && size >= 18.66) ? 3 : 4.5))
-            found.set(`${ink} ${under.slice(0, 3).map(Math.round)}`, `${ratio.toFixed(2)} ${text.slice(0, 40)}`);
-    }
-    return [...found].map(each => each.join(": "));
-}"""
+SCRIPT = Path(__file__).with_suffix(".js").read_text("utf-8")
+"""The functions that run in the page: `read` and `faint`."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -135,37 +93,52 @@ def look(browser: Browser, site: Path, url: str) -> list[str]:
     found: list[str] = []
     links: dict[str, set[str]] = {}
     anchors: dict[str, set[str]] = {}
-    for scheme in SCHEMES:
-        context = browser.new_context(color_scheme=scheme)
-        page = watched(context, url, found)
-        for place in places:
-            page.goto(url + place, wait_until="load")
-            found += [f"{place}, {scheme}: faint: {each}" for each in page.evaluate(FAINT)]
-            if scheme == SCHEMES[0]:
-                told = page.evaluate(READ)
-                found += [f"{place}: {each}" for each in disorder(told["headings"])]
-                found += [f"{place}: has no name: {each}" for each in told["nameless"]]
-                links[place] = {each for each in told["links"] if each.startswith(url)}
-                anchors[url + place] = set(told["anchors"])
-        context.close()
+    page = watched(browser.new_context(), url, found)
+    for place in places:
+        page.goto(url + place)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            found += [f"{place}, {scheme}: faint: {each}" for each in asked(page, "faint")]
+        told = asked(page, "read")
+        found += [f"{place}: {each}" for each in disorder(told["headings"])]
+        found += [f"{place}: has no name: {each}" for each in told["nameless"]]
+        links[place] = {each for each in told["links"] if each.startswith(url)}
+        anchors[url + place] = set(told["anchors"])
+    page.context.close()
     print(f"{len(places)} pages, {sum(map(len, links.values()))} links within the site")
     return found + list(broken(site, url, links, anchors))
+
+
+def asked(page: Page, function: str) -> Any:
+    """What a function of the script answers in a page."""
+    return page.evaluate(f"() => {{ {SCRIPT} return {function}(); }}")
 
 
 def watched(context: BrowserContext, url: str, found: list[str]) -> Page:
     """A page that adds to `found` what it asks others for and what goes wrong on it."""
     page = context.new_page()
-    own = (url, "data:", "blob:")
-    page.on(
-        "request",
-        lambda each: None if each.url.startswith(own) else found.append(f"asks {each.url}"),
-    )
-    page.on("requestfailed", lambda each: found.append(f"{page.url}: failed {each.url}"))
-    page.on(
-        "console",
-        lambda each: found.append(f"{page.url}: {each.text}") if each.type == "error" else None,
-    )
-    page.on("pageerror", lambda each: found.append(f"{page.url}: {each}"))
+
+    def asks(request: Request) -> None:
+        if not request.url.startswith((url, "data:", "blob:")):
+            found.append(f"{page.url}: asks {request.url}")
+
+    def answered(response: Response) -> None:
+        if response.status >= 400:
+            found.append(f"{page.url}: {response.status} for {response.url}")
+
+    def failed(request: Request) -> None:
+        if request.failure != LEFT:
+            found.append(f"{page.url}: failed {request.url}: {request.failure}")
+
+    def said(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            found.append(f"{page.url}: {message.type}: {message.text}")
+
+    page.on("request", asks)
+    page.on("response", answered)
+    page.on("requestfailed", failed)
+    page.on("console", said)
+    page.on("pageerror", lambda error: found.append(f"{page.url}: {error}"))
     return page
 
 
@@ -224,7 +197,7 @@ def search(browser: Browser, url: str, shots: Path | None) -> list[str]:
     return found
 
 
-RESULT = "[role=dialog] a[href], .md-search a[href]"
+RESULT = "[role=option]"
 
 
 def picture(browser: Browser, url: str, shots: Path) -> None:
