@@ -16,15 +16,17 @@ FRAMEWORKS_TITLE = """What each framework makes of the simulator's faults, alone
 The table in Frameworks has the figures."""
 FRAMEWORKS_CAPTION = """Cases of the simulator, by what the framework makes of each. Right: the
 whole answer. Told: an error or a truthful stop reason. Silent: a broken answer that looks complete.
-Harmful: a broken call ran, or the conversation broke. “As above” is with
-<code>on_incomplete="error"</code>."""
+Harmful: a broken call ran, or the conversation broke."""
+
+AS_ABOVE = ("as above", 'on_incomplete="error"')
+"""What a row of the table refers to, and what it is."""
 
 TARGETS_LEFT = 470
 TARGETS_TITLE = (
     """Each measured figure as a share of its target. The table below has the figures."""
 )
-TARGETS_CAPTION = """Each figure as a share of the most that it may be: shorter is better. A figure
-beyond its target would fill its bar in red. The table has the units."""
+TARGETS_CAPTION = """Each figure as a share of the most that it may be: shorter is better. A full
+red bar is a figure beyond its target. The table has the units."""
 
 
 def frameworks(root: Path) -> str:
@@ -35,7 +37,7 @@ def frameworks(root: Path) -> str:
             y += 8
             lines.append(text(0, y + 14, name, "name"))
             y += 22
-        lines.append(text(14, y + 16, policy, "says"))
+        lines.append(text(14, y + 16, policy.replace(*AS_ABOVE), "says"))
         lines += _stacked(y, policy, counts)
         y += ROW
     size = (WIDTH, y)

@@ -23,7 +23,8 @@ with text, or without."""
 
 def render(_root: Path) -> str:
     """All ladders, one below the other, then what ends a turn at once."""
-    lines, y = [], 8
+    lines: list[str] = []
+    y = 8
     for outcome, ladder in LADDERS.items():
         if ladder:
             lines += _ladder(outcome, ladder, y)
