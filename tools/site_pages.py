@@ -133,22 +133,26 @@ def plain(text: str, source: str, links: Links) -> str:
 
 def _rewritten(lines: Iterator[str], source: str, links: Links) -> Iterator[str]:
     """The lines with anchors as on GitHub, and as Python-Markdown reads lists and code."""
-    fence, anchors, lists = "", Anchors(), Lists()
+    fence, indent, anchors, lists = "", 0, Anchors(), Lists()
     for line in lines:
         opened = _FENCE.match(line)
-        if fence:
-            yield lists.moved(line)
+        if fence:  # of code, or of a drawing
+            yield lists.moved(line, indent)
             if line.strip() == fence:
                 fence = ""
         elif opened:
-            fence = opened[2]
-            yield lists.moved(f"{opened[1]}{fence}{opened[3]}")
+            fence, indent = opened[2], len(opened[1])
+            lists.leave(indent)
+            yield lists.moved(f"{opened[1]}{fence}{opened[3]}", indent)
         elif heading := _HEADING.match(line):
             lists = Lists()
             name = _relinked(heading[2], source, links)
             yield f"{heading[1]} {name} {{ #{anchors.of(heading[2])} }}"
+        elif line.startswith("<figure"):
+            fence = "</figure>"
+            yield line
         elif not line.startswith("<!--"):
-            yield from lists.lines(_table_code(_relinked(line, source, links)))
+            yield from lists.lines(_table_code(_relinked(_without_tags(line), source, links)))
 
 
 class Anchors:
@@ -199,15 +203,31 @@ class Lists:
             yield "    " * len(self._columns) + line[indent:]
             self._columns.append(len(item[0]))
         else:
-            yield self.moved(line)
+            yield self.moved(line, self._columns[-1] if self._columns else 0)
         self._before = line if line.strip() else ""
 
-    def moved(self, line: str) -> str:
-        """A line below an item, indented for its depth."""
-        if not self._columns or not line.strip():
-            return line
-        own = min(len(line) - len(line.lstrip()), self._columns[-1])
-        return "    " * len(self._columns) + line[own:]
+    def leave(self, indent: int) -> None:
+        """End the items to which something that begins there does not belong."""
+        while self._columns and indent < self._columns[-1]:
+            self._columns.pop()
+
+    def moved(self, line: str, indent: int) -> str:
+        """A line of something that begins at `indent`, at the depth where the lists are."""
+        own = min(len(line) - len(line.lstrip()), indent)
+        return "    " * len(self._columns) + line[own:] if line.strip() else line
+
+
+def _without_tags(line: str) -> str:
+    """A line in which what looks like an unknown tag outside of code is text, as GitHub reads it.
+
+    >>> _without_tags("a <tool_call>, <br>, `<b>`, <https://c.d>")
+    'a &lt;tool_call>, <br>, `<b>`, <https://c.d>'
+    """
+    pieces = _CODE.split(line)
+    pieces[::2] = [
+        re.sub(r"<(?!br>|!--|https?:)(?=[A-Za-z/])", "&lt;", each) for each in pieces[::2]
+    ]
+    return "".join(pieces)
 
 
 def _relinked(line: str, source: str, links: Links) -> str:

@@ -77,6 +77,8 @@ def test_lists_and_code_are_written_as_the_generator_reads_them() -> None:
     assert staged("1. a\n\n   ```python call\n   b()\n   ```\n") == (
         "1. a\n\n    ```python\n    b()\n    ```\n"
     )
+    after = "- a\n\n```python\nb(\n    c\n)\n```\n"
+    assert staged(after) == after, "what is not indented is no part of the item before"
     assert staged("| `a\\|b` |\n") == "| `a|b` |\n"
 
 
