@@ -36,7 +36,7 @@ if _typing.TYPE_CHECKING:
     from tenuto.agent import Agent, Limits, McpServer, McpTools, Model, RunResult, Session
     from tenuto.agent.function_tool import Tool, tool
 
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "Agent",
@@ -92,9 +92,21 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """The agent's room is opened when it is first asked for: most who wrap a client never do."""
+    """Load the agent, and read the version, on first use: most programs need neither."""
+    if name == "__version__":
+        return _version()
     if name in __all__:  # all others are here, and are not asked for in this way
         import tenuto.agent as room
 
         return getattr(room, name)
     raise AttributeError(f"module 'tenuto' has no attribute {name!r}")
+
+
+def _version() -> str:
+    """Return the version of the installed distribution; "0+unknown" if there is none."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("tenuto")
+    except PackageNotFoundError:
+        return "0+unknown"

@@ -39,6 +39,11 @@ def test_a_cell_cannot_break_its_table() -> None:
     assert page.table(["a"], [["x|y\nz"]])[2] == r"| x\|y z |"
 
 
+def test_code_may_hold_backticks() -> None:
+    assert page.code("a") == "`a`"
+    assert page.code("`a`|b") == "`` `a`|b ``"
+
+
 def test_every_rung_stands_in_the_diagram_and_in_the_table() -> None:
     text = page_ladders.render()
     for outcome, ladder in LADDERS.items():
