@@ -66,21 +66,23 @@ def _once(wire: str) -> dict[str, Any]:
 
 
 def prompt_of(asker: Any, wire: str, fault: str) -> str:
+    """Return a prompt that no other turn has."""
     prompt: str = asker.prompt_for(CASES_ON[wire][fault])
     return prompt
 
 
-def ask(asker: Any, wire: str, mode: str, way: str, fault: str) -> None:
-    prompt = prompt_of(asker, wire, fault)
+def ask(asker: Any, wire: str, mode: str, way: str, fault: str, prompt: str = "") -> None:
+    """Ask; `prompt` is one of `prompt_of`, "" for a new one."""
+    prompt = prompt or prompt_of(asker, wire, fault)
     counted = wire == "openai-chat" and mode == "stream"
     more = {"stream_options": {"include_usage": True}} if counted else {}
     row = user(prompt) if wire == "gemini-generate" else {"role": "user", "content": prompt}
     asker.ask([row], mode, way, model=f"sim/{fault}", **more)
 
 
-async def ask_in_task(asker: Any, wire: str, mode: str, fault: str) -> None:
+async def ask_in_task(asker: Any, wire: str, mode: str, fault: str, prompt: str) -> None:
     """Ask by the async client; what the SDK raises is passed over."""
-    prompt, model, streams = prompt_of(asker, wire, fault), f"sim/{fault}", mode == "stream"
+    model, streams = f"sim/{fault}", mode == "stream"
     given: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": prompt}]}
     try:
         if wire == "gemini-generate":

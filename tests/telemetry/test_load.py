@@ -37,13 +37,15 @@ def around(out: Leaving, wire: str, prompt: str) -> AbstractContextManager[objec
 
 
 def ask(out: Leaving, asker: Any, wire: str, mode: str, way: str, fault: str) -> None:
-    with around(out, wire, prompt_of(asker, wire, fault)):
-        load.ask(asker, wire, mode, way, fault)
+    prompt = prompt_of(asker, wire, fault)
+    with around(out, wire, prompt):
+        load.ask(asker, wire, mode, way, fault, prompt)
 
 
 async def ask_in_task(out: Leaving, asker: Any, wire: str, mode: str, fault: str) -> None:
-    with around(out, wire, prompt_of(asker, wire, fault)):
-        await load.ask_in_task(asker, wire, mode, fault)
+    prompt = prompt_of(asker, wire, fault)
+    with around(out, wire, prompt):
+        await load.ask_in_task(asker, wire, mode, fault, prompt)
 
 
 def in_sequence(sim: Simulator, out: Leaving, turns: list[Asked]) -> None:
