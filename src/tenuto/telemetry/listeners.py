@@ -65,10 +65,16 @@ def is_listening() -> bool:
     return bool(_listeners)
 
 
-def heard_by(on_event: OnEvent | None) -> OnEvent | None:
+def heard_by(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | None:
     """Join a client's own listener and those of the process, and the log lines behind them. None:
-    nobody listens, whatever may come to be logged."""
+    nobody listens, whatever may come to be logged.
+
+    `folder`: where the process writes its events, by the policy of the client; None: nowhere."""
     listeners = _listeners if on_event is None else (on_event, *_listeners)
+    if folder is not None:
+        from tenuto.telemetry.event_folder import events_in
+
+        listeners = (*listeners, events_in(folder))
     if not listeners:
         return None
     if (lines := log_lines()) is not None:

@@ -98,4 +98,6 @@ class Environment:
     @property
     def watched(self) -> bool:
         """Whether somebody wants to hear of, or to decide about, every answer."""
-        return self.on_event is not None or self.policy.decide is not None or is_listening()
+        policy = self.policy
+        told = self.on_event is not None or policy.events is not None or is_listening()
+        return told or policy.decide is not None

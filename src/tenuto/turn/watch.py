@@ -117,7 +117,7 @@ class Watch:
         self.ended = False
         self.report: Report | None = None
         own = around.on_event
-        on_event = heard_by(own if own is not nobody else None)
+        on_event = heard_by(own if own is not nobody else None, around.policy.events)
         self.heard = on_event is not None
         if on_event is not None:  # else nothing is loaded and made
             self.events = self._sender(on_event)
