@@ -93,6 +93,12 @@ def test_the_variable_outweighs_the_code_and_can_switch_it_off(tmp_path, monkeyp
     assert [*tmp_path.iterdir()] == []
 
 
+def test_an_empty_name_is_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chat(answer("It."), policy=policy_for(""))
+    assert [*tmp_path.iterdir()] == []
+
+
 @with_fork
 @pytest.mark.behaviour("P6")
 def test_a_process_that_is_forked_begins_a_file_of_its_own(tmp_path):
@@ -188,6 +194,22 @@ def test_a_folder_that_can_be_written_again_is_written_again(tmp_path, caplog):
     (file,) = folder.iterdir()
     assert [event.turn for event in read_events(file)] == ["3"]
     assert len(caplog.records) == 1
+
+
+@pytest.mark.timeout(20)
+def test_an_event_within_an_event_does_not_wait_for_itself(tmp_path):
+    """As of an abandoned turn that the collector ends at any place."""
+    (tmp_path / "file").touch()
+    inner = iter([started("inner")])
+
+    def now() -> float:
+        for event in inner:
+            hear(event)
+        return 0.0
+
+    hear = EventFolder(str(tmp_path / "file"), now=now)
+    hear(started())
+    assert next(inner, None) is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of files are those of POSIX")

@@ -52,7 +52,8 @@ class EventFile:
             raise ValueError("a file of events has at least 1 byte, and 0 or more older ones")
         self.path = Path(path)
         self._max_bytes, self._keep = max_bytes, keep
-        self._lock = threading.Lock()
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside.
+        self._lock = threading.RLock()
         self._file = -1  # the descriptor; -1: none is open
         self._closed = False
         self._size = 0
@@ -86,7 +87,7 @@ class EventFile:
     def leave(self) -> None:
         """Close the file in a process that was forked from the one that writes it. No lock is
         waited for: the thread that held it is not here."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.close()
 
     def __enter__(self) -> EventFile:

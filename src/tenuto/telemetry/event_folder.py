@@ -61,28 +61,33 @@ class EventFolder:
     def __init__(self, folder: str, now: Callable[[], float] = time.monotonic) -> None:
         self.folder = Path(folder).expanduser().absolute()
         self._now = now
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # as that of an `EventFile`
         self._path: Path | None = None  # of this process's file, once it was begun
         self._file: EventFile | None = None  # while it is open
-        self._told = False  # that it cannot be written
+        self._failed = False  # at any time
         self._rests_until_s = 0.0
 
     def __call__(self, event: Event) -> None:
         """Append an event. Never raises for what the folder or the disk does."""
+        failed = None
         with self._lock:
-            if self._told and self._now() < self._rests_until_s:
+            if self._failed and self._now() < self._rests_until_s:
                 return
             try:
                 if self._file is None:
                     self._file = self._opened()
                 self._file(event)
             except (OSError, ValueError) as error:  # ValueError: no path can be called so
-                self._failed(error)
+                failed = None if self._failed else error  # it is told once
+                self._rest()
+        if failed is not None:
+            where = printable(str(self.folder), 200)
+            log.warning("cannot write events to %s: %s", where, printable(str(failed), 200))
 
     def begin_anew(self) -> None:
         """Leave the file to the process that this one was forked from. No lock is waited for: the
         thread that held it is not here."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         if self._file is not None:
             self._file.leave()
         self._file = self._path = None
@@ -106,15 +111,12 @@ class EventFolder:
         for _, name in found[: max(len(found) - MOST_FILES + 1, 0)]:
             (self.folder / name).unlink(missing_ok=True)
 
-    def _failed(self, error: Exception) -> None:
+    def _rest(self) -> None:
+        self._failed = True
         self._rests_until_s = self._now() + RETRY_S
         if self._file is not None:
             self._file.close()
             self._file = None
-        if not self._told:
-            where = printable(str(self.folder), 200)
-            log.warning("cannot write events to %s: %s", where, printable(str(error), 200))
-        self._told = True
 
 
 _folders: dict[str, EventFolder] = {}

@@ -71,7 +71,7 @@ def heard_by(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | N
 
     `folder`: where the process writes its events, by the policy of the client; None: nowhere."""
     listeners = _listeners if on_event is None else (on_event, *_listeners)
-    if folder is not None:
+    if folder:
         from tenuto.telemetry.event_folder import events_in
 
         listeners = (*listeners, events_in(folder))

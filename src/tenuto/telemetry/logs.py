@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -147,7 +148,12 @@ class _Limit:
     def __init__(self, lines: int, window_s: float, now: Callable[[], float]) -> None:
         self._lines, self._window_s, self._now = lines, window_s, now
         self._begun: dict[tuple[str, str], tuple[float, int]] = {}  # when, and how many since
-        self._lock = threading.Lock()
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Have no lock that a thread holds which is not here, in a process that was forked."""
+        # The collector may end an abandoned turn, and so write a line, in a thread that is inside.
+        self._lock = threading.RLock()
 
     def passes(self, kind: tuple[str, str]) -> int | None:
         """How many lines were left out before this one; None: it is left out too."""
@@ -169,9 +175,16 @@ class _Default(LogLines):
         if getattr(_latest, "event", None) is not event:
             super().__call__(event)
 
+    def begin_anew(self) -> None:
+        """Go on in a process that was forked."""
+        self._limit.begin_anew()
+
 
 DEFAULT = _Default()
 """Writes the lines of every process."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=DEFAULT.begin_anew)
 
 
 class JsonFormatter(logging.Formatter):

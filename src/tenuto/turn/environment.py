@@ -99,5 +99,6 @@ class Environment:
     def watched(self) -> bool:
         """Whether somebody wants to hear of, or to decide about, every answer."""
         policy = self.policy
-        told = self.on_event is not None or policy.events is not None or is_listening()
-        return told or policy.decide is not None
+        if self.on_event is not None or policy.decide is not None:
+            return True
+        return bool(policy.events) or is_listening()
