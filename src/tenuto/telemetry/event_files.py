@@ -52,7 +52,8 @@ class EventFile:
             raise ValueError("a file of events has at least 1 byte, and 0 or more older ones")
         self.path = Path(path)
         self._max_bytes, self._keep = max_bytes, keep
-        self._lock = threading.Lock()
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside.
+        self._lock = threading.RLock()
         self._file = -1  # the descriptor; -1: none is open
         self._closed = False
         self._size = 0
@@ -68,7 +69,9 @@ class EventFile:
         with self._lock:
             if self._closed:
                 return
-            if self._file < 0:  # it could not be opened behind the last one
+            if self._file >= 0 and os.fstat(self._file).st_nlink == 0:  # somebody removed it
+                self._close()
+            if self._file < 0:  # it could not be opened behind the last one either
                 self._open()
             if self._size and self._size + len(line) > self._max_bytes:
                 self._rotate()
@@ -80,6 +83,12 @@ class EventFile:
         with self._lock:
             self._closed = True
             self._close()
+
+    def leave(self) -> None:
+        """Close the file in a process that was forked from the one that writes it. No lock is
+        waited for: the thread that held it is not here."""
+        self._lock = threading.RLock()
+        self.close()
 
     def __enter__(self) -> EventFile:
         return self

@@ -1,11 +1,15 @@
-"""The lines of a file that grows, also across its rotation."""
+"""The lines of files that grow, also across their rotation: of one, or of all in a folder."""
 
 from __future__ import annotations
 
+import contextlib
+import heapq
+import json
 import os
 import stat
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +20,64 @@ POLL_S = 0.2
 
 LINE_MAX_BYTES = 268_435_456
 """A file with a longer line is not read further."""
+
+
+def lines_of(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str | None]:
+    """Yield the lines of a file, as `lines`, or of the files of a folder, as `lines_in`; with
+    `follow`, once there is one of the two."""
+    while follow and not path.exists():
+        yield None
+        time.sleep(poll_s)
+    read = lines_in if path.is_dir() else lines
+    yield from read(path, follow=follow, poll_s=poll_s)
+
+
+def lines_in(folder: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str | None]:
+    """Yield each whole line of the files `*.jsonl` of a folder, and None each time that the ends of
+    all are reached. What is there at first comes by the time that the lines tell, and later what
+    was added to one file after the other. Files that come later are read from their beginning.
+
+    Args and Raises as for `lines`; without `follow`, an `OSError` also where there is no such file.
+    """
+    readers: dict[Path, Iterator[str | None]] = {}
+    gone: set[Path] = set()
+    reads: Callable[[list[Iterator[str]]], Iterator[str]] = _merged
+    while True:
+        there = sorted(folder.glob("*.jsonl"))
+        if not there and not follow:
+            raise OSError(0, "the folder holds no file of events (*.jsonl)")
+        for file in there:
+            if file not in readers:
+                readers[file] = lines(file, follow=follow, poll_s=0.0)
+        yield from reads([_to_its_end(reader) for reader in readers.values()])
+        yield None
+        if not follow:
+            return
+        reads = chain.from_iterable
+        # A file is missing for a moment while it is rotated, and for ever once it was removed.
+        missing = {file for file in readers if not file.exists()}
+        for file in missing & gone:
+            del readers[file]
+        gone = missing
+        time.sleep(poll_s)
+
+
+def _merged(readers: list[Iterator[str]]) -> Iterator[str]:
+    return heapq.merge(*readers, key=_time_of)
+
+
+def _to_its_end(reader: Iterator[str | None]) -> Iterator[str]:
+    for line in reader:
+        if line is None:
+            return
+        yield line
+
+
+def _time_of(line: str) -> float:
+    """When the event of a line happened; 0 where the line tells no time."""
+    with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+        return float(json.loads(line)["time"])
+    return 0.0
 
 
 def lines(
