@@ -54,7 +54,7 @@ def recovering(client: Any, engine: Engine) -> Any:
 def engine_of(client: object) -> Engine | None:
     """The engine of a client that recovers, by itself or by its transport, or None."""
     for one in (client, getattr(client, "_transport", None)):
-        engine = getattr(one, "_tenuto_engine", None)
+        engine = getattr(one, ENGINE, None)
         if isinstance(engine, Engine):
             return engine
     return None
@@ -63,12 +63,21 @@ def engine_of(client: object) -> Engine | None:
 @cache
 def _subclass(base: type) -> type:
     """A subclass of a client's class that recovers; its name stays, for those who print it."""
-    is_async = any(cls.__name__ == "AsyncClient" for cls in base.__mro__)
-    send = sending_async(_marked_async(base)) if is_async else sending(_marked(base))
     # The SDKs' clients close themselves when collected: here the original does that.
-    members = {"send": send, "__del__": lambda self: None, "__module__": base.__module__}
+    members = {
+        "send": sending_of(base), "__del__": lambda self: None, "__module__": base.__module__
+    }  # fmt: skip
     return type(base.__name__, (base,), members)
 
+
+def sending_of(base: type) -> Any:
+    """The `send` of a subclass of this class of clients, whose instances have `_tenuto_engine`."""
+    is_async = any(cls.__name__ == "AsyncClient" for cls in base.__mro__)
+    return sending_async(_marked_async(base)) if is_async else sending(_marked(base))
+
+
+ENGINE = "_tenuto_engine"
+"""The attribute of a client or transport that recovers."""
 
 HANDLED = "tenuto_handled"
 """The extension of a request while a client that recovers sends it."""
