@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -103,6 +104,14 @@ def test_one_dictionary_of_keywords_serves_a_sync_and_an_async_client(replay, li
     assert said(library.Client(**keywords), "sync", replay.base_url) == (WHOLE, END)
     assert said(library.AsyncClient(**keywords), "async", replay.base_url) == (WHOLE, END)
     assert len(replay.requests) == 4
+
+
+@pytest.mark.behaviour("C1")
+def test_a_dictionary_that_a_framework_copies_deeply_still_works(replay):
+    given: dict[str, Any] = {"transport": tenuto.HTTPTransport(policy=POLICY), "timeout": 60}
+    keywords = copy.deepcopy(given)
+    replay.say(CUT, REST)
+    assert said(httpx.Client(**keywords), "sync", replay.base_url) == (WHOLE, END)
 
 
 @pytest.mark.behaviour("S4", "S8a")

@@ -9,13 +9,13 @@ os.environ |= {
     "OTEL_SDK_DISABLED": "true",
 }  # read when it is imported
 
-import httpx  # noqa: E402
-from crewai import LLM, Agent  # noqa: E402
-from crewai.events.utils.console_formatter import set_suppress_console_output  # noqa: E402
-from crewai.tools import tool  # noqa: E402
-from judging import Answer, Given, fault_of  # noqa: E402
+import httpx
+from crewai import LLM, Agent
+from crewai.events.utils.console_formatter import set_suppress_console_output
+from crewai.tools import tool
+from judging import Answer, Given, fault_of
 
-import tenuto  # noqa: E402
+import tenuto
 
 set_suppress_console_output(True)
 

@@ -1,6 +1,6 @@
 """LiteLLM: `completion` with `tenuto.litellm.install()`, in a loop of our own, since it has none."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import litellm
 from judging import Answer, Given, fault_of
@@ -18,7 +18,7 @@ class Driver:
     library = "httpx"
     ways = ("sync", "async")
     provider = "openai"
-    suffix = ""
+    defaults: ClassVar[dict[str, Any]] = {}
 
     installed: Any = None
 
@@ -30,9 +30,10 @@ class Driver:
         self.given = given
         self.talk = Conversation(given.tools)
         tools = {"tools": schemas(given.tools)} if given.tools else {}
-        self.options = {
+        self.options = self.defaults | {
             "model": f"{self.provider}/sim",
-            "api_base": given.base_url.removesuffix("/v1") + ("/v1" if self.provider == "openai" else ""),
+            "api_base": given.base_url.removesuffix("/v1")
+            + ("/v1" if self.provider == "openai" else ""),
             "api_key": "key",
             "max_retries": 0,
             **tools,

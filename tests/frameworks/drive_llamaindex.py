@@ -35,4 +35,8 @@ def _stop(raw: Any) -> str | None:
     """The stop of the last chunk or of the body, as the SDK has it."""
     choices = raw.get("choices") if isinstance(raw, dict) else getattr(raw, "choices", None)
     last = choices[0] if choices else None
-    return last.get("finish_reason") if isinstance(last, dict) else getattr(last, "finish_reason", None)
+    return (
+        last.get("finish_reason")
+        if isinstance(last, dict)
+        else getattr(last, "finish_reason", None)
+    )

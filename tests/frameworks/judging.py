@@ -258,7 +258,8 @@ class Judge:
         """The text that stands last: after calls were run, it is that after their results."""
         if calls:
             return self.sim.answer(prompt)
-        format_ = case.request.get("response_format") or case.request.get("text", {}).get("format")
+        nested = case.request.get("text") or case.request.get("output_config") or {}
+        format_ = case.request.get("response_format") or nested.get("format")
         return self.sim.expected(prompt, case.name, response_format=format_).text
 
 

@@ -117,6 +117,10 @@ class AsyncHTTPTransport(_Async):
         self._tenuto_engine = engine(policy, on_event)
         self._below_async = _Below(self._given, "AsyncHTTPTransport", "handle_async_request")
 
+    def __deepcopy__(self, _: object) -> Self:
+        """Return the transport itself, as frameworks copy their settings."""
+        return self
+
     async def _once_async(self, request: Any, *, stream: bool) -> Any:
         response = await self._below_async.of(request).handle_async_request(request)
         response.request = request
