@@ -20,7 +20,10 @@ have [their own page](events.md). All other names are private and may change. Th
 the examples. Ids such as C23 name a [behaviour](behaviours.md).
 """
 
-MODULES = ("tenuto", "tenuto.agent", "tenuto.agent.events", "tenuto.agent.files", "tenuto.sim")
+MODULES = (
+    "tenuto", "tenuto.agent", "tenuto.agent.events", "tenuto.agent.files", "tenuto.litellm",
+    "tenuto.sim",
+)  # fmt: skip
 """Modules whose names are public; a name that an earlier one has too stands there."""
 
 SECTION = re.compile(r"(Args|Attributes|Returns|Raises):")

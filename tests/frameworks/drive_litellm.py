@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import litellm
+import paths_litellm
 from judging import Answer, Given, fault_of
 from loop import Conversation, schemas
 
@@ -21,6 +22,7 @@ class Driver:
     defaults: ClassVar[dict[str, Any]] = {}
 
     installed: Any = None
+    fails = staticmethod(paths_litellm.fails)
 
     def __init__(self, given: Given) -> None:
         # A client for each case, as the others are given one; what was learned goes with it.

@@ -80,7 +80,12 @@ def main(name: str, to: str, *columns: str) -> int:
     failed = block_fails(name)
     if failed:
         print(f"  the block of the page: {failed}")
-    return int(bool(wrong or failed))
+    # After the block: it leaves a policy installed in the process.
+    with Simulator(token_chars=TOKEN_CHARS) as sim:
+        missed = driver.fails(sim) if hasattr(driver, "fails") else []
+    for path in missed:
+        print(f"  not whole: {path}")
+    return int(bool(wrong or failed or missed))
 
 
 if __name__ == "__main__":
