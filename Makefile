@@ -18,7 +18,8 @@ INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
-FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno
+FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
+  litellm litellm-anthropic llamaindex crewai haystack
 
 .PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
@@ -112,11 +113,12 @@ check-frameworks: .frameworks/pydantic-ai/.installed
 	@$(call INSTALL_INTO,$(@D)/bin/python) $(QUIETLY) --no-deps $(@D)/wheel/*.whl
 	@touch $@
 
-# What is measured on Responses runs in the environment that its framework has.
-ENVIRONMENTS = $(sort $(FRAMEWORKS:%-responses=%))
+# What is measured on a second wire runs in the environment that its framework has.
+ENVIRONMENTS = $(sort $(patsubst %-anthropic,%,$(FRAMEWORKS:%-responses=%)))
 frameworks: $(ENVIRONMENTS:%=.frameworks/%/.installed) ## every fault under each framework, bare and with Tenuto (FRAMEWORKS="agno strands")
 	@failed=; for name in $(FRAMEWORKS); do \
-	  .frameworks/$${name%-responses}/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
+	  base=$${name%-responses}; \
+	  .frameworks/$${base%-anthropic}/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
 	done; \
 	$(BIN)/python tests/frameworks/table.py .frameworks; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi

@@ -26,6 +26,7 @@ MODULES = (
     "tenuto.agent",
     "tenuto.agent.events",
     "tenuto.agent.files",
+    "tenuto.litellm",
     "tenuto.sim",
     "tenuto.telemetry",
     "tenuto.telemetry.opentelemetry",

@@ -2,6 +2,7 @@
 
 client = tenuto.wrap(openai.OpenAI())                        # used exactly as before
 llm = ChatOpenAI(http_client=tenuto.http_client())           # or whatever takes an HTTP client
+http = httpx.Client(transport=tenuto.HTTPTransport())        # or whatever builds its own
 agent = tenuto.Agent("anthropic:claude-…", tools=[…])        # who has no loop yet
 turn = tenuto.Turn("POST", url, headers, body)               # no I/O: for a loop of one's own
 stop = tenuto.detect(response)                               # SDK object, dict, or bytes
@@ -10,6 +11,7 @@ stop = tenuto.detect(response)                               # SDK object, dict,
 import typing as _typing
 
 from tenuto.clients.http_client import async_http_client, http_client
+from tenuto.clients.transport import AsyncHTTPTransport, HTTPTransport
 from tenuto.clients.wrap import wrap
 from tenuto.config import load_policy
 from tenuto.core.errors import (
@@ -41,11 +43,13 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "Agent",
     "AgentError",
+    "AsyncHTTPTransport",
     "Capabilities",
     "Confidence",
     "Decision",
     "Event",
     "FaultKind",
+    "HTTPTransport",
     "Head",
     "Limits",
     "Lost",
