@@ -6,7 +6,7 @@ from dataclasses import fields
 from page import code, sentence, table
 
 from tenuto.cli.docstrings import attributes
-from tenuto.core.policy import RULES, Decision, Policy
+from tenuto.core.policy import GROUPS, RULES, Decision, Policy
 from tenuto.wires.unsupported import KEYS
 
 HEAD = """\
@@ -54,7 +54,11 @@ def decide(decision: tenuto.Decision) -> str | None:
 def render() -> str:
     """The page."""
     lines = [HEAD]
-    lines += table(["TOML key", "Environment", "Default", "Allowed", "Meaning"], _settings())
+    for group, title in GROUPS.items():
+        lines += [f"## {title}", ""]
+        columns = ["TOML key", "Environment", "Default", "Allowed", "Meaning"]
+        lines += [*table(columns, _settings(group)), ""]
+    lines.pop()
     lines.append(CODE_HEAD)
     lines += table(["Argument", "Default", "Meaning"], _code_only())
     lines.append(LEFT_OUT_HEAD)
@@ -65,12 +69,13 @@ def render() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _settings() -> Iterator[list[str]]:
+def _settings(group: str) -> Iterator[list[str]]:
     policy, told = Policy(), attributes(Policy.__doc__)
     for key, rule in RULES.items():
-        value = code(_toml(getattr(policy, key)))
-        allowed = rule.allowed.replace("'", "`")
-        yield [code(key), code(f"TENUTO_{key.upper()}"), value, allowed, sentence(told[key])]
+        if rule.group == group:
+            allowed = rule.allowed.replace("'", "`")
+            value = code(_toml(getattr(policy, key)))
+            yield [code(key), code(f"TENUTO_{key.upper()}"), value, allowed, sentence(told[key])]
 
 
 def _code_only() -> Iterator[list[str]]:

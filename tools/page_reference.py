@@ -26,6 +26,7 @@ MODULES = ("tenuto", "tenuto.agent", "tenuto.agent.events", "tenuto.agent.files"
 SECTION = re.compile(r"(Args|Attributes|Returns|Raises):")
 WIDTH = 96
 ITEM = re.compile(r"(\w+(?:, \w+)*): (.*)")
+GROUP = re.compile(r"    (\w[\w ]*):")
 
 
 def render() -> str:
@@ -181,11 +182,15 @@ def _prose(docstring: str) -> Iterator[str]:
         if begun:
             section = True
             yield from (f"**{begun[1]}**", "")
+        elif section and not text:
+            yield line
+        elif section and (group := GROUP.fullmatch(line)):
+            yield f"*{group[1]}*"
         elif section and line.startswith("    "):
             item = ITEM.fullmatch(text) if not line.startswith("     ") else None
             yield f"- {codes(item[1].split(', '))}: {item[2]}" if item else f"  {text}"
         else:
-            section = section and not text
+            section = False
             yield line
     if example:
         yield "```"

@@ -10,7 +10,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import RULES, Policy, wrong_value
+from tenuto.core.policy import RULES, Policy
+from tenuto.core.rule import wrong_value
 from tenuto.core.stop import printable
 
 log = logging.getLogger("tenuto")

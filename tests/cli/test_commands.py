@@ -280,6 +280,7 @@ def test_policy_lists_every_setting_with_the_value_in_force(
     settings: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert list(settings) == list(RULES)
     assert settings["empty_retries"] == {
+        "group": "Empty answers",
         "value": 4,
         "default": 1,
         "allowed": "a whole number from 0 to 10",
@@ -288,7 +289,7 @@ def test_policy_lists_every_setting_with_the_value_in_force(
     }
     assert main(["policy"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    row = "empty_retries\t4\t1\ta whole number from 0 to 10\tTENUTO_EMPTY_RETRIES\t"
+    row = "empty_retries\tEmpty answers\t4\t1\ta whole number from 0 to 10\tTENUTO_EMPTY_RETRIES\t"
     assert any(line.startswith(row) for line in lines)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tenuto.core.errors import PolicyError, TenutoError
-from tenuto.core.policy import RULES, Policy
+from tenuto.cli.docstrings import attributes
+from tenuto.core.policy import GROUPS, OBSERVING, RULES, Policy
 
 MANY = 10**12
 UNBOUNDED = None
@@ -156,6 +157,11 @@ def test_a_text_is_a_text_or_none(key) -> None:
         assert "a text, or none" in refused(key, wrong)
 
 
+def test_settings_are_given_by_name_so_that_their_order_means_nothing() -> None:
+    with pytest.raises(TypeError, match="positional argument"):
+        Policy("error")  # type: ignore[misc]
+
+
 def test_decide_is_a_callable() -> None:
     assert "a callable" in refused("decide", "stop")
     assert Policy(decide=print).decide is print
@@ -223,3 +229,23 @@ def test_a_bad_variable_is_named_with_what_it_holds(variable, text) -> None:
 def test_an_empty_variable_is_an_unset_one(key, empty):
     policy = Policy(capture="turns", hard_max_tokens=7, empty_recovery=False)
     assert policy.with_environment({f"TENUTO_{key.upper()}": empty}) == policy
+
+
+@pytest.mark.behaviour("P3")
+def test_every_setting_belongs_to_a_group_and_stands_beside_the_others_of_it() -> None:
+    groups = [rule.group for rule in RULES.values()]
+    assert list(dict.fromkeys(groups)) == list(GROUPS)
+    assert groups == sorted(groups, key=list(GROUPS).index)
+    assert set(OBSERVING) == {key for key in RULES if key.startswith("capture")}
+
+
+@pytest.mark.behaviour("P3")
+def test_the_docstring_shows_the_settings_below_the_titles_of_their_groups() -> None:
+    doc = Policy.__doc__ or ""
+    titles = [*GROUPS.values(), "In code only"]
+    places = [doc.index(f"\n        {title}:\n") for title in titles]
+    assert places == sorted(places)
+    for key, rule in RULES.items():
+        shown = list(GROUPS).index(rule.group)
+        assert places[shown] < doc.index(f"\n        {key}: ") < places[shown + 1]
+    assert set(RULES) < set(attributes(doc))

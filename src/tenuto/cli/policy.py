@@ -7,7 +7,7 @@ from typing import Any
 from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.config import load_policy
-from tenuto.core.policy import RULES, Policy, plain
+from tenuto.core.policy import GROUPS, RULES, Policy, plain
 
 EXAMPLES = (
     "tenuto policy",
@@ -17,7 +17,8 @@ EXAMPLES = (
 
 
 def policy(*, json: JsonFlag = False) -> None:
-    """List all settings: the value in force here, the default, what is allowed, what it means.
+    """List all settings by group: the value in force here, the default, what is allowed, what it
+    means.
 
     Settings come from [tool.tenuto] in pyproject.toml, from tenuto.toml and from the environment;
     the later of these wins.
@@ -26,10 +27,10 @@ def policy(*, json: JsonFlag = False) -> None:
         json: print one JSON object, with a key for each setting.
     """
     settings = described(load_policy())
-    columns = ("value", "default", "allowed", "variable", "meaning")
+    columns = ("group", "value", "default", "allowed", "variable", "meaning")
     print_rows(
         settings,
-        ("setting", "in force", "default", "allowed", "environment variable", "meaning"),
+        ("setting", "group", "in force", "default", "allowed", "environment variable", "meaning"),
         ((name, *(_shown(of[column]) for column in columns)) for name, of in settings.items()),
         json=json,
     )
@@ -44,6 +45,7 @@ def described(in_force: Policy) -> dict[str, dict[str, Any]]:
     default, meanings = Policy(), attributes(Policy.__doc__)
     return {
         name: {
+            "group": GROUPS[rule.group],
             "value": plain(getattr(in_force, name)),
             "default": plain(getattr(default, name)),
             "allowed": rule.allowed,

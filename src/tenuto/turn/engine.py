@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tenuto.core.event import OnEvent
-from tenuto.core.policy import Policy, wrong_value
+from tenuto.core.policy import Policy
+from tenuto.core.rule import wrong_value
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
