@@ -7,6 +7,7 @@ from page import code, sentence, table
 
 from tenuto.cli.docstrings import attributes
 from tenuto.core.policy import GROUPS, RULES, Decision, Policy
+from tenuto.core.presets import PRESETS, Preset
 from tenuto.wires.unsupported import KEYS
 
 HEAD = """\
@@ -15,11 +16,23 @@ HEAD = """\
 This page lists every limit and switch. A setting has the same name everywhere: as an argument of
 `tenuto.Policy`, as a key in `tenuto.toml` or under `[tool.tenuto]` in `pyproject.toml`, and, in
 capitals after `TENUTO_`, as an environment variable. Environment variables override `tenuto.toml`,
-which overrides `pyproject.toml`. Tenuto ignores all three if you pass a policy in code, except
-the `TENUTO_CAPTURE…` variables. An empty variable counts as unset.
+which overrides `pyproject.toml`, which overrides a [preset](#presets). Tenuto ignores all of them
+if you pass a policy in code, except the `TENUTO_CAPTURE…` variables. An empty variable counts as
+unset.
 
 For a number of attempts, 0 turns that recovery off. For a limit in characters, bytes, tokens or
 seconds, 0 removes the limit. `none` means that Tenuto works the value out.
+"""
+
+PRESETS_HEAD = """
+## Presets
+
+A preset is a policy for programs of one kind. In code it is a constructor that takes further
+settings: `tenuto.Policy.for_agents(turn_timeout_s=120)`. In a file it is the key `preset`
+(`preset = "agents"`), and in the environment `TENUTO_PRESET`. The last place that names a preset
+decides which one applies, and `TENUTO_PRESET=none` stands for none. A setting of any file or
+variable overrides the preset, wherever the preset is named. `tenuto policy` shows where each value
+comes from. `Policy(...)` in code starts from the defaults.
 """
 
 CODE_HEAD = """
@@ -59,6 +72,11 @@ def render() -> str:
         columns = ["TOML key", "Environment", "Default", "Allowed", "Meaning"]
         lines += [*table(columns, _settings(group)), ""]
     lines.pop()
+    lines.append(PRESETS_HEAD)
+    for name, preset in PRESETS.items():
+        lines += [f'`Policy.for_{name}()`, `preset = "{name}"`: {preset.about}', ""]
+        lines += [*table(["Setting", "Value", "Default", "Why"], _choices(preset)), ""]
+    lines.pop()
     lines.append(CODE_HEAD)
     lines += table(["Argument", "Default", "Meaning"], _code_only())
     lines.append(LEFT_OUT_HEAD)
@@ -76,6 +94,13 @@ def _settings(group: str) -> Iterator[list[str]]:
             allowed = rule.allowed.replace("'", "`")
             value = code(_toml(getattr(policy, key)))
             yield [code(key), code(f"TENUTO_{key.upper()}"), value, allowed, sentence(told[key])]
+
+
+def _choices(preset: Preset) -> Iterator[list[str]]:
+    policy = Policy()
+    for key, choice in preset.choices.items():
+        default = code(_toml(getattr(policy, key)))
+        yield [code(key), code(_toml(choice.value)), default, choice.why]
 
 
 def _code_only() -> Iterator[list[str]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tenuto.core.errors import PolicyError, TenutoError
 from tenuto.cli.docstrings import attributes
+from tenuto.core.errors import PolicyError, TenutoError
 from tenuto.core.policy import GROUPS, OBSERVING, RULES, Policy
 
 MANY = 10**12
@@ -159,7 +159,7 @@ def test_a_text_is_a_text_or_none(key) -> None:
 
 def test_settings_are_given_by_name_so_that_their_order_means_nothing() -> None:
     with pytest.raises(TypeError, match="positional argument"):
-        Policy("error")  # type: ignore[misc]
+        Policy("error")  # type: ignore[call-arg]
 
 
 def test_decide_is_a_callable() -> None:

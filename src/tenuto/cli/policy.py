@@ -6,7 +6,7 @@ from typing import Any
 
 from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_rows
-from tenuto.config import load_policy
+from tenuto.config import Settings, load_settings
 from tenuto.core.policy import GROUPS, RULES, Policy, plain
 
 EXAMPLES = (
@@ -17,36 +17,47 @@ EXAMPLES = (
 
 
 def policy(*, json: JsonFlag = False) -> None:
-    """List all settings by group: the value in force here, the default, what is allowed, what it
-    means.
+    """List all settings by group: the value in force here, where it comes from, the default, what
+    is allowed, what it means.
 
-    Settings come from [tool.tenuto] in pyproject.toml, from tenuto.toml and from the environment;
-    the later of these wins.
+    Settings come from a preset, from [tool.tenuto] in pyproject.toml, from tenuto.toml and from the
+    environment; the later of these wins.
 
     Args:
         json: print one JSON object, with a key for each setting.
     """
-    settings = described(load_policy())
-    columns = ("group", "value", "default", "allowed", "variable", "meaning")
+    settings = described(load_settings())
+    columns = ("group", "value", "from", "default", "allowed", "variable", "meaning")
     print_rows(
         settings,
-        ("setting", "group", "in force", "default", "allowed", "environment variable", "meaning"),
+        (
+            "setting",
+            "group",
+            "in force",
+            "from",
+            "default",
+            "allowed",
+            "environment variable",
+            "meaning",
+        ),
         ((name, *(_shown(of[column]) for column in columns)) for name, of in settings.items()),
         json=json,
     )
 
 
-def described(in_force: Policy) -> dict[str, dict[str, Any]]:
+def described(settings: Settings) -> dict[str, dict[str, Any]]:
     """The settings by name, as plain values.
 
-    >>> described(Policy(backoff_s=2.0))["backoff_s"]["value"]
-    2.0
+    >>> told = described(Settings(Policy(backoff_s=2.0), {"backoff_s": "tenuto.toml"}, None))
+    >>> told["backoff_s"]["value"], told["backoff_s"]["from"], told["backoff_max_s"]["from"]
+    (2.0, 'tenuto.toml', 'default')
     """
     default, meanings = Policy(), attributes(Policy.__doc__)
     return {
         name: {
             "group": GROUPS[rule.group],
-            "value": plain(getattr(in_force, name)),
+            "value": plain(getattr(settings.policy, name)),
+            "from": settings.sources.get(name, "default"),
             "default": plain(getattr(default, name)),
             "allowed": rule.allowed,
             "variable": f"TENUTO_{name.upper()}",

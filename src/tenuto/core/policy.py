@@ -8,11 +8,12 @@ what is allowed; errors and documentation are made from it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from tenuto.core.errors import PolicyError
+from tenuto.core.presets import PRESETS, values_of
 from tenuto.core.rule import Rule, shown, wrong_value
 from tenuto.core.stop import Stop
 
@@ -237,6 +238,57 @@ class Policy:
         if self.decide is not None and not callable(self.decide):
             raise wrong_value("decide", self.decide, "a callable, or none")
 
+    @classmethod
+    def for_chat(cls, **changes: Any) -> Policy:
+        """A policy for a window in which a person waits and reads along: short waits, and a line of
+        text in place of what is missing. docs/policy.md lists its values and their reasons.
+
+        Args:
+            changes: settings by name; they outweigh the preset.
+
+        Raises:
+            PolicyError: a setting is not known or a value is not allowed.
+
+        >>> policy = Policy.for_chat(turn_timeout_s=30)
+        >>> policy.on_incomplete, policy.turn_timeout_s
+        ('notice', 30)
+        """
+        return _preset("chat", changes)
+
+    @classmethod
+    def for_agents(cls, **changes: Any) -> Policy:
+        """A policy for a loop that runs tools, a framework's or one of your own: an unfinished turn
+        is an error, so that no loop takes it for a complete one. docs/policy.md lists its values
+        and their reasons.
+
+        Args:
+            changes: settings by name; they outweigh the preset.
+
+        Raises:
+            PolicyError: a setting is not known or a value is not allowed.
+
+        >>> Policy.for_agents().on_incomplete
+        'error'
+        """
+        return _preset("agents", changes)
+
+    @classmethod
+    def for_batch(cls, **changes: Any) -> Policy:
+        """A policy for jobs that nobody waits for: patient retries, a larger budget, and an error
+        for what stays unfinished. docs/policy.md lists its values and their reasons.
+
+        Args:
+            changes: settings by name; they outweigh the preset.
+
+        Raises:
+            PolicyError: a setting is not known or a value is not allowed.
+
+        >>> policy = Policy.for_batch(hard_max_tokens=4_000)
+        >>> policy.fault_retries, policy.hard_max_tokens
+        (6, 4000)
+        """
+        return _preset("batch", changes)
+
     def changed(self, values: Mapping[str, object]) -> Policy:
         """This policy with other values, as a table of TOML gives them.
 
@@ -246,11 +298,7 @@ class Policy:
         >>> Policy().changed({"empty_recovery": False}).empty_recovery
         False
         """
-        for key in values:
-            if key not in RULES:
-                raise PolicyError(
-                    f"{shown(key, str)} is not a setting; the settings are {', '.join(RULES)}"
-                )
+        check_names(values, RULES)
         return replace(self, **dict(values))  # type: ignore[arg-type]
 
     def with_environment(self, variables: Mapping[str, str]) -> Policy:
@@ -290,6 +338,20 @@ class Policy:
         return self.with_environment({n: variables[n] for n in names if n in variables})
 
 
+def _preset(name: str, changes: Mapping[str, Any]) -> Policy:
+    check_names(changes, [item.name for item in fields(Policy)])
+    return Policy(**{**values_of(name), **changes})
+
+
+def check_names(given: Iterable[str], known: Collection[str]) -> None:
+    """Raise a `PolicyError` for the first name that is not one of those that are known."""
+    for key in given:
+        if key not in known:
+            raise PolicyError(
+                f"{shown(key, str)} is not a setting; the settings are {', '.join(known)}"
+            )
+
+
 def plain(value: object) -> object:
     """The value of a setting as JSON and TOML have it.
 
@@ -318,3 +380,7 @@ GROUPS: dict[str, str] = {
 
 OBSERVING = tuple(key for key, rule in RULES.items() if rule.group == "observing")
 """Settings that change nothing about a turn, only what is written down about it."""
+
+PRESET = Rule(str, choices=tuple(PRESETS), optional=True)
+"""What the key `preset` of files and the environment allows. It is no setting of a policy: it gives
+values to those that no file and no variable sets."""
