@@ -1,12 +1,12 @@
 """docs/policy.md: every setting; what it means stands in the docstring of `Policy` alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
 from page import code, sentence, table
 
 from tenuto.cli.docstrings import attributes
-from tenuto.core.policy import GROUPS, RULES, Decision, Policy
+from tenuto.core.policy import EXCEPTIONS, GROUPS, RULES, Decision, Policy
 from tenuto.core.presets import PRESETS, Preset
 from tenuto.wires.unsupported import KEYS
 
@@ -33,6 +33,42 @@ settings: `tenuto.Policy.for_agents(turn_timeout_s=120)`. In a file it is the ke
 decides which one applies, and `TENUTO_PRESET=none` stands for none. A setting of any file or
 variable overrides the preset, wherever the preset is named. `tenuto policy` shows where each value
 comes from. `Policy(...)` in code starts from the defaults.
+"""
+
+EXCEPTIONS_HEAD = """
+## For one provider or model
+
+Settings may differ for a provider, or for models whose names fit a pattern:
+
+```toml
+on_incomplete = "error"
+
+[providers.anthropic]
+pause_resumes = 20
+
+[models."gpt-5*"]
+thinking_retries = 2
+
+[models."*-mini"]
+preset = "chat"
+```
+
+```python
+policy = tenuto.Policy(
+    on_incomplete="error",
+    providers={"anthropic": {"pause_resumes": 20}},
+    models={"gpt-5*": {"thinking_retries": 2}, "*-mini": {"preset": "chat"}},
+)
+```
+
+In `pyproject.toml` the tables are `[tool.tenuto.providers.anthropic]` and
+`[tool.tenuto.models."gpt-5*"]`. Where several places set a value, the last of these wins:
+
+1. the default, then the preset
+2. `pyproject.toml`, then `tenuto.toml`
+3. the table of the provider, then those of the models, in their order
+4. the environment
+5. [one request](#for-one-request)
 """
 
 CODE_HEAD = """
@@ -77,8 +113,12 @@ def render() -> str:
         lines += [f'`Policy.for_{name}()`, `preset = "{name}"`: {preset.about}', ""]
         lines += [*table(["Setting", "Value", "Default", "Why"], _choices(preset)), ""]
     lines.pop()
+    lines.append(EXCEPTIONS_HEAD)
+    lines += table(["Table", "Meaning"], _fields(EXCEPTIONS))
     lines.append(CODE_HEAD)
-    lines += table(["Argument", "Default", "Meaning"], _code_only())
+    code_only = [item.name for item in fields(Policy)]
+    code_only = [name for name in code_only if name not in (*RULES, *EXCEPTIONS)]
+    lines += table(["Argument", "Meaning"], _fields(code_only))
     lines.append(LEFT_OUT_HEAD)
     lines += table(["Key", "Values that may be left out", "Why", "Where"], _left_out())
     lines.append(DECISION_HEAD)
@@ -103,11 +143,10 @@ def _choices(preset: Preset) -> Iterator[list[str]]:
         yield [code(key), code(_toml(choice.value)), default, choice.why]
 
 
-def _code_only() -> Iterator[list[str]]:
+def _fields(names: Iterable[str]) -> Iterator[list[str]]:
     told = attributes(Policy.__doc__)
-    for item in fields(Policy):
-        if item.name not in RULES:
-            yield [code(item.name), code(item.default), sentence(told[item.name])]
+    for name in names:
+        yield [code(name), sentence(told[name])]
 
 
 def _left_out() -> Iterator[list[str]]:

@@ -8,10 +8,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import PRESET, RULES, Policy
+from tenuto.core.policy import EXCEPTIONS, PRESET, RULES, Policy
 from tenuto.core.presets import values_of
 from tenuto.core.rule import wrong_value
 from tenuto.core.stop import printable
@@ -25,7 +25,8 @@ class Settings(NamedTuple):
     Attributes:
         policy: what they make.
         sources: where each value comes from that is not the default: `pyproject.toml`,
-            `tenuto.toml`, the variable's name, or `preset agents`; by setting.
+            `tenuto.toml`, the variable's name, or `preset agents`; by setting, and by
+            `models.<pattern>.<setting>` for one of some models.
         preset: the name of the preset, or None.
     """
 
@@ -37,7 +38,9 @@ class Settings(NamedTuple):
 def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None = None) -> Policy:
     """The policy that files and environment ask for; the later of these wins: the preset that one
     of them names, pyproject.toml's `[tool.tenuto]`, tenuto.toml, the environment. A `TENUTO_*`
-    variable that is not a setting has no effect: a warning names it, once in a process.
+    variable that is not a setting has no effect: a warning names it, once in a process. The tables
+    `providers` and `models` of a file outweigh the plain settings of both files, and variables
+    outweigh the tables.
 
     Args:
         folder: where the files are looked for; None: the working folder. Parents are not searched.
@@ -79,14 +82,19 @@ def _settled(
     """The policy of the tables of files, by the file's name, and of the environment: a later one
     outweighs an earlier one, and each of them the preset, whoever names that."""
     preset, values, sources = None, dict[str, object](), dict[str, str]()
+    exceptions: dict[str, dict[str, dict[str, object]]] = {part: {} for part in EXCEPTIONS}
     for name, table in tables:
-        given = dict(table)
+        given: dict[str, Any] = dict(table)
         try:
             if "preset" in given:
                 preset = _checked_preset("preset", given.pop("preset"))
             Policy().changed(given)
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from None
+        for part in EXCEPTIONS:
+            for whose, changes in given.pop(part, {}).items():
+                exceptions[part][whose] = exceptions[part].get(whose, {}) | changes
+                sources |= {f"{part}.{whose}.{key}": name for key in changes}
         values |= given
         sources |= dict.fromkeys(given, name)
     if text := variables.get("TENUTO_PRESET", "").strip():
@@ -94,7 +102,7 @@ def _settled(
     begun = values_of(preset) if preset is not None else {}
     sources = dict.fromkeys(begun, f"preset {preset}") | sources
     sources |= {key: name for name, key in _NAMES.items() if variables.get(name, "").strip()}
-    policy = Policy().changed(begun | values).with_environment(variables)
+    policy = Policy().changed(begun | values | exceptions).with_environment(variables)
     return Settings(policy, sources, preset)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.config import Settings, load_settings
-from tenuto.core.policy import GROUPS, RULES, Policy, plain
+from tenuto.core.policy import EXCEPTIONS, GROUPS, RULES, Policy, plain
 
 EXAMPLES = (
     "tenuto policy",
@@ -24,12 +25,13 @@ def policy(*, json: JsonFlag = False) -> None:
     environment; the later of these wins.
 
     Args:
-        json: print one JSON object, with a key for each setting.
+        json: print one JSON object, with a key for each setting; its `exceptions` are its values
+            for single providers and models.
     """
-    settings = described(load_settings())
+    told = described(load_settings())
     columns = ("group", "value", "from", "default", "allowed", "variable", "meaning")
     print_rows(
-        settings,
+        told,
         (
             "setting",
             "group",
@@ -40,7 +42,7 @@ def policy(*, json: JsonFlag = False) -> None:
             "environment variable",
             "meaning",
         ),
-        ((name, *(_shown(of[column]) for column in columns)) for name, of in settings.items()),
+        _rows(told, columns),
         json=json,
     )
 
@@ -53,11 +55,24 @@ def described(settings: Settings) -> dict[str, dict[str, Any]]:
     (2.0, 'tenuto.toml', 'default')
     """
     default, meanings = Policy(), attributes(Policy.__doc__)
+    exceptions = [
+        (f"{table}.{whose}", changes)
+        for table in EXCEPTIONS
+        for whose, changes in getattr(settings.policy, table).items()
+    ]
     return {
         name: {
             "group": GROUPS[rule.group],
             "value": plain(getattr(settings.policy, name)),
             "from": settings.sources.get(name, "default"),
+            "exceptions": {
+                whose: {
+                    "value": plain(changes[name]),
+                    "from": settings.sources.get(f"{whose}.{name}", "preset"),
+                }
+                for whose, changes in exceptions
+                if name in changes
+            },
             "default": plain(getattr(default, name)),
             "allowed": rule.allowed,
             "variable": f"TENUTO_{name.upper()}",
@@ -65,6 +80,15 @@ def described(settings: Settings) -> dict[str, dict[str, Any]]:
         }
         for name, rule in RULES.items()
     }
+
+
+def _rows(told: dict[str, dict[str, Any]], columns: Sequence[str]) -> Iterator[list[str]]:
+    """A row for each setting, and one below it for each exception."""
+    for name, of in told.items():
+        yield [name, *(_shown(of[column]) for column in columns)]
+        for whose, other in of["exceptions"].items():
+            cells = {"value": _shown(other["value"]), "from": other["from"]}
+            yield [f"{name} for {whose}", *(cells.get(column, "") for column in columns)]
 
 
 def _shown(value: object) -> str:

@@ -7,9 +7,9 @@ what is allowed; errors and documentation are made from it.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
 from tenuto.core.errors import PolicyError
@@ -20,6 +20,9 @@ from tenuto.core.stop import Stop
 OnIncomplete = Literal["stop", "notice", "error"]
 TruncatedCalls = Literal["refuse", "execute_complete"]
 Prefill = Literal["auto", "always", "never"]
+
+Changes = Mapping[str, Mapping[str, object]]
+"""Settings that differ, by whom they differ for."""
 
 
 def _f(
@@ -170,6 +173,16 @@ class Policy:
         capture_share: the share of healthy turns that Tenuto captures. A turn that took more than
             one attempt, or did not end complete, is always captured. 1: all turns; 0: only those.
 
+        Exceptions:
+
+        providers: settings that hold for one provider, by its name as in docs/providers.md:
+            `{"anthropic": {"pause_resumes": 20}}`. Its base URL says who it is, so a provider on a
+            host of your own needs `tenuto.register`. "unknown" is any that is not known.
+        models: settings that hold for models, by a pattern with `*` and `?` for their names as the
+            request says them, in any letters: `{"gpt-5*": {"thinking_retries": 2}}`. They outweigh
+            those of `providers`, and later patterns earlier ones. Both may name a `preset`. Neither
+            may set what observes turns.
+
         In code only:
 
         decide: Tenuto calls it with each `Decision`. It returns None to agree, "stop" to end the
@@ -224,17 +237,17 @@ class Policy:
     capture_max_bytes: int = _f("observing", 16_777_216, int)
     capture_max_files: int = _f("observing", 0, int)
     capture_share: float = _f("observing", 1.0, float, 0, 1)
+    providers: Changes = field(default_factory=dict, hash=False)
+    models: Changes = field(default_factory=dict, hash=False)
     decide: Callable[[Decision], str | None] | None = None
 
     def __post_init__(self) -> None:
         for key, rule in RULES.items():
-            value = getattr(self, key)
-            if rule.kind is frozenset and isinstance(value, set | list | tuple):
-                with contextlib.suppress(TypeError):  # a list in it: the check below says so
-                    value = frozenset(value)
-                    object.__setattr__(self, key, value)
-            if not rule.accepts(value):
-                raise wrong_value(key, value, rule.allowed)
+            value = rule.checked(key, getattr(self, key))
+            if rule.kind is frozenset:
+                object.__setattr__(self, key, value)
+        for table in EXCEPTIONS:
+            object.__setattr__(self, table, _checked_exceptions(table, getattr(self, table)))
         if self.decide is not None and not callable(self.decide):
             raise wrong_value("decide", self.decide, "a callable, or none")
 
@@ -298,11 +311,34 @@ class Policy:
         >>> Policy().changed({"empty_recovery": False}).empty_recovery
         False
         """
-        check_names(values, RULES)
+        check_names(values, (*RULES, *EXCEPTIONS))
         return replace(self, **dict(values))  # type: ignore[arg-type]
 
+    def resolved(self, provider: str, model: str) -> Policy:
+        """The policy for one provider and model: this one without exceptions, changed by those of
+        the provider and then by those of each pattern that fits the model, in their order.
+
+        Args:
+            provider: its name, as in docs/providers.md; "unknown" for any other.
+            model: as the request says it; "" where it says none.
+
+        >>> policy = Policy(providers={"groq": {"fault_retries": 5}}, models={"gpt-*": {}})
+        >>> policy.resolved("groq", "gpt-oss-20b").fault_retries
+        5
+        >>> policy.resolved("openai", "gpt-4o").fault_retries
+        2
+        """
+        if not self.providers and not self.models:
+            return self
+        values: dict[str, Any] = dict(self.providers.get(provider, {}))
+        for pattern, changes in self.models.items():
+            if fnmatchcase(model.lower(), pattern.lower()):
+                values |= changes
+        return replace(self, **values, providers={}, models={})
+
     def with_environment(self, variables: Mapping[str, str]) -> Policy:
-        """This policy with the values of `TENUTO_*` variables.
+        """This policy with the values of `TENUTO_*` variables, which hold for every provider and
+        model.
 
         Variables with that prefix that are not settings are left alone: others may own them. An
         empty variable counts as unset.
@@ -320,7 +356,16 @@ class Policy:
                 found[key] = value = rule.read(text)
                 if not rule.accepts(value):
                     raise wrong_value(name, value, rule.allowed)
-        return self.changed(found)
+        if not found:
+            return self
+        exceptions = {
+            table: {
+                name: {key: value for key, value in changes.items() if key not in found}
+                for name, changes in getattr(self, table).items()
+            }
+            for table in EXCEPTIONS
+        }
+        return self.changed(found | exceptions)
 
     def observed_by(self, variables: Mapping[str, str]) -> Policy:
         """This policy with what `TENUTO_*` variables say about observing, and nothing else of them:
@@ -341,6 +386,46 @@ class Policy:
 def _preset(name: str, changes: Mapping[str, Any]) -> Policy:
     check_names(changes, [item.name for item in fields(Policy)])
     return Policy(**{**values_of(name), **changes})
+
+
+def _checked_exceptions(table: str, given: object) -> dict[str, dict[str, object]]:
+    """A table of exceptions, checked, with what its presets stand for."""
+    if not isinstance(given, Mapping):
+        raise wrong_value(table, given, "a table of tables of settings")
+    checked: dict[str, dict[str, object]] = {}
+    for name, changes in given.items():
+        if not isinstance(name, str) or not isinstance(changes, Mapping):
+            raise wrong_value(f"{table}.{shown(name, str)}", changes, "a table of settings")
+        where = f"{table}.{shown(name, str)}"
+        checked[name] = checked_changes(where, changes, OBSERVING)
+    return checked
+
+
+def checked_changes(
+    where: str, changes: Mapping[str, object], fixed: Collection[str]
+) -> dict[str, object]:
+    """Settings that change a policy for a part of its turns, checked; those of a `preset` among
+    them are spelled out.
+
+    Args:
+        where: where they stand, for the message of an error.
+        fixed: settings that cannot be changed so.
+
+    Raises:
+        PolicyError: one is not known, cannot be changed so, or its value is not allowed.
+    """
+    values = dict(changes)
+    preset = PRESET.checked(f"{where}.preset", values.pop("preset", None))
+    for key in values:
+        if key in fixed:
+            raise PolicyError(f"{where}.{key} cannot be set here: it holds for all turns alike")
+        if key not in RULES:
+            known = ", ".join(key for key in RULES if key not in fixed)
+            raise PolicyError(
+                f"{where}.{shown(key, str)} is not a setting; the settings are {known}"
+            )
+    begun = values_of(str(preset)) if preset is not None else {}
+    return begun | {key: RULES[key].checked(f"{where}.{key}", v) for key, v in values.items()}
 
 
 def check_names(given: Iterable[str], known: Collection[str]) -> None:
@@ -384,3 +469,6 @@ OBSERVING = tuple(key for key, rule in RULES.items() if rule.group == "observing
 PRESET = Rule(str, choices=tuple(PRESETS), optional=True)
 """What the key `preset` of files and the environment allows. It is no setting of a policy: it gives
 values to those that no file and no variable sets."""
+
+EXCEPTIONS = ("providers", "models")
+"""The fields that hold settings for a part of the turns, in the order in which they apply."""

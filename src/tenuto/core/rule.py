@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Callable
@@ -86,6 +87,19 @@ class Rule:
                 return False
         whole = isinstance(value, int) or (self.kind is float and math.isfinite(value))
         return whole and self.least <= value <= self.most
+
+    def checked(self, name: str, value: object) -> object:
+        """A value that is allowed; a list of names becomes a set.
+
+        Raises:
+            PolicyError: it is not allowed; the message names the setting so.
+        """
+        if self.kind is frozenset and isinstance(value, set | list | tuple):
+            with contextlib.suppress(TypeError):  # a list in it: the check below says so
+                value = frozenset(value)
+        if not self.accepts(value):
+            raise wrong_value(name, value, self.allowed)
+        return value
 
     def read(self, text: str) -> object:
         """A value from the text of an environment variable; returned as it is where it cannot be

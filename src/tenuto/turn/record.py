@@ -32,6 +32,7 @@ import msgspec
 
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
+from tenuto.core.policy import Policy
 from tenuto.core.signals import TransferEnded
 from tenuto.core.view import State
 from tenuto.providers.provider import Provider
@@ -73,6 +74,7 @@ class TurnRequest(msgspec.Struct, frozen=True):
         path: that of its URL.
         parsed: the request as the wire reads it.
         started_s: when the turn began, by the clock of the environment.
+        policy: the limits of the turn.
     """
 
     request: Request
@@ -81,6 +83,7 @@ class TurnRequest(msgspec.Struct, frozen=True):
     path: str
     parsed: WireRequest
     started_s: float
+    policy: Policy
 
 
 class TurnRecord:
@@ -106,7 +109,7 @@ class TurnRecord:
         self.path = turn_request.path
         self.provider = turn_request.provider
         self.around = around
-        self.policy = around.policy
+        self.policy = turn_request.policy
         self.facts = turn_request.parsed.facts
         switch = _switch_in(turn_request.request.headers)
         self.headers_for_us = switch is not None
