@@ -234,7 +234,10 @@ def test_a_variable_outweighs_the_tables_of_files(tmp_path):
         ("models.m.x = 3", "models.m.x is not a setting; the settings are on_incomplete, "),
         ("models.m.empty_retries = 11", "models.m.empty_retries is 11, but it must be a whole"),
         ('models.m.preset = "x"', "models.m.preset is 'x', but it must be one of 'chat', "),
-        ('models.m.capture = "x"', "models.m.capture cannot be set here: it holds for all turns"),
+        (
+            'models.m.capture = "x"',
+            "models.m.capture cannot be set here: it holds for all of a client",
+        ),
     ],
 )
 def test_what_a_table_cannot_hold_is_named_with_its_place(tmp_path, table, said):

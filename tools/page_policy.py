@@ -71,6 +71,36 @@ In `pyproject.toml` the tables are `[tool.tenuto.providers.anthropic]` and
 5. [one request](#for-one-request)
 """
 
+REQUEST_HEAD = """
+## For one request
+
+The header `x-tenuto` changes the policy of a single request, and never leaves for the provider:
+
+```python
+client.chat.completions.create(
+    ...,
+    extra_headers={"x-tenuto": "on_incomplete=error, continuation_max_attempts=0"},
+)
+```
+
+Settings are separated by commas, values are written as in the environment, and several names of
+`drop_unsupported` are separated by blanks. `preset=batch` names a preset. `x-tenuto: off` leaves
+the request alone. Where you cannot reach the headers, such as inside a framework, set the policy
+around the call:
+
+```python
+with tenuto.policy(on_incomplete="error"):
+    agent.run("Why do tides come twice a day?")
+```
+
+The block holds for its thread or asyncio task, and for tasks that start inside it. The header
+overrides the block, and both override all other places.
+
+`per_request` lists what the owner of a client lets requests change: ids of groups, and `off`. What
+observes turns, the limits of memory and `per_request` itself can never be changed by a request. A
+setting that is unknown, not allowed or out of range raises a `PolicyError` before anything is sent.
+"""
+
 CODE_HEAD = """
 ## In code only
 """
@@ -104,7 +134,7 @@ def render() -> str:
     """The page."""
     lines = [HEAD]
     for group, title in GROUPS.items():
-        lines += [f"## {title}", ""]
+        lines += [f"## {title}", "", f"Group `{group}`.", ""]
         columns = ["TOML key", "Environment", "Default", "Allowed", "Meaning"]
         lines += [*table(columns, _settings(group)), ""]
     lines.pop()
@@ -115,6 +145,7 @@ def render() -> str:
     lines.pop()
     lines.append(EXCEPTIONS_HEAD)
     lines += table(["Table", "Meaning"], _fields(EXCEPTIONS))
+    lines.append(REQUEST_HEAD.rstrip("\n"))
     lines.append(CODE_HEAD)
     code_only = [item.name for item in fields(Policy)]
     code_only = [name for name in code_only if name not in (*RULES, *EXCEPTIONS)]

@@ -30,6 +30,7 @@ from tenuto.detection import StreamDetector, detect
 from tenuto.providers.registry import register
 from tenuto.sansio import Turn
 from tenuto.turn.commands import Head, Lost, Open, Read, Reraise, Transmit, Wait, Write
+from tenuto.turn.per_request import policy
 
 if _typing.TYPE_CHECKING:
     from tenuto.agent import Agent, Limits, McpServer, McpTools, Model, RunResult, Session
@@ -76,6 +77,7 @@ __all__ = [
     "detect",
     "http_client",
     "load_policy",
+    "policy",
     "register",
     "tool",
     "wrap",

@@ -9,7 +9,7 @@ import pytest
 
 from tenuto.cli.docstrings import attributes
 from tenuto.core.errors import PolicyError, TenutoError
-from tenuto.core.policy import GROUPS, OBSERVING, RULES, Policy
+from tenuto.core.policy import GROUPS, MAY_CHANGE, OBSERVING, RULES, Policy
 
 MANY = 10**12
 UNBOUNDED = None
@@ -54,7 +54,7 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 SWITCHES = {"empty_recovery": True}
 TEXTS = {"capture": None}
-NAMES: dict[str, Any] = {"drop_unsupported": frozenset()}
+NAMES: dict[str, Any] = {"drop_unsupported": frozenset(), "per_request": frozenset(MAY_CHANGE)}
 OPTIONAL = {
     "continuation_max_total_completion_tokens",
     "hard_max_tokens",
@@ -249,3 +249,18 @@ def test_the_docstring_shows_the_settings_below_the_titles_of_their_groups() -> 
         shown = list(GROUPS).index(rule.group)
         assert places[shown] < doc.index(f"\n        {key}: ") < places[shown + 1]
     assert set(RULES) < set(attributes(doc))
+
+
+@pytest.mark.behaviour("P3")
+def test_what_a_request_may_change_is_a_set_of_groups_and_off() -> None:
+    assert {"sizes", "observing"} == set(GROUPS) - set(MAY_CHANGE)
+    assert made(per_request=["off", "tokens"]).per_request == {"off", "tokens"}
+    variables = {"TENUTO_PER_REQUEST": "none"}
+    assert Policy().with_environment(variables).per_request == frozenset()
+    variables = {"TENUTO_PER_REQUEST": "ending, text"}
+    assert Policy().with_environment(variables).per_request == {"ending", "text"}
+    for wrong in ("off", None, ["sizes"], ["observing"], ["on_incomplete"], [1], [["off"]]):
+        with pytest.raises(
+            PolicyError, match=r"^per_request is .*, but it must be a set of 'off', "
+        ):
+            made(per_request=wrong)

@@ -25,6 +25,23 @@ Changes = Mapping[str, Mapping[str, object]]
 """Settings that differ, by whom they differ for."""
 
 
+GROUPS: dict[str, str] = {
+    "ending": "What the caller sees and may change",
+    "text": "Cut answers",
+    "calls": "Broken calls",
+    "empty": "Empty answers",
+    "faults": "Faults and waits",
+    "tokens": "Tokens",
+    "sizes": "Memory",
+    "observing": "Observing",
+}
+"""The groups of settings, each with its title, in the order in which they are shown."""
+
+
+MAY_CHANGE = ("off", *(group for group in GROUPS if group not in ("sizes", "observing")))
+"""What a policy may let a single request change: groups of settings, and to switch Tenuto off."""
+
+
 def _f(
     group: str,
     default: Any,
@@ -85,12 +102,15 @@ class Policy:
     seconds), 0 removes the limit. None means that Tenuto works the value out, as each field says.
 
     Attributes:
-        What the caller sees:
+        What the caller sees and may change:
 
         on_incomplete: how the caller learns that a turn is unfinished. "stop" gives the provider's
             own truthful stop, or an error where the provider has no such stop. "notice" adds a line
             of text. "error" always gives an error. With "error", a stream whose text is whole but
             whose end is odd (no stop, text behind it) has one stop, at its end.
+        per_request: what a single request may change: groups of settings by their ids, such as
+            "tokens", and "off", for switching Tenuto off. An empty set ("none" in the environment)
+            allows nothing.
 
         Cut answers:
 
@@ -181,7 +201,7 @@ class Policy:
         models: settings that hold for models, by a pattern with `*` and `?` for their names as the
             request says them, in any letters: `{"gpt-5*": {"thinking_retries": 2}}`. They outweigh
             those of `providers`, and later patterns earlier ones. Both may name a `preset`. Neither
-            may set what observes turns.
+            may set `per_request`, or what observes turns.
 
         In code only:
 
@@ -202,6 +222,7 @@ class Policy:
     """
 
     on_incomplete: OnIncomplete = _f("ending", "stop", str, choices=get_args(OnIncomplete))
+    per_request: Set[str] = _f("ending", frozenset(MAY_CHANGE), frozenset, choices=MAY_CHANGE)
     continuation_max_attempts: int = _f("text", 3, int, 0, 100)
     continuation_max_output_chars: int = _f("text", 120_000, int)
     prefill: Prefill = _f("text", "auto", str, choices=get_args(Prefill))
@@ -397,7 +418,7 @@ def _checked_exceptions(table: str, given: object) -> dict[str, dict[str, object
         if not isinstance(name, str) or not isinstance(changes, Mapping):
             raise wrong_value(f"{table}.{shown(name, str)}", changes, "a table of settings")
         where = f"{table}.{shown(name, str)}"
-        checked[name] = checked_changes(where, changes, OBSERVING)
+        checked[name] = checked_changes(f"{where}.", changes, COMMON)
     return checked
 
 
@@ -408,24 +429,24 @@ def checked_changes(
     them are spelled out.
 
     Args:
-        where: where they stand, for the message of an error.
+        where: what stands before their names in the message of an error.
         fixed: settings that cannot be changed so.
 
     Raises:
         PolicyError: one is not known, cannot be changed so, or its value is not allowed.
     """
     values = dict(changes)
-    preset = PRESET.checked(f"{where}.preset", values.pop("preset", None))
+    preset = PRESET.checked(f"{where}preset", values.pop("preset", None))
     for key in values:
         if key in fixed:
-            raise PolicyError(f"{where}.{key} cannot be set here: it holds for all turns alike")
+            raise PolicyError(f"{where}{key} cannot be set here: it holds for all of a client")
         if key not in RULES:
             known = ", ".join(key for key in RULES if key not in fixed)
             raise PolicyError(
-                f"{where}.{shown(key, str)} is not a setting; the settings are {known}"
+                f"{where}{shown(key, str)} is not a setting; the settings are {known}"
             )
     begun = values_of(str(preset)) if preset is not None else {}
-    return begun | {key: RULES[key].checked(f"{where}.{key}", v) for key, v in values.items()}
+    return begun | {key: RULES[key].checked(f"{where}{key}", v) for key, v in values.items()}
 
 
 def check_names(given: Iterable[str], known: Collection[str]) -> None:
@@ -451,24 +472,18 @@ RULES: dict[str, Rule] = {
 }
 """What each key allows, in the order of the policy's fields."""
 
-GROUPS: dict[str, str] = {
-    "ending": "What the caller sees",
-    "text": "Cut answers",
-    "calls": "Broken calls",
-    "empty": "Empty answers",
-    "faults": "Faults and waits",
-    "tokens": "Tokens",
-    "sizes": "Memory",
-    "observing": "Observing",
-}
-"""The groups of settings, each with its title, in the order in which they are shown."""
-
 OBSERVING = tuple(key for key, rule in RULES.items() if rule.group == "observing")
 """Settings that change nothing about a turn, only what is written down about it."""
 
 PRESET = Rule(str, choices=tuple(PRESETS), optional=True)
 """What the key `preset` of files and the environment allows. It is no setting of a policy: it gives
 values to those that no file and no variable sets."""
+
+COMMON = ("per_request", *OBSERVING)
+"""Settings that are the same for all providers and models."""
+
+FIXED = ("per_request", *(key for key, r in RULES.items() if r.group not in MAY_CHANGE))
+"""Settings that no single request can change, whatever its client allows."""
 
 EXCEPTIONS = ("providers", "models")
 """The fields that hold settings for a part of the turns, in the order in which they apply."""

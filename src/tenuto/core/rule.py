@@ -26,7 +26,7 @@ class Rule:
     Attributes:
         kind: the type of the value.
         least, most: the range of a number, both included.
-        choices: the allowed words.
+        choices: the allowed words; of a set, what may be in it.
         optional: whether None ("work it out") is allowed.
         group: the settings that it belongs to, a key of `policy.GROUPS`; "" where there are none.
     """
@@ -45,7 +45,9 @@ class Rule:
         >>> Rule(int, 0, 10, optional=True).allowed
         'a whole number from 0 to 10, or none'
         """
-        if self.choices:
+        if self.choices and self.kind is frozenset:
+            words = "a set of " + ", ".join(repr(choice) for choice in self.choices)
+        elif self.choices:
             words = "one of " + ", ".join(repr(choice) for choice in self.choices)
         elif self.kind is bool:
             words = "true or false"
@@ -69,6 +71,8 @@ class Rule:
         """Whether a value of the right type lies within the rule."""
         if value is None:
             return self.optional
+        if self.choices and self.kind is frozenset:
+            return isinstance(value, frozenset) and value <= set(self.choices)
         if self.choices:
             return isinstance(value, str) and value in self.choices
         if self.kind is bool or self.kind is str:
@@ -114,6 +118,8 @@ class Rule:
                 word.lower(),
                 {"false": False, "0": False, "off": False, "no": False}.get(word.lower(), text),
             )
+        if self.kind is frozenset and word.lower() == "none":
+            return frozenset()
         if self.kind is frozenset:
             return frozenset(name for part in word.split(",") if (name := part.strip()))
         if self.kind in (int, float):

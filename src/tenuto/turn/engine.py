@@ -17,9 +17,9 @@ from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
 from tenuto.providers.table import ROWS, UNKNOWN
-from tenuto.turn import checking, pipe
+from tenuto.turn import checking, per_request, pipe
 from tenuto.turn.capture import Capture
-from tenuto.turn.commands import Commands, Request, Run
+from tenuto.turn.commands import Commands, Headers, Request, Run
 from tenuto.turn.environment import Environment
 from tenuto.turn.record import TurnRecord, TurnRequest
 from tenuto.turn.repeating import repeated
@@ -28,6 +28,8 @@ from tenuto.turn.short_stream import ShortStream, is_for_streams
 from tenuto.turn.stream_framing import in_one_array
 from tenuto.wires.base import WireRequest
 from tenuto.wires.short import Asks
+
+policy_around = per_request.around.get
 
 
 class Engine:
@@ -97,6 +99,11 @@ class Engine:
         """Whether a request asks a model for a turn, on a wire that is known."""
         return method == "POST" and route(url, self.speaks)[0] is not None
 
+    def check(self, method: str, url: str, headers: Headers) -> None:
+        """Raise the `PolicyError` of a request for a turn that says or changes what it may not."""
+        if self.is_turn(method, url):
+            per_request.of_request(self.policy, per_request.header_in(headers))
+
     def begin(self, request: Request) -> Commands | None:
         """Begin the turn of a request. Return None where it is no request for a turn, and must pass
         untouched."""
@@ -111,7 +118,7 @@ class Engine:
         `machine`: the engine that begins the machine where it is needed; None: this one."""
         if self._capture is not None or self.around.watched:
             return self.read(request)
-        if request.context is not None or request.method != "POST":
+        if request.context is not None or request.method != "POST" or policy_around() is not None:
             return self.read(request)
         wire, provider, _ = route(request.url, self.speaks)
         if wire is None:
@@ -143,7 +150,10 @@ class Engine:
 
     def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
         """Read a request as its wire does. Return None where it is no request for a turn, and must
-        pass untouched. `parsed`: what the wire has read of it before."""
+        pass untouched. `parsed`: what the wire has read of it before.
+
+        Raises:
+            PolicyError: the request says or changes what it may not (`per_request`)."""
         least, context = self.policy.probe_max_tokens, request.context
         meant = context.provider if context is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
@@ -159,12 +169,24 @@ class Engine:
         if parsed is None:
             return None
         wire = getattr(parsed, "wire", wire)
-        policy = self.of(provider.dialect.name, parsed.facts.model).policy
+        header = per_request.header_in(request.headers)
+        own = self.of(provider.dialect.name, parsed.facts.model).policy
+        policy, is_off = per_request.of_request(own, header)
         if policy.probe_max_tokens != least and is_first:
             least = policy.probe_max_tokens
             again = wire.asked(request.body, least, path, provider.dialect, request.headers)
             parsed = again or parsed
-        return TurnRequest(request, wire, provider, path, parsed, self.around.now(), policy)
+        return TurnRequest(
+            request,
+            wire,
+            provider,
+            path,
+            parsed,
+            self.around.now(),
+            policy,
+            header is not None,
+            is_off,
+        )
 
     def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
         """Begin a turn. Return its record, which holds the report in the end, and its commands."""
