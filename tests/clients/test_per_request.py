@@ -15,6 +15,7 @@ import openai
 import pytest
 
 import tenuto
+from tenuto.cli.explained import explain
 from tenuto.sim import Simulator
 
 pytestmark = pytest.mark.behaviour("P3")
@@ -251,6 +252,38 @@ def test_a_block_is_left_by_an_exception(asker):
     with pytest.raises(KeyError), tenuto.policy(continuation_max_attempts=0):
         raise KeyError
     assert asker("length_once") == "stop"
+
+
+def test_a_block_may_be_entered_again_and_is_no_decorator(asker):
+    block = tenuto.policy(continuation_max_attempts=0)
+    for _ in range(2):
+        with block, block:
+            assert asker("length_once") == "length"
+        assert asker("length_once") == "stop"
+    with pytest.raises(TypeError, match="not callable"):
+        block(print)  # type: ignore[operator]
+
+
+def test_a_block_holds_for_an_agent(sim):
+    model = tenuto.Model("openai-chat:sim/length_always", base_url=sim.base_url, api_key="none")
+    with tenuto.Agent(model, policy=tenuto.Policy()) as agent:
+        agent.run("Why?")
+        before = len(sim.requests)
+        sim.forget()
+        with tenuto.policy(continuation_max_attempts=0):
+            agent.run("Why?")
+    assert (before, len(sim.requests)) == (4, 5)
+
+
+def test_a_capture_of_a_request_with_its_own_policy_is_explained_by_it(sim, tmp_path):
+    asker = Asker(sim, tenuto.Policy(capture=str(tmp_path), per_request={"text"}))
+    assert asker("length_once", NONE) == "length"
+    asker.close()
+    [file] = tmp_path.glob("*.json")
+    assert json.loads(file.read_bytes())["policy"]["continuation_max_attempts"] == 0
+    told = explain(file.read_bytes(), None, tenuto.Policy)
+    assert (told["policy"], len(told["attempts"])) == ("recorded", 1)
+    assert told["next"]["reason"] == "retry_limit"
 
 
 def test_a_stream_keeps_the_policy_of_its_beginning(asker):

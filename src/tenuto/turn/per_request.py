@@ -7,9 +7,9 @@ anything else is refused with a `PolicyError`. The header never goes upstream.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
 from typing import Any
 
 from tenuto.core.errors import PolicyError
@@ -29,8 +29,21 @@ around: ContextVar[Mapping[str, object] | None] = ContextVar("tenuto_policy", de
 """What `policy()` has set for the requests of this thread or task; None: nothing."""
 
 
-@contextmanager
-def policy(**changes: Any) -> Iterator[None]:
+class _Block(AbstractContextManager[None]):
+    """One `with` block. It is no decorator: on an `async def` that would have no effect."""
+
+    def __init__(self, changes: Mapping[str, object]) -> None:
+        self._changes = changes
+        self._tokens: list[Token[Mapping[str, object] | None]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(around.set({**(around.get() or {}), **self._changes}))
+
+    def __exit__(self, *_: object) -> None:
+        around.reset(self._tokens.pop())
+
+
+def policy(**changes: Any) -> AbstractContextManager[None]:
     """Change the policy of the requests that begin inside the `with` block.
 
     It holds for this thread or asyncio task and the tasks that it starts, for every client that
@@ -47,18 +60,13 @@ def policy(**changes: Any) -> Iterator[None]:
     >>> with policy(on_incomplete="error"):
     ...     pass  # client.chat.completions.create(…)
     """
-    checked = checked_changes("policy(): ", changes, FIXED)
-    token = around.set({**(around.get() or {}), **checked})
-    try:
-        yield
-    finally:
-        around.reset(token)
+    return _Block(checked_changes("policy(): ", changes, FIXED))
 
 
 def changes_policy(headers: Headers) -> bool:
     """Whether a request may have a policy of its own. Nearly none has, so this is quick."""
     for name, _ in headers:
-        if name[1:2] == b"-" and name[:8].lower() == b"x-tenuto":
+        if len(name) == 8 and name.lower() == b"x-tenuto":
             return True
     return around.get() is not None
 
