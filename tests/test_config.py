@@ -147,3 +147,100 @@ def test_toml_without_measure_is_a_policy_error_of_bounded_length(tmp_path, odd)
 def test_a_number_beyond_every_float_is_no_number_of_seconds():
     with pytest.raises(PolicyError, match="turn_timeout_s"):
         Policy(turn_timeout_s=10**400)
+
+
+@pytest.mark.parametrize("place", ["pyproject", "tenuto", "variable"])
+def test_a_preset_gives_what_no_file_and_no_variable_sets_wherever_it_is_named(tmp_path, place):
+    named = 'preset = "agents"\n'
+    write(
+        tmp_path,
+        pyproject="[tool.tenuto]\nempty_retries = 1\n" + named * (place == "pyproject"),
+        tenuto="tool_answer_attempts = 9\n" + named * (place == "tenuto"),
+    )
+    variables = {"TENUTO_MISSING_CALL_RETRIES": "0"}
+    if place == "variable":
+        variables["TENUTO_PRESET"] = "agents"
+    assert load_policy(tmp_path, variables) == Policy.for_agents(
+        empty_retries=1, tool_answer_attempts=9, missing_call_retries=0
+    )
+
+
+def test_the_last_place_that_names_a_preset_decides(tmp_path):
+    write(tmp_path, pyproject='[tool.tenuto]\npreset = "chat"\n', tenuto='preset = "batch"\n')
+    assert load_policy(tmp_path, {}) == Policy.for_batch()
+    assert load_policy(tmp_path, {"TENUTO_PRESET": ""}) == Policy.for_batch()
+    assert load_policy(tmp_path, {"TENUTO_PRESET": "agents"}) == Policy.for_agents()
+    assert load_policy(tmp_path, {"TENUTO_PRESET": "none"}) == Policy()
+
+
+@pytest.mark.parametrize("wrong", ["agnets", "", "Policy"])
+def test_a_preset_that_is_not_known_is_named_with_those_that_are(tmp_path, wrong, caplog):
+    allowed = "it must be one of 'chat', 'agents', 'batch', or none"
+    write(tmp_path, tenuto=f'preset = "{wrong}"\n')
+    with pytest.raises(PolicyError) as caught:
+        load_policy(tmp_path, {})
+    assert str(caught.value) == f"tenuto.toml: preset is '{wrong}', but {allowed}"
+    (tmp_path / "tenuto.toml").unlink()
+    with pytest.raises(PolicyError, match=f"^TENUTO_PRESET is 'x{wrong}', but {allowed}"):
+        load_policy(tmp_path, {"TENUTO_PRESET": f"x{wrong}"})
+    assert caplog.records == []
+
+
+def test_a_policy_in_code_knows_no_preset_of_the_environment(monkeypatch):
+    monkeypatch.setenv("TENUTO_PRESET", "agents")
+    assert policy_in_force(Policy()) == Policy()
+    assert policy_in_force(None) == Policy.for_agents()
+
+
+def test_tables_of_files_hold_for_providers_and_models_and_outweigh_plain_settings(tmp_path):
+    write(
+        tmp_path,
+        pyproject="""
+            [tool.tenuto.providers.groq]
+            fault_retries = 5
+            empty_retries = 5
+            [tool.tenuto.models."gpt-*"]
+            preset = "batch"
+            empty_nudges = 5
+        """,
+        tenuto="""
+            fault_retries = 1
+            empty_nudges = 1
+            [providers.groq]
+            empty_retries = 6
+            [models."gpt-*"]
+            backoff_s = 3
+        """,
+    )
+    policy = load_policy(tmp_path, {})
+    assert policy.resolved("openai", "o3") == Policy(fault_retries=1, empty_nudges=1)
+    assert policy.resolved("groq", "qwen") == Policy(
+        fault_retries=5, empty_retries=6, empty_nudges=1
+    )
+    assert policy.resolved("groq", "gpt-oss-20b") == Policy.for_batch(empty_nudges=5, backoff_s=3)
+
+
+def test_a_variable_outweighs_the_tables_of_files(tmp_path):
+    write(tmp_path, tenuto="[models.m]\nfault_retries = 5\nempty_retries = 5\n")
+    policy = load_policy(tmp_path, {"TENUTO_FAULT_RETRIES": "0"})
+    assert policy.resolved("unknown", "m") == Policy(fault_retries=0, empty_retries=5)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("models = 3", "models is 3, but it must be a table of tables of settings"),
+        ("models.m = 3", "models.m is 3, but it must be a table of settings"),
+        ("models.m.x = 3", "models.m.x is not a setting; the settings are on_incomplete, "),
+        ("models.m.empty_retries = 11", "models.m.empty_retries is 11, but it must be a whole"),
+        ('models.m.preset = "x"', "models.m.preset is 'x', but it must be one of 'chat', "),
+        (
+            'models.m.capture = "x"',
+            "models.m.capture cannot be set here: it holds for all of a client",
+        ),
+    ],
+)
+def test_what_a_table_cannot_hold_is_named_with_its_place(tmp_path, table, said):
+    with pytest.raises(PolicyError) as caught:
+        load_policy(write(tmp_path, tenuto=table), {})
+    assert str(caught.value).startswith(f"tenuto.toml: {said}")

@@ -1,12 +1,13 @@
 """docs/policy.md: every setting; what it means stands in the docstring of `Policy` alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
 from page import code, sentence, table
 
 from tenuto.cli.docstrings import attributes
-from tenuto.core.policy import RULES, Decision, Policy
+from tenuto.core.policy import EXCEPTIONS, GROUPS, RULES, Decision, Policy
+from tenuto.core.presets import PRESETS, Preset
 from tenuto.wires.unsupported import KEYS
 
 HEAD = """\
@@ -15,11 +16,89 @@ HEAD = """\
 This page lists every limit and switch. A setting has the same name everywhere: as an argument of
 `tenuto.Policy`, as a key in `tenuto.toml` or under `[tool.tenuto]` in `pyproject.toml`, and, in
 capitals after `TENUTO_`, as an environment variable. Environment variables override `tenuto.toml`,
-which overrides `pyproject.toml`. Tenuto ignores all three if you pass a policy in code, except
-the `TENUTO_CAPTURE…` variables and `TENUTO_EVENTS`. An empty variable counts as unset.
+which overrides `pyproject.toml`, which overrides a [preset](#presets). Tenuto ignores all of them
+if you pass a policy in code, except the `TENUTO_CAPTURE…` variables and `TENUTO_EVENTS`. An empty
+variable counts as unset.
 
 For a number of attempts, 0 turns that recovery off. For a limit in characters, bytes, tokens or
 seconds, 0 removes the limit. `none` means that Tenuto works the value out.
+"""
+
+PRESETS_HEAD = """
+## Presets
+
+A preset is a policy for programs of one kind. In code it is a constructor that takes further
+settings: `tenuto.Policy.for_agents(turn_timeout_s=120)`. In a file it is the key `preset`
+(`preset = "agents"`), and in the environment `TENUTO_PRESET`. The last place that names a preset
+decides which one applies, and `TENUTO_PRESET=none` stands for none. A setting of any file or
+variable overrides the preset, wherever the preset is named. `tenuto policy` shows where each value
+comes from. `Policy(...)` in code starts from the defaults.
+"""
+
+EXCEPTIONS_HEAD = """
+## For one provider or model
+
+Settings may differ for a provider, or for models whose names fit a pattern:
+
+```toml
+on_incomplete = "error"
+
+[providers.anthropic]
+pause_resumes = 20
+
+[models."gpt-5*"]
+thinking_retries = 2
+
+[models."*-mini"]
+preset = "chat"
+```
+
+```python
+policy = tenuto.Policy(
+    on_incomplete="error",
+    providers={"anthropic": {"pause_resumes": 20}},
+    models={"gpt-5*": {"thinking_retries": 2}, "*-mini": {"preset": "chat"}},
+)
+```
+
+In `pyproject.toml` the tables are `[tool.tenuto.providers.anthropic]` and
+`[tool.tenuto.models."gpt-5*"]`. Where several places set a value, the last of these wins:
+
+1. the default, then the preset
+2. `pyproject.toml`, then `tenuto.toml`
+3. the table of the provider, then those of the models, in their order
+4. the environment
+5. [one request](#for-one-request)
+"""
+
+REQUEST_HEAD = """
+## For one request
+
+The header `x-tenuto` changes the policy of a single request, and never leaves for the provider:
+
+```python
+client.chat.completions.create(
+    ...,
+    extra_headers={"x-tenuto": "on_incomplete=error, continuation_max_attempts=0"},
+)
+```
+
+Settings are separated by commas, values are written as in the environment, and several names of
+`drop_unsupported` are separated by blanks. `preset=batch` names a preset. `x-tenuto: off` leaves
+the request alone. Where you cannot reach the headers, such as inside a framework, set the policy
+around the call:
+
+```python
+with tenuto.policy(on_incomplete="error"):
+    agent.run("Why do tides come twice a day?")
+```
+
+The block holds for its thread or asyncio task, and for tasks that start inside it. The header
+overrides the block, and both override all other places.
+
+`per_request` lists what the owner of a client lets requests change: ids of groups, and `off`. What
+observes turns, the limits of memory and `per_request` itself can never be changed by a request. A
+setting that is unknown, not allowed or out of range raises a `PolicyError` before anything is sent.
 """
 
 CODE_HEAD = """
@@ -54,9 +133,23 @@ def decide(decision: tenuto.Decision) -> str | None:
 def render() -> str:
     """The page."""
     lines = [HEAD]
-    lines += table(["TOML key", "Environment", "Default", "Allowed", "Meaning"], _settings())
+    for group, title in GROUPS.items():
+        lines += [f"## {title}", "", f"Group `{group}`.", ""]
+        columns = ["TOML key", "Environment", "Default", "Allowed", "Meaning"]
+        lines += [*table(columns, _settings(group)), ""]
+    lines.pop()
+    lines.append(PRESETS_HEAD)
+    for name, preset in PRESETS.items():
+        lines += [f'`Policy.for_{name}()`, `preset = "{name}"`: {preset.about}', ""]
+        lines += [*table(["Setting", "Value", "Default", "Why"], _choices(preset)), ""]
+    lines.pop()
+    lines.append(EXCEPTIONS_HEAD)
+    lines += table(["Table", "Meaning"], _fields(EXCEPTIONS))
+    lines.append(REQUEST_HEAD.rstrip("\n"))
     lines.append(CODE_HEAD)
-    lines += table(["Argument", "Default", "Meaning"], _code_only())
+    code_only = [item.name for item in fields(Policy)]
+    code_only = [name for name in code_only if name not in (*RULES, *EXCEPTIONS)]
+    lines += table(["Argument", "Meaning"], _fields(code_only))
     lines.append(LEFT_OUT_HEAD)
     lines += table(["Key", "Values that may be left out", "Why", "Where"], _left_out())
     lines.append(DECISION_HEAD)
@@ -65,19 +158,26 @@ def render() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _settings() -> Iterator[list[str]]:
+def _settings(group: str) -> Iterator[list[str]]:
     policy, told = Policy(), attributes(Policy.__doc__)
     for key, rule in RULES.items():
-        value = code(_toml(getattr(policy, key)))
-        allowed = rule.allowed.replace("'", "`")
-        yield [code(key), code(f"TENUTO_{key.upper()}"), value, allowed, sentence(told[key])]
+        if rule.group == group:
+            allowed = rule.allowed.replace("'", "`")
+            value = code(_toml(getattr(policy, key)))
+            yield [code(key), code(f"TENUTO_{key.upper()}"), value, allowed, sentence(told[key])]
 
 
-def _code_only() -> Iterator[list[str]]:
+def _choices(preset: Preset) -> Iterator[list[str]]:
+    policy = Policy()
+    for key, choice in preset.choices.items():
+        default = code(_toml(getattr(policy, key)))
+        yield [code(key), code(_toml(choice.value)), default, choice.why]
+
+
+def _fields(names: Iterable[str]) -> Iterator[list[str]]:
     told = attributes(Policy.__doc__)
-    for item in fields(Policy):
-        if item.name not in RULES:
-            yield [code(item.name), code(item.default), sentence(told[item.name])]
+    for name in names:
+        yield [code(name), sentence(told[name])]
 
 
 def _left_out() -> Iterator[list[str]]:

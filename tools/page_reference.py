@@ -36,6 +36,7 @@ MODULES = (
 SECTION = re.compile(r"(Args|Attributes|Returns|Raises):")
 WIDTH = 96
 ITEM = re.compile(r"(\w+(?:, \w+)*): (.*)")
+GROUP = re.compile(r"    (\w[\w ]*):")
 
 
 def render() -> str:
@@ -204,11 +205,15 @@ def _prose(docstring: str) -> Iterator[str]:
         if begun:
             section = True
             yield from (f"**{begun[1]}**", "")
+        elif section and not text:
+            yield line
+        elif section and (group := GROUP.fullmatch(line)):
+            yield f"*{group[1]}*"
         elif section and line.startswith("    "):
             item = ITEM.fullmatch(text) if not line.startswith("     ") else None
             yield f"- {codes(item[1].split(', '))}: {item[2]}" if item else f"  {text}"
         else:
-            section = section and not text
+            section = False
             yield line
     if example:
         yield "```"

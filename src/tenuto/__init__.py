@@ -33,6 +33,7 @@ from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.registration import Provider, register_provider, register_wire
 from tenuto.sansio import Turn
 from tenuto.turn.commands import Head, Lost, Open, Read, Reraise, Transmit, Wait, Write
+from tenuto.turn.per_request import policy
 
 if _typing.TYPE_CHECKING:
     from tenuto.agent import Agent, Limits, McpServer, McpTools, Model, RunResult, Session
@@ -84,6 +85,7 @@ __all__ = [
     "detect",
     "http_client",
     "load_policy",
+    "policy",
     "register_provider",
     "register_wire",
     "tool",

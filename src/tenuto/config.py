@@ -5,21 +5,42 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import RULES, Policy, wrong_value
+from tenuto.core.policy import EXCEPTIONS, PRESET, RULES, Policy
+from tenuto.core.presets import values_of
+from tenuto.core.rule import wrong_value
 from tenuto.core.stop import printable
 
 log = logging.getLogger("tenuto")
 
 
+class Settings(NamedTuple):
+    """Settings from outside the program.
+
+    Attributes:
+        policy: what they make.
+        sources: where each value comes from that is not the default: `pyproject.toml`,
+            `tenuto.toml`, the variable's name, or `preset agents`; by setting, and by
+            `models.<pattern>.<setting>` for one of some models.
+        preset: the name of the preset, or None.
+    """
+
+    policy: Policy
+    sources: dict[str, str]
+    preset: str | None
+
+
 def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None = None) -> Policy:
-    """The policy that files and environment ask for; the later of these wins: pyproject.toml's
-    `[tool.tenuto]`, tenuto.toml, the environment. A `TENUTO_*` variable that is not a setting has
-    no effect: a warning names it, once in a process.
+    """The policy that files and environment ask for; the later of these wins: the preset that one
+    of them names, pyproject.toml's `[tool.tenuto]`, tenuto.toml, the environment. A `TENUTO_*`
+    variable that is not a setting has no effect: a warning names it, once in a process. The tables
+    `providers` and `models` of a file outweigh the plain settings of both files, and variables
+    outweigh the tables.
 
     Args:
         folder: where the files are looked for; None: the working folder. Parents are not searched.
@@ -31,18 +52,64 @@ def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None 
 
     >>> load_policy(Path("/nonexistent"), {"TENUTO_ON_INCOMPLETE": "error"}).on_incomplete
     'error'
+    >>> load_policy(Path("/nonexistent"), {"TENUTO_PRESET": "chat"}).on_incomplete
+    'notice'
     """
+    return load_settings(folder, variables).policy
+
+
+def load_settings(
+    folder: Path | None = None, variables: Mapping[str, str] | None = None
+) -> Settings:
+    """The same, with where each value comes from."""
     if folder is not None and not isinstance(folder, Path):
         raise wrong_value("folder", folder, "a pathlib.Path, or none")
     if variables is not None and not isinstance(variables, Mapping):
         raise wrong_value("variables", variables, "a mapping of names to texts, or none")
     base = Path.cwd() if folder is None else folder
-    policy = Policy()
-    for name, path in (("pyproject.toml", ("tool", "tenuto")), ("tenuto.toml", ())):
-        policy = _from_file(policy, base / name, path)
     variables = os.environ if variables is None else variables
     _tell_of_unknown(variables)
-    return policy.with_environment(variables)
+    tables = [
+        (name, _table_in(base / name, path))
+        for name, path in (("pyproject.toml", ("tool", "tenuto")), ("tenuto.toml", ()))
+    ]
+    return _settled(tables, variables)
+
+
+def _settled(
+    tables: Sequence[tuple[str, dict[str, object]]], variables: Mapping[str, str]
+) -> Settings:
+    """The policy of the tables of files, by the file's name, and of the environment: a later one
+    outweighs an earlier one, and each of them the preset, whoever names that."""
+    preset, values, sources = None, dict[str, object](), dict[str, str]()
+    exceptions: dict[str, dict[str, dict[str, object]]] = {part: {} for part in EXCEPTIONS}
+    for name, table in tables:
+        given: dict[str, Any] = dict(table)
+        try:
+            if "preset" in given:
+                preset = _checked_preset("preset", given.pop("preset"))
+            Policy().changed(given)
+        except PolicyError as error:
+            raise PolicyError(f"{name}: {error}") from None
+        for part in EXCEPTIONS:
+            for whose, changes in given.pop(part, {}).items():
+                exceptions[part][whose] = exceptions[part].get(whose, {}) | changes
+                sources |= {f"{part}.{whose}.{key}": name for key in changes}
+        values |= given
+        sources |= dict.fromkeys(given, name)
+    if text := variables.get("TENUTO_PRESET", "").strip():
+        preset = _checked_preset("TENUTO_PRESET", PRESET.read(text))
+    begun = values_of(preset) if preset is not None else {}
+    sources = dict.fromkeys(begun, f"preset {preset}") | sources
+    sources |= {key: name for name, key in _NAMES.items() if variables.get(name, "").strip()}
+    policy = Policy().changed(begun | values | exceptions).with_environment(variables)
+    return Settings(policy, sources, preset)
+
+
+def _checked_preset(name: str, value: object) -> str | None:
+    if not PRESET.accepts(value):
+        raise wrong_value(name, value, PRESET.allowed)
+    return cast("str | None", value)
 
 
 def policy_in_force(policy: Policy | None) -> Policy:
@@ -70,10 +137,11 @@ def _tell_of_unknown(variables: Mapping[str, str]) -> None:
     """Warn of each variable with our prefix that is not a setting, once. It is no error: others may
     own variables of this prefix."""
     for name in variables:
-        if not name.upper().startswith("TENUTO_") or name in _NAMES or name in _told:
+        known = name in _NAMES or name == "TENUTO_PRESET" or name in _told
+        if known or not name.upper().startswith("TENUTO_"):
             continue
         _told.add(name)
-        near = get_close_matches(name.upper(), _NAMES, 1, 0.8)
+        near = get_close_matches(name.upper(), [*_NAMES, "TENUTO_PRESET"], 1, 0.8)
         hint = f"; did you mean {near[0]}?" if near else ""
         log.warning("%s is not a setting of Tenuto and has no effect%s", printable(name), hint)
 
@@ -92,36 +160,34 @@ def read_policy(name: str, content: bytes) -> Policy:
     'error'
     """
     path = ("tool", "tenuto") if name == "pyproject.toml" else ()
-    return _changed_by(Policy(), name, content, path)
+    return _settled([(name, _parsed(name, content, path))], {}).policy
 
 
-def _from_file(policy: Policy, file: Path, path: tuple[str, ...]) -> Policy:
+def _table_in(file: Path, path: tuple[str, ...]) -> dict[str, object]:
+    """The table at this path of a TOML file; () is the whole file. Of no file it is empty."""
     try:
         content = file.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        return policy
+        return {}
     except OSError as error:
-        if path:  # another tool's file, as in `_changed_by`
-            return policy
+        if path:  # another tool's file, as in `_parsed`
+            return {}
         raise PolicyError(f"{file.name}: cannot be read: {error}") from None
-    return _changed_by(policy, file.name, content, path)
+    return _parsed(file.name, content, path)
 
 
-def _changed_by(policy: Policy, name: str, content: bytes, path: tuple[str, ...]) -> Policy:
-    """A policy changed by the table at this path of a TOML file; () is the whole file."""
+def _parsed(name: str, content: bytes, path: tuple[str, ...]) -> dict[str, object]:
     try:
         table: object = tomllib.loads(content.decode("utf-8"))
     # ValueError: no TOML, no UTF-8, or a number of more than 4,300 digits.
     except (ValueError, RecursionError) as error:
         # Somebody else's broken pyproject.toml is theirs to mend, but not where limits are lost.
-        if path and f"[{'.'.join(path)}]".encode() not in content:
-            return policy
+        ours = f"[{'.'.join(path)}"
+        if path and not any(f"{ours}{end}".encode() in content for end in ("]", ".")):
+            return {}
         raise PolicyError(f"{name}: cannot be read as TOML: {error}") from None
     for key in path:
         table = table.get(key, {}) if isinstance(table, dict) else {}
     if not isinstance(table, dict):
         raise PolicyError(f"{name}: [{'.'.join(path)}] is not a table")
-    try:
-        return policy.changed(table)
-    except PolicyError as error:
-        raise PolicyError(f"{name}: {error}") from None
+    return table

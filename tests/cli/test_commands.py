@@ -293,7 +293,10 @@ def test_policy_lists_every_setting_with_the_value_in_force(
     settings: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert list(settings) == list(RULES)
     assert settings["empty_retries"] == {
+        "group": "Empty answers",
         "value": 4,
+        "from": "TENUTO_EMPTY_RETRIES",
+        "exceptions": {},
         "default": 1,
         "allowed": "a whole number from 0 to 10",
         "variable": "TENUTO_EMPTY_RETRIES",
@@ -301,8 +304,52 @@ def test_policy_lists_every_setting_with_the_value_in_force(
     }
     assert main(["policy"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    row = "empty_retries\t4\t1\ta whole number from 0 to 10\tTENUTO_EMPTY_RETRIES\t"
+    row = "empty_retries\tEmpty answers\t4\tTENUTO_EMPTY_RETRIES\t1\ta whole number from 0 to 10\tTENUTO_EMPTY_RETRIES\t"
     assert any(line.startswith(row) for line in lines)
+
+
+@pytest.mark.behaviour("P3")
+def test_policy_says_where_each_value_comes_from(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.tenuto]\npreset = "batch"\nbackoff_s = 1\n')
+    (tmp_path / "tenuto.toml").write_text("backoff_s = 3\nfault_retries = 4\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TENUTO_FAULT_RETRIES", "5")
+    assert main(["policy", "--json"]) == 0
+    settings = json.loads(capsys.readouterr().out)
+    shown = {name: (of["value"], of["from"]) for name, of in settings.items()}
+    assert shown["fault_retries"] == (5, "TENUTO_FAULT_RETRIES")
+    assert shown["backoff_s"] == (3, "tenuto.toml")
+    assert shown["on_incomplete"] == ("error", "preset batch")
+    assert shown["empty_nudges"] == (1, "default")
+
+
+@pytest.mark.behaviour("P3")
+def test_policy_shows_what_differs_for_single_providers_and_models(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "tenuto.toml").write_text(
+        '[providers.groq]\nfault_retries = 5\n[models."gpt-*"]\npreset = "agents"\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["policy", "--json"]) == 0
+    settings = json.loads(capsys.readouterr().out)
+    assert settings["fault_retries"]["exceptions"] == {
+        "providers.groq": {"value": 5, "from": "tenuto.toml"}
+    }
+    assert settings["on_incomplete"]["exceptions"] == {
+        "models.gpt-*": {"value": "error", "from": "preset"}
+    }
+    assert main(["policy"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    [at] = [n for n, line in enumerate(lines) if line.startswith("fault_retries\t")]
+    assert lines[at + 1].split("\t")[:4] == [
+        "fault_retries for providers.groq",
+        "",
+        "5",
+        "tenuto.toml",
+    ]
 
 
 @pytest.mark.behaviour("N8")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tenuto.cli.docstrings import attributes
 from tenuto.core.errors import PolicyError, TenutoError
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.policy import GROUPS, MAY_CHANGE, OBSERVING, RULES, Policy
 
 MANY = 10**12
 UNBOUNDED = None
@@ -53,7 +54,7 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 SWITCHES = {"empty_recovery": True}
 TEXTS = {"capture": None, "events": None}
-NAMES: dict[str, Any] = {"drop_unsupported": frozenset()}
+NAMES: dict[str, Any] = {"drop_unsupported": frozenset(), "per_request": frozenset(MAY_CHANGE)}
 OPTIONAL = {
     "continuation_max_total_completion_tokens",
     "hard_max_tokens",
@@ -156,6 +157,11 @@ def test_a_text_is_a_text_or_none(key) -> None:
         assert "a text, or none" in refused(key, wrong)
 
 
+def test_settings_are_given_by_name_so_that_their_order_means_nothing() -> None:
+    with pytest.raises(TypeError, match="positional argument"):
+        Policy("error")  # type: ignore[call-arg]
+
+
 def test_decide_is_a_callable() -> None:
     assert "a callable" in refused("decide", "stop")
     assert Policy(decide=print).decide is print
@@ -223,3 +229,38 @@ def test_a_bad_variable_is_named_with_what_it_holds(variable, text) -> None:
 def test_an_empty_variable_is_an_unset_one(key, empty):
     policy = Policy(capture="turns", hard_max_tokens=7, empty_recovery=False)
     assert policy.with_environment({f"TENUTO_{key.upper()}": empty}) == policy
+
+
+@pytest.mark.behaviour("P3")
+def test_every_setting_belongs_to_a_group_and_stands_beside_the_others_of_it() -> None:
+    groups = [rule.group for rule in RULES.values()]
+    assert list(dict.fromkeys(groups)) == list(GROUPS)
+    assert groups == sorted(groups, key=list(GROUPS).index)
+    assert set(OBSERVING) == {key for key in RULES if key.startswith("capture")} | {"events"}
+
+
+@pytest.mark.behaviour("P3")
+def test_the_docstring_shows_the_settings_below_the_titles_of_their_groups() -> None:
+    doc = Policy.__doc__ or ""
+    titles = [*GROUPS.values(), "In code only"]
+    places = [doc.index(f"\n        {title}:\n") for title in titles]
+    assert places == sorted(places)
+    for key, rule in RULES.items():
+        shown = list(GROUPS).index(rule.group)
+        assert places[shown] < doc.index(f"\n        {key}: ") < places[shown + 1]
+    assert set(RULES) < set(attributes(doc))
+
+
+@pytest.mark.behaviour("P3")
+def test_what_a_request_may_change_is_a_set_of_groups_and_off() -> None:
+    assert {"sizes", "observing"} == set(GROUPS) - set(MAY_CHANGE)
+    assert made(per_request=["off", "tokens"]).per_request == {"off", "tokens"}
+    variables = {"TENUTO_PER_REQUEST": "none"}
+    assert Policy().with_environment(variables).per_request == frozenset()
+    variables = {"TENUTO_PER_REQUEST": "ending, text"}
+    assert Policy().with_environment(variables).per_request == {"ending", "text"}
+    for wrong in ("off", None, ["sizes"], ["observing"], ["on_incomplete"], [1], [["off"]]):
+        with pytest.raises(
+            PolicyError, match=r"^per_request is .*, but it must be a set of 'off', "
+        ):
+            made(per_request=wrong)

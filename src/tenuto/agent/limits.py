@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
-from tenuto.core.policy import Rule
+from tenuto.core.rule import Rule
 from tenuto.core.transcript import Result
 
 

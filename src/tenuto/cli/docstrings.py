@@ -6,13 +6,16 @@ import re
 
 
 def attributes(docstring: str | None) -> dict[str, str]:
-    """Return what the `Attributes:` of a docstring say, by name; `a, b: …` is said of both.
+    """Return what the `Attributes:` of a docstring say, by name; `a, b: …` is said of both. A line
+    that names nothing and ends in a colon is the title of a group.
 
     Python run with -OO keeps no docstrings: None gives nothing.
 
     >>> attributes('''One.
     ...
     ...     Attributes:
+    ...         Some of them:
+    ...
     ...         a, b: what
     ...             goes on.
     ...
@@ -37,6 +40,8 @@ def attributes(docstring: str | None) -> dict[str, str]:
         if begun:
             names = begun[1].split(", ")
             found.update(dict.fromkeys(names, begun[2].strip()))
+        elif indent == depth + 4 and line.endswith(":"):
+            names = []
         else:
             for name in names:
                 found[name] += " " + line.strip()

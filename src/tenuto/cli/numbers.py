@@ -8,7 +8,7 @@ from typing import Any
 from cyclopts import Parameter, Token
 
 from tenuto.cli.command_error import CommandError
-from tenuto.core.policy import Rule
+from tenuto.core.rule import Rule
 from tenuto.core.stop import printable
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_rows
-from tenuto.config import load_policy
-from tenuto.core.policy import RULES, Policy, plain
+from tenuto.config import Settings, load_settings
+from tenuto.core.policy import EXCEPTIONS, GROUPS, RULES, Policy, plain
 
 EXAMPLES = (
     "tenuto policy",
@@ -17,34 +18,61 @@ EXAMPLES = (
 
 
 def policy(*, json: JsonFlag = False) -> None:
-    """List all settings: the value in force here, the default, what is allowed, what it means.
+    """List all settings by group: the value in force here, where it comes from, the default, what
+    is allowed, what it means.
 
-    Settings come from [tool.tenuto] in pyproject.toml, from tenuto.toml and from the environment;
-    the later of these wins.
+    Settings come from a preset, from [tool.tenuto] in pyproject.toml, from tenuto.toml and from the
+    environment; the later of these wins.
 
     Args:
-        json: print one JSON object, with a key for each setting.
+        json: print one JSON object, with a key for each setting; its `exceptions` are its values
+            for single providers and models.
     """
-    settings = described(load_policy())
-    columns = ("value", "default", "allowed", "variable", "meaning")
+    told = described(load_settings())
+    columns = ("group", "value", "from", "default", "allowed", "variable", "meaning")
     print_rows(
-        settings,
-        ("setting", "in force", "default", "allowed", "environment variable", "meaning"),
-        ((name, *(_shown(of[column]) for column in columns)) for name, of in settings.items()),
+        told,
+        (
+            "setting",
+            "group",
+            "in force",
+            "from",
+            "default",
+            "allowed",
+            "environment variable",
+            "meaning",
+        ),
+        _rows(told, columns),
         json=json,
     )
 
 
-def described(in_force: Policy) -> dict[str, dict[str, Any]]:
+def described(settings: Settings) -> dict[str, dict[str, Any]]:
     """The settings by name, as plain values.
 
-    >>> described(Policy(backoff_s=2.0))["backoff_s"]["value"]
-    2.0
+    >>> told = described(Settings(Policy(backoff_s=2.0), {"backoff_s": "tenuto.toml"}, None))
+    >>> told["backoff_s"]["value"], told["backoff_s"]["from"], told["backoff_max_s"]["from"]
+    (2.0, 'tenuto.toml', 'default')
     """
     default, meanings = Policy(), attributes(Policy.__doc__)
+    exceptions = [
+        (f"{table}.{whose}", changes)
+        for table in EXCEPTIONS
+        for whose, changes in getattr(settings.policy, table).items()
+    ]
     return {
         name: {
-            "value": plain(getattr(in_force, name)),
+            "group": GROUPS[rule.group],
+            "value": plain(getattr(settings.policy, name)),
+            "from": settings.sources.get(name, "default"),
+            "exceptions": {
+                whose: {
+                    "value": plain(changes[name]),
+                    "from": settings.sources.get(f"{whose}.{name}", "preset"),
+                }
+                for whose, changes in exceptions
+                if name in changes
+            },
             "default": plain(getattr(default, name)),
             "allowed": rule.allowed,
             "variable": f"TENUTO_{name.upper()}",
@@ -52,6 +80,15 @@ def described(in_force: Policy) -> dict[str, dict[str, Any]]:
         }
         for name, rule in RULES.items()
     }
+
+
+def _rows(told: dict[str, dict[str, Any]], columns: Sequence[str]) -> Iterator[list[str]]:
+    """A row for each setting, and one below it for each exception."""
+    for name, of in told.items():
+        yield [name, *(_shown(of[column]) for column in columns)]
+        for whose, other in of["exceptions"].items():
+            cells = {"value": _shown(other["value"]), "from": other["from"]}
+            yield [f"{name} for {whose}", *(cells.get(column, "") for column in columns)]
 
 
 def _shown(value: object) -> str:

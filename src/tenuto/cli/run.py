@@ -20,7 +20,7 @@ from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, reason_of
 from tenuto.cli.run_view import JsonView, PersonView, View
 from tenuto.core.errors import AgentError
-from tenuto.core.policy import Rule
+from tenuto.core.rule import Rule
 
 EXAMPLES = (
     'tenuto run "Why do tides come twice a day?" --model openai:gpt-5-mini',

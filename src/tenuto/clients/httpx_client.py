@@ -33,6 +33,7 @@ from tenuto.clients.two_ways import warn_of_missing_client
 from tenuto.turn.commands import Head, Headers, Lost, Request, Transmit
 from tenuto.turn.drive import AsyncDrive, Drive
 from tenuto.turn.engine import Engine
+from tenuto.turn.per_request import changes_policy
 from tenuto.turn.short import Short
 
 
@@ -65,9 +66,26 @@ def _subclass(base: type) -> type:
     """A subclass of a client's class that recovers; its name stays, for those who print it."""
     # The SDKs' clients close themselves when collected: here the original does that.
     members = {
-        "send": sending_of(base), "__del__": lambda self: None, "__module__": base.__module__
-    }  # fmt: skip
+        "send": sending_of(base),
+        "build_request": _build_request(base),
+        "__del__": lambda self: None,
+        "__module__": base.__module__,
+    }
     return type(base.__name__, (base,), members)
+
+
+def _build_request(base: Any) -> Any:
+    """What is wrong in a request's own policy is raised where the request is made: what is raised
+    in `send`, SDKs take for a failure of the connection, and try again."""
+
+    def build_request(self: Any, *args: Any, **options: Any) -> Any:
+        request = base.build_request(self, *args, **options)
+        headers = request.headers.raw
+        if changes_policy(headers):
+            self._tenuto_engine.check(request.method, str(request.url), headers)
+        return request
+
+    return build_request
 
 
 def sending_of(base: type) -> Any:

@@ -24,8 +24,9 @@ from tenuto.core.errors import PolicyError
 from tenuto.core.guards import TIME_LEFT
 from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, SENTENCES, Rung
 from tenuto.core.outcome import Outcome, classify
-from tenuto.core.policy import Decision, Policy, shown
+from tenuto.core.policy import Decision, Policy
 from tenuto.core.response import Response, is_visible
+from tenuto.core.rule import shown
 from tenuto.core.stop import NO_STOP_BUT_FAULT, StopReason
 from tenuto.core.view import CONSECUTIVE, Facts, State, View, call_chars
 

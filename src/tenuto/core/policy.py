@@ -7,145 +7,43 @@ what is allowed; errors and documentation are made from it.
 
 from __future__ import annotations
 
-import contextlib
-import math
-import re
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
 from tenuto.core.errors import PolicyError
+from tenuto.core.presets import PRESETS, values_of
+from tenuto.core.rule import Rule, shown, wrong_value
 from tenuto.core.stop import Stop
 
 OnIncomplete = Literal["stop", "notice", "error"]
 TruncatedCalls = Literal["refuse", "execute_complete"]
 Prefill = Literal["auto", "always", "never"]
 
-NEVER_LEFT_OUT = frozenset(
-    {"messages", "input", "contents", "prompt", "inputs", "model", "model_id"}
-    | {"role", "content", "parts", "type"}
-)
-"""Keys without which there is no request, or no row of it: `drop_unsupported` cannot name them."""
-
-_key_name = re.compile(r"[\w.-]+").fullmatch
+Changes = Mapping[str, Mapping[str, object]]
+"""Settings that differ, by whom they differ for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What one field allows.
-
-    Attributes:
-        kind: the type of the value.
-        least, most: the range of a number, both included.
-        choices: the allowed words.
-        optional: whether None ("work it out") is allowed.
-    """
-
-    kind: type
-    least: float = 0
-    most: float = float("inf")
-    choices: tuple[str, ...] = ()
-    optional: bool = False
-
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words.
-
-        >>> Rule(int, 0, 10, optional=True).allowed
-        'a whole number from 0 to 10, or none'
-        """
-        if self.choices:
-            words = "one of " + ", ".join(repr(choice) for choice in self.choices)
-        elif self.kind is bool:
-            words = "true or false"
-        elif self.kind is str:
-            words = "a text"
-        elif self.kind is frozenset:
-            words = "a set of names of keys, none of which may be " + ", ".join(
-                sorted(NEVER_LEFT_OUT)
-            )
-        else:
-            bounded = self.most != float("inf")
-            real = "a number" if bounded else "a finite number"
-            noun = "a whole number" if self.kind is int else real
-            least = f"{self.least:g}"
-            words = (
-                f"{noun} from {least} to {self.most:g}" if bounded else f"{noun}, {least} or more"
-            )
-        return words + (", or none" if self.optional else "")
-
-    def accepts(self, value: object) -> bool:
-        """Whether a value of the right type lies within the rule."""
-        if value is None:
-            return self.optional
-        if self.choices:
-            return isinstance(value, str) and value in self.choices
-        if self.kind is bool or self.kind is str:
-            return isinstance(value, self.kind)
-        if self.kind is frozenset:
-            return isinstance(value, frozenset) and all(
-                isinstance(name, str) and _key_name(name) and name not in NEVER_LEFT_OUT
-                for name in value
-            )
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        if self.kind is float:
-            try:
-                value = float(value)
-            except OverflowError:
-                return False
-        whole = isinstance(value, int) or (self.kind is float and math.isfinite(value))
-        return whole and self.least <= value <= self.most
-
-    def read(self, text: str) -> object:
-        """A value from the text of an environment variable; returned as it is where it cannot be
-        read, so that the check that follows names it."""
-        word = text.strip()
-        if self.optional and word.lower() in ("", "none", "auto"):
-            return None
-        if self.optional and self.kind is str and word.lower() in ("off", "false", "0"):
-            return None
-        if self.kind is bool:
-            return {"true": True, "1": True, "on": True, "yes": True}.get(
-                word.lower(),
-                {"false": False, "0": False, "off": False, "no": False}.get(word.lower(), text),
-            )
-        if self.kind is frozenset:
-            return frozenset(name for part in word.split(",") if (name := part.strip()))
-        if self.kind in (int, float):
-            try:
-                return self.kind(word)
-            except ValueError:
-                return text
-        return word
+GROUPS: dict[str, str] = {
+    "ending": "What the caller sees and may change",
+    "text": "Cut answers",
+    "calls": "Broken calls",
+    "empty": "Empty answers",
+    "faults": "Faults and waits",
+    "tokens": "Tokens",
+    "sizes": "Memory",
+    "observing": "Observing",
+}
+"""The groups of settings, each with its title, in the order in which they are shown."""
 
 
-def shown(value: object, form: Callable[[object], str] = repr) -> str:
-    """A value as an error message names it: bounded, and whatever its own `repr` may raise.
-
-    >>> shown(10**5000)
-    'an int that cannot be shown'
-    """
-    try:
-        shown = form(value)
-    except Exception:  # noqa: BLE001 - somebody else's object, or an int of very many digits
-        return f"an {type(value).__name__} that cannot be shown"
-    return shown if len(shown) <= _SHOWN_CHARS else f"{shown[:_SHOWN_CHARS]}…"
-
-
-_SHOWN_CHARS = 200
-
-
-def wrong_value(name: str, value: object, allowed: str) -> PolicyError:
-    """What is raised for a setting with a wrong value: its name, the value, and what is allowed.
-
-    >>> wrong_value("empty_retries", -1, "a whole number from 0 to 10")
-    PolicyError('empty_retries is -1, but it must be a whole number from 0 to 10')
-    """
-    return PolicyError(f"{name} is {shown(value)}, but it must be {allowed}")
+MAY_CHANGE = ("off", *(group for group in GROUPS if group not in ("sizes", "observing")))
+"""What a policy may let a single request change: groups of settings, and to switch Tenuto off."""
 
 
 def _f(
+    group: str,
     default: Any,
     kind: type,
     least: float = 0,
@@ -154,7 +52,8 @@ def _f(
     choices: tuple[str, ...] = (),
     optional: bool = False,
 ) -> Any:
-    return field(default=default, metadata={"rule": Rule(kind, least, most, choices, optional)})
+    rule = Rule(kind, least, most, choices, optional, group)
+    return field(default=default, metadata={"rule": rule})
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +94,7 @@ class Decision:
     elapsed_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """How far a turn may go to be finished, and what the caller sees when it cannot be.
 
@@ -203,23 +102,39 @@ class Policy:
     seconds), 0 removes the limit. None means that Tenuto works the value out, as each field says.
 
     Attributes:
+        What the caller sees and may change:
+
         on_incomplete: how the caller learns that a turn is unfinished. "stop" gives the provider's
             own truthful stop, or an error where the provider has no such stop. "notice" adds a line
             of text. "error" always gives an error. With "error", a stream whose text is whole but
             whose end is odd (no stop, text behind it) has one stop, at its end.
+        per_request: what a single request may change: groups of settings by their ids, such as
+            "tokens", and "off", for switching Tenuto off. An empty set ("none" in the environment)
+            allows nothing.
+
+        Cut answers:
+
         continuation_max_attempts: continuations of cut text per turn; 0: none.
         continuation_max_output_chars: Tenuto starts no continuation of a text longer than this, and
             delivers what it received. 0: no limit.
-        continuation_max_total_completion_tokens: output tokens of a whole turn. None: 4 × the
-            request's own limit. 0: no limit.
+        prefill: whether Tenuto sends cut text back as the beginning of the model's own answer:
+            "auto" (where the model is known to take it), "always" or "never".
+        pause_resumes: how often Tenuto resumes a turn that the provider paused.
+
+        Broken calls:
+
         continuation_tool_repair_attempts: how often Tenuto asks again for a broken tool call;
             0: never.
         tool_answer_attempts: how often in a row Tenuto answers a broken call with a failed result.
         tool_shrink_attempts: further tries at a broken call, as long as each try makes the call
             smaller.
+        missing_call_retries: requests after a stop that announces calls where no call came.
         truncated_calls: what becomes of the calls of a cut response. "refuse" passes none of them
             on; "execute_complete" passes on those that are whole and match the parameters of their
             tool (needs `tenuto[schema]`).
+
+        Empty answers:
+
         empty_recovery: False switches every recovery of empty answers off.
         empty_nudges: how often Tenuto asks the model to go on after an empty answer, for each
             cause.
@@ -227,14 +142,27 @@ class Policy:
             of the answer, where the model goes on from that.
         empty_retries: further tries at an empty answer.
         thinking_retries: requests for less reasoning, after reasoning used up the whole limit.
-        missing_call_retries: requests after a stop that announces calls where no call came.
+
+        Faults and waits:
+
         fault_retries: retries after an error or a broken connection that comes too late for the
             SDK's own retry.
         parameter_fixes: how often Tenuto corrects a parameter that an error names, and sends the
             request again.
         drop_unsupported: names of further keys that Tenuto may leave out. When a 400 or 422 names
             one of them, Tenuto sends the request once more without it.
-        pause_resumes: how often Tenuto resumes a turn that the provider paused.
+        turn_timeout_s: wall-clock seconds of a turn, counted from the end of its first attempt.
+            When they are over, waits and further attempts end. 0: no limit.
+        backoff_s: the first wait before a retry, in seconds; each further wait is twice as long.
+        backoff_max_s: the longest such wait, in seconds.
+        retry_after_max_s: the longest wait that a provider may ask for, in seconds. Tenuto keeps
+            such a wait to the second. Where a provider asks for more, Tenuto does not wait, and
+            passes on its error with its Retry-After.
+
+        Tokens:
+
+        continuation_max_total_completion_tokens: output tokens of a whole turn. None: 4 × the
+            request's own limit. 0: no limit.
         hard_max_tokens: no request that Tenuto makes asks for more output tokens. None: no bound.
         boost_max_tokens: the ceiling of a boosted output limit, in tokens. Where the request sets
             no limit, the ceiling rises to what the cut answer used.
@@ -246,19 +174,16 @@ class Policy:
             this.
         probe_max_tokens: Tenuto takes a request for at most this many tokens for a probe, and
             leaves it alone. 0: none is a probe.
-        turn_timeout_s: wall-clock seconds of a turn, counted from the end of its first attempt.
-            When they are over, waits and further attempts end. 0: no limit.
-        backoff_s: the first wait before a retry, in seconds; each further wait is twice as long.
-        backoff_max_s: the longest such wait, in seconds.
-        retry_after_max_s: the longest wait that a provider may ask for, in seconds. Tenuto keeps
-            such a wait to the second. Where a provider asks for more, Tenuto does not wait, and
-            passes on its error with its Retry-After.
+
+        Memory:
+
         hold_max_bytes: bytes of a stream that Tenuto may hold back. 0: no limit.
         event_max_bytes: the largest event of a stream. 0: no limit.
         body_max_bytes: the largest whole body that Tenuto reads; it passes larger ones on unread.
             0: no limit.
-        prefill: whether Tenuto sends cut text back as the beginning of the model's own answer:
-            "auto" (where the model is known to take it), "always" or "never".
+
+        Observing:
+
         capture: a folder into which Tenuto writes the exchanges of each turn for `tenuto explain`,
             without secrets but with all content. None: it writes nothing.
         capture_max_bytes: bytes of requests and responses that such a file keeps, and as many of
@@ -269,6 +194,19 @@ class Policy:
             one attempt, or did not end complete, is always captured. 1: all turns; 0: only those.
         events: a folder into which each process writes its events, without content, for `tenuto
             tail`. None: it writes none.
+
+        Exceptions:
+
+        providers: settings that hold for one provider, by its name as in docs/providers.md:
+            `{"anthropic": {"pause_resumes": 20}}`. Its base URL says who it is, so a provider on a
+            host of your own needs `tenuto.register_provider`. "unknown" is any that is not known.
+        models: settings that hold for models, by a pattern with `*` and `?` for their names as the
+            request says them, in any letters: `{"gpt-5*": {"thinking_retries": 2}}`. They outweigh
+            those of `providers`, and later patterns earlier ones. Both may name a `preset`. Neither
+            may set `per_request`, or what observes turns.
+
+        In code only:
+
         decide: Tenuto calls it with each `Decision`. It returns None to agree, "stop" to end the
             turn, or the id of another rung of the same ladder (docs/ladders.md), which Tenuto takes
             if its guards hold. A rung of another ladder changes nothing; anything else raises a
@@ -285,56 +223,108 @@ class Policy:
     tenuto.core.errors.PolicyError: empty_retries is -1, but it must be a whole number from 0 to 10
     """
 
-    on_incomplete: OnIncomplete = _f("stop", str, choices=get_args(OnIncomplete))
-    continuation_max_attempts: int = _f(3, int, 0, 100)
-    continuation_max_output_chars: int = _f(120_000, int)
-    continuation_max_total_completion_tokens: int | None = _f(None, int, optional=True)
-    continuation_tool_repair_attempts: int = _f(1, int, 0, 20)
-    tool_answer_attempts: int = _f(2, int, 0, 20)
-    tool_shrink_attempts: int = _f(5, int, 0, 20)
-    truncated_calls: TruncatedCalls = _f("refuse", str, choices=get_args(TruncatedCalls))
-    empty_recovery: bool = _f(True, bool)
-    empty_nudges: int = _f(1, int, 0, 10)
-    reasoning_prefills: int = _f(1, int, 0, 10)
-    empty_retries: int = _f(1, int, 0, 10)
-    thinking_retries: int = _f(1, int, 0, 10)
-    missing_call_retries: int = _f(1, int, 0, 10)
-    fault_retries: int = _f(2, int, 0, 20)
-    parameter_fixes: int = _f(2, int, 0, 10)
-    drop_unsupported: Set[str] = _f(frozenset(), frozenset)
-    pause_resumes: int = _f(10, int, 0, 100)
-    hard_max_tokens: int | None = _f(None, int, 1, optional=True)
-    boost_max_tokens: int = _f(32_768, int, 1)
-    default_max_tokens: int = _f(4_096, int, 1)
-    context_window_tokens: int | None = _f(None, int, 1, optional=True)
-    context_min_free_tokens: int = _f(512, int)
-    probe_max_tokens: int = _f(16, int)
-    turn_timeout_s: float = _f(600.0, float)
-    backoff_s: float = _f(0.5, float, 0, 60)
-    backoff_max_s: float = _f(8.0, float, 0, 120)
-    retry_after_max_s: float = _f(120.0, float, 0, 3_600)
-    hold_max_bytes: int = _f(16_777_216, int)
-    event_max_bytes: int = _f(16_777_216, int)
-    body_max_bytes: int = _f(67_108_864, int)
-    prefill: Prefill = _f("auto", str, choices=get_args(Prefill))
-    capture: str | None = _f(None, str, optional=True)
-    capture_max_bytes: int = _f(16_777_216, int)
-    capture_max_files: int = _f(0, int)
-    capture_share: float = _f(1.0, float, 0, 1)
-    events: str | None = _f(None, str, optional=True)
+    on_incomplete: OnIncomplete = _f("ending", "stop", str, choices=get_args(OnIncomplete))
+    per_request: Set[str] = _f("ending", frozenset(MAY_CHANGE), frozenset, choices=MAY_CHANGE)
+    continuation_max_attempts: int = _f("text", 3, int, 0, 100)
+    continuation_max_output_chars: int = _f("text", 120_000, int)
+    prefill: Prefill = _f("text", "auto", str, choices=get_args(Prefill))
+    pause_resumes: int = _f("text", 10, int, 0, 100)
+    continuation_tool_repair_attempts: int = _f("calls", 1, int, 0, 20)
+    tool_answer_attempts: int = _f("calls", 2, int, 0, 20)
+    tool_shrink_attempts: int = _f("calls", 5, int, 0, 20)
+    missing_call_retries: int = _f("calls", 1, int, 0, 10)
+    truncated_calls: TruncatedCalls = _f("calls", "refuse", str, choices=get_args(TruncatedCalls))
+    empty_recovery: bool = _f("empty", True, bool)
+    empty_nudges: int = _f("empty", 1, int, 0, 10)
+    reasoning_prefills: int = _f("empty", 1, int, 0, 10)
+    empty_retries: int = _f("empty", 1, int, 0, 10)
+    thinking_retries: int = _f("empty", 1, int, 0, 10)
+    fault_retries: int = _f("faults", 2, int, 0, 20)
+    parameter_fixes: int = _f("faults", 2, int, 0, 10)
+    drop_unsupported: Set[str] = _f("faults", frozenset(), frozenset)
+    turn_timeout_s: float = _f("faults", 600.0, float)
+    backoff_s: float = _f("faults", 0.5, float, 0, 60)
+    backoff_max_s: float = _f("faults", 8.0, float, 0, 120)
+    retry_after_max_s: float = _f("faults", 120.0, float, 0, 3_600)
+    continuation_max_total_completion_tokens: int | None = _f("tokens", None, int, optional=True)
+    hard_max_tokens: int | None = _f("tokens", None, int, 1, optional=True)
+    boost_max_tokens: int = _f("tokens", 32_768, int, 1)
+    default_max_tokens: int = _f("tokens", 4_096, int, 1)
+    context_window_tokens: int | None = _f("tokens", None, int, 1, optional=True)
+    context_min_free_tokens: int = _f("tokens", 512, int)
+    probe_max_tokens: int = _f("tokens", 16, int)
+    hold_max_bytes: int = _f("sizes", 16_777_216, int)
+    event_max_bytes: int = _f("sizes", 16_777_216, int)
+    body_max_bytes: int = _f("sizes", 67_108_864, int)
+    capture: str | None = _f("observing", None, str, optional=True)
+    capture_max_bytes: int = _f("observing", 16_777_216, int)
+    capture_max_files: int = _f("observing", 0, int)
+    capture_share: float = _f("observing", 1.0, float, 0, 1)
+    events: str | None = _f("observing", None, str, optional=True)
+    providers: Changes = field(default_factory=dict, hash=False)
+    models: Changes = field(default_factory=dict, hash=False)
     decide: Callable[[Decision], str | None] | None = None
 
     def __post_init__(self) -> None:
         for key, rule in RULES.items():
-            value = getattr(self, key)
-            if rule.kind is frozenset and isinstance(value, set | list | tuple):
-                with contextlib.suppress(TypeError):  # a list in it: the check below says so
-                    value = frozenset(value)
-                    object.__setattr__(self, key, value)
-            if not rule.accepts(value):
-                raise wrong_value(key, value, rule.allowed)
+            value = rule.checked(key, getattr(self, key))
+            if rule.kind is frozenset:
+                object.__setattr__(self, key, value)
+        for table in EXCEPTIONS:
+            object.__setattr__(self, table, _checked_exceptions(table, getattr(self, table)))
         if self.decide is not None and not callable(self.decide):
             raise wrong_value("decide", self.decide, "a callable, or none")
+
+    @classmethod
+    def for_chat(cls, **changes: Any) -> Policy:
+        """A policy for a window in which a person waits and reads along: short waits, and a line of
+        text in place of what is missing. docs/policy.md lists its values and their reasons.
+
+        Args:
+            changes: settings by name; they outweigh the preset.
+
+        Raises:
+            PolicyError: a setting is not known or a value is not allowed.
+
+        >>> policy = Policy.for_chat(turn_timeout_s=30)
+        >>> policy.on_incomplete, policy.turn_timeout_s
+        ('notice', 30)
+        """
+        return _preset("chat", changes)
+
+    @classmethod
+    def for_agents(cls, **changes: Any) -> Policy:
+        """A policy for a loop that runs tools, a framework's or one of your own: an unfinished turn
+        is an error, so that no loop takes it for a complete one. docs/policy.md lists its values
+        and their reasons.
+
+        Args:
+            changes: settings by name; they outweigh the preset.
+
+        Raises:
+            PolicyError: a setting is not known or a value is not allowed.
+
+        >>> Policy.for_agents().on_incomplete
+        'error'
+        """
+        return _preset("agents", changes)
+
+    @classmethod
+    def for_batch(cls, **changes: Any) -> Policy:
+        """A policy for jobs that nobody waits for: patient retries, a larger budget, and an error
+        for what stays unfinished. docs/policy.md lists its values and their reasons.
+
+        Args:
+            changes: settings by name; they outweigh the preset.
+
+        Raises:
+            PolicyError: a setting is not known or a value is not allowed.
+
+        >>> policy = Policy.for_batch(hard_max_tokens=4_000)
+        >>> policy.fault_retries, policy.hard_max_tokens
+        (6, 4000)
+        """
+        return _preset("batch", changes)
 
     def changed(self, values: Mapping[str, object]) -> Policy:
         """This policy with other values, as a table of TOML gives them.
@@ -345,15 +335,34 @@ class Policy:
         >>> Policy().changed({"empty_recovery": False}).empty_recovery
         False
         """
-        for key in values:
-            if key not in RULES:
-                raise PolicyError(
-                    f"{shown(key, str)} is not a setting; the settings are {', '.join(RULES)}"
-                )
+        check_names(values, (*RULES, *EXCEPTIONS))
         return replace(self, **dict(values))  # type: ignore[arg-type]
 
+    def resolved(self, provider: str, model: str) -> Policy:
+        """The policy for one provider and model: this one without exceptions, changed by those of
+        the provider and then by those of each pattern that fits the model, in their order.
+
+        Args:
+            provider: its name, as in docs/providers.md; "unknown" for any other.
+            model: as the request says it; "" where it says none.
+
+        >>> policy = Policy(providers={"groq": {"fault_retries": 5}}, models={"gpt-*": {}})
+        >>> policy.resolved("groq", "gpt-oss-20b").fault_retries
+        5
+        >>> policy.resolved("openai", "gpt-4o").fault_retries
+        2
+        """
+        if not self.providers and not self.models:
+            return self
+        values: dict[str, Any] = dict(self.providers.get(provider, {}))
+        for pattern, changes in self.models.items():
+            if fnmatchcase(model.lower(), pattern.lower()):
+                values |= changes
+        return replace(self, **values, providers={}, models={})
+
     def with_environment(self, variables: Mapping[str, str]) -> Policy:
-        """This policy with the values of `TENUTO_*` variables.
+        """This policy with the values of `TENUTO_*` variables, which hold for every provider and
+        model.
 
         Variables with that prefix that are not settings are left alone: others may own them. An
         empty variable counts as unset.
@@ -371,7 +380,16 @@ class Policy:
                 found[key] = value = rule.read(text)
                 if not rule.accepts(value):
                     raise wrong_value(name, value, rule.allowed)
-        return self.changed(found)
+        if not found:
+            return self
+        exceptions = {
+            table: {
+                name: {key: value for key, value in changes.items() if key not in found}
+                for name, changes in getattr(self, table).items()
+            }
+            for table in EXCEPTIONS
+        }
+        return self.changed(found | exceptions)
 
     def observed_by(self, variables: Mapping[str, str]) -> Policy:
         """This policy with what `TENUTO_*` variables say about observing, and nothing else of them:
@@ -389,6 +407,60 @@ class Policy:
         return self.with_environment({n: variables[n] for n in names if n in variables})
 
 
+def _preset(name: str, changes: Mapping[str, Any]) -> Policy:
+    check_names(changes, [item.name for item in fields(Policy)])
+    return Policy(**{**values_of(name), **changes})
+
+
+def _checked_exceptions(table: str, given: object) -> dict[str, dict[str, object]]:
+    """A table of exceptions, checked, with what its presets stand for."""
+    if not isinstance(given, Mapping):
+        raise wrong_value(table, given, "a table of tables of settings")
+    checked: dict[str, dict[str, object]] = {}
+    for name, changes in given.items():
+        if not isinstance(name, str) or not isinstance(changes, Mapping):
+            raise wrong_value(f"{table}.{shown(name, str)}", changes, "a table of settings")
+        where = f"{table}.{shown(name, str)}"
+        checked[name] = checked_changes(f"{where}.", changes, COMMON)
+    return checked
+
+
+def checked_changes(
+    where: str, changes: Mapping[str, object], fixed: Collection[str]
+) -> dict[str, object]:
+    """Settings that change a policy for a part of its turns, checked; those of a `preset` among
+    them are spelled out.
+
+    Args:
+        where: what stands before their names in the message of an error.
+        fixed: settings that cannot be changed so.
+
+    Raises:
+        PolicyError: one is not known, cannot be changed so, or its value is not allowed.
+    """
+    values = dict(changes)
+    preset = PRESET.checked(f"{where}preset", values.pop("preset", None))
+    for key in values:
+        if key in fixed:
+            raise PolicyError(f"{where}{key} cannot be set here: it holds for all of a client")
+        if key not in RULES:
+            known = ", ".join(key for key in RULES if key not in fixed)
+            raise PolicyError(
+                f"{where}{shown(key, str)} is not a setting; the settings are {known}"
+            )
+    begun = values_of(str(preset)) if preset is not None else {}
+    return begun | {key: RULES[key].checked(f"{where}{key}", v) for key, v in values.items()}
+
+
+def check_names(given: Iterable[str], known: Collection[str]) -> None:
+    """Raise a `PolicyError` for the first name that is not one of those that are known."""
+    for key in given:
+        if key not in known:
+            raise PolicyError(
+                f"{shown(key, str)} is not a setting; the settings are {', '.join(known)}"
+            )
+
+
 def plain(value: object) -> object:
     """The value of a setting as JSON and TOML have it.
 
@@ -398,10 +470,23 @@ def plain(value: object) -> object:
     return sorted(value) if isinstance(value, frozenset) else value
 
 
-OBSERVING = ("capture", "capture_max_bytes", "capture_max_files", "capture_share", "events")
-"""Settings that change nothing about a turn, only what is written down about it."""
-
 RULES: dict[str, Rule] = {
     item.name: item.metadata["rule"] for item in fields(Policy) if "rule" in item.metadata
 }
 """What each key allows, in the order of the policy's fields."""
+
+OBSERVING = tuple(key for key, rule in RULES.items() if rule.group == "observing")
+"""Settings that change nothing about a turn, only what is written down about it."""
+
+PRESET = Rule(str, choices=tuple(PRESETS), optional=True)
+"""What the key `preset` of files and the environment allows. It is no setting of a policy: it gives
+values to those that no file and no variable sets."""
+
+COMMON = ("per_request", *OBSERVING)
+"""Settings that are the same for all providers and models."""
+
+FIXED = ("per_request", *(key for key, r in RULES.items() if r.group not in MAY_CHANGE))
+"""Settings that no single request can change, whatever its client allows."""
+
+EXCEPTIONS = ("providers", "models")
+"""The fields that hold settings for a part of the turns, in the order in which they apply."""

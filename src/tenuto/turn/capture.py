@@ -66,7 +66,7 @@ class Capture:
 
     Args:
         folder: where they go; it is made where it is missing, for its owner alone.
-        policy: the policy of the turns; its `capture_…` settings bound a file, the number of files,
+        policy: the client's policy; its `capture_…` settings bound a file, the number of files,
             and the share of healthy turns.
     """
 
@@ -77,9 +77,11 @@ class Capture:
         self._failed = False
         self._room: int | None = None  # files that may still come before the folder is looked at
 
-    def begin(self, wire: str, request: Request, on_event: OnEvent | None) -> Record:
-        """The record of a turn that begins."""
-        return Record(self, wire, request, on_event)
+    def begin(
+        self, wire: str, request: Request, on_event: OnEvent | None, policy: Policy
+    ) -> Record:
+        """The record of a turn that begins, with its own policy."""
+        return Record(self, wire, request, on_event, policy)
 
     def write(self, name: str, value: dict[str, Any]) -> None:
         """Write one file, whole or not at all."""
@@ -210,12 +212,18 @@ class Record:
     """One turn while it is being captured."""
 
     def __init__(
-        self, capture: Capture, wire: str, request: Request, on_event: OnEvent | None
+        self,
+        capture: Capture,
+        wire: str,
+        request: Request,
+        on_event: OnEvent | None,
+        policy: Policy,
     ) -> None:
         self._capture = capture
         self._wire = wire
         self._request = request
         self._on_event = on_event
+        self._policy = policy
         self._started = datetime.now(UTC)
         limit = float(capture.policy.capture_max_bytes or "inf")
         self._most = limit
@@ -298,7 +306,7 @@ class Record:
     def _value(self, ended: dict[str, Any] | None) -> dict[str, Any]:
         redactor = Redactor(self._request.url, decoded(self._request.headers))
         events = self._events
-        default, policy = Policy(), self._capture.policy
+        default, policy = Policy(), self._policy
         changed = {
             key: plain(v) for key in RULES if (v := getattr(policy, key)) != getattr(default, key)
         }

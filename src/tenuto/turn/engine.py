@@ -7,15 +7,19 @@ An `Engine` begins turns and keeps nothing of them. What one turn learns for the
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
+from tenuto.core.errors import PolicyError
 from tenuto.core.event import OnEvent
-from tenuto.core.policy import Policy, wrong_value
+from tenuto.core.policy import Policy
+from tenuto.core.rule import shown, wrong_value
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
-from tenuto.turn import checking, pipe
+from tenuto.providers.table import ROWS, UNKNOWN
+from tenuto.turn import checking, per_request, pipe
 from tenuto.turn.capture import Capture
-from tenuto.turn.commands import Commands, Request, Run
+from tenuto.turn.commands import Commands, Headers, Request, Run
 from tenuto.turn.environment import Environment
 from tenuto.turn.record import TurnRecord, TurnRequest
 from tenuto.turn.repeating import repeated
@@ -24,6 +28,8 @@ from tenuto.turn.short_stream import ShortStream, is_for_streams
 from tenuto.turn.stream_framing import in_one_array
 from tenuto.wires.base import WireRequest
 from tenuto.wires.short import Asks
+
+policy_around = per_request.around.get
 
 
 class Engine:
@@ -37,12 +43,14 @@ class Engine:
 
     Attributes:
         around: what its turns need from outside.
+        special: the engines for single providers and models, by both names; None: all turns have
+            the same policy.
         speaks: the name of the wire that the client's SDK speaks where several have the same
             paths; "" where it says nothing of it.
 
     Raises:
-        PolicyError: the policy needs a package that is not installed, or `on_event` cannot be
-            called.
+        PolicyError: the policy needs a package that is not installed or names a provider that
+            cannot be told by its URL, or `on_event` cannot be called.
     """
 
     def __init__(
@@ -55,7 +63,12 @@ class Engine:
         if on_event is not None and not callable(on_event):
             raise wrong_value("on_event", on_event, "a callable, or none")
         checking.require_packages(policy)
+        if policy.providers or policy.models:
+            _check_exceptions(policy)
         self.policy = policy
+        self.special: dict[tuple[str, str], Engine] | None = (
+            {} if policy.providers or policy.models else None
+        )
         self.on_event = on_event
         self.speaks = ""
         self.around = around or Environment(policy, on_event, learned or Learned())
@@ -67,9 +80,29 @@ class Engine:
         around = replace(self.around, on_event=on_event)
         return Engine(self.policy, on_event, around=around)
 
+    def of(self, provider: str, model: str) -> Engine:
+        """Return the engine for the turns of one provider and model."""
+        if self.special is None:
+            return self
+        engine = self.special.get((provider, model))
+        if engine is None:
+            policy = self.policy.resolved(provider, model)
+            around = replace(self.around, policy=policy)
+            engine = Engine(policy, self.on_event, around=around)
+            engine.speaks = self.speaks
+            if len(self.special) >= _MOST_SPECIAL:  # models are named by requests
+                self.special.clear()
+            self.special[provider, model] = engine
+        return engine
+
     def is_turn(self, method: str, url: str) -> bool:
         """Whether a request asks a model for a turn, on a wire that is known."""
         return method == "POST" and route(url, self.speaks)[0] is not None
+
+    def check(self, method: str, url: str, headers: Headers) -> None:
+        """Raise the `PolicyError` of a request for a turn that says or changes what it may not."""
+        if self.is_turn(method, url):
+            per_request.of_request(self.policy, per_request.header_in(headers))
 
     def begin(self, request: Request) -> Commands | None:
         """Begin the turn of a request. Return None where it is no request for a turn, and must pass
@@ -85,7 +118,7 @@ class Engine:
         `machine`: the engine that begins the machine where it is needed; None: this one."""
         if self._capture is not None or self.around.watched:
             return self.read(request)
-        if request.context is not None or request.method != "POST":
+        if request.context is not None or request.method != "POST" or policy_around() is not None:
             return self.read(request)
         wire, provider, _ = route(request.url, self.speaks)
         if wire is None:
@@ -106,16 +139,21 @@ class Engine:
         if asks.follows and self.around.successors.knows(asks.follows):
             return self.read(request)
         reports, machine = machine is not None, machine or self
+        if machine.special is not None:
+            machine = machine.of(provider.dialect.name, asks.model)
         if not asks.stream:
             return Short(machine, request, wire, provider, parsed, reports=reports)
-        least = self.policy.probe_max_tokens
+        least = machine.policy.probe_max_tokens
         if short is None or not is_for_streams(request, provider, asks, least):
             return self.read(request, parsed)
         return ShortStream(machine, request, wire, provider, parsed, short, asks, reports=reports)
 
     def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
         """Read a request as its wire does. Return None where it is no request for a turn, and must
-        pass untouched. `parsed`: what the wire has read of it before."""
+        pass untouched. `parsed`: what the wire has read of it before.
+
+        Raises:
+            PolicyError: the request says or changes what it may not (`per_request`)."""
         least, context = self.policy.probe_max_tokens, request.context
         meant = context.provider if context is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
@@ -123,6 +161,7 @@ class Engine:
             return None
         if meant is not None and provider.unknown:
             provider = meant
+        is_first = context is None and parsed is None
         if context is not None:
             parsed = context.parsed
         elif parsed is None:
@@ -130,17 +169,39 @@ class Engine:
         if parsed is None:
             return None
         wire = getattr(parsed, "wire", wire)
-        return TurnRequest(request, wire, provider, path, parsed, self.around.now())
+        header = per_request.header_in(request.headers)
+        own = self.of(provider.dialect.name, parsed.facts.model).policy
+        policy, is_off = per_request.of_request(own, header)
+        if policy.probe_max_tokens != least and is_first:
+            least = policy.probe_max_tokens
+            again = wire.asked(request.body, least, path, provider.dialect, request.headers)
+            parsed = again or parsed
+        return TurnRequest(
+            request,
+            wire,
+            provider,
+            path,
+            parsed,
+            self.around.now(),
+            policy,
+            header is not None,
+            is_off,
+        )
 
     def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
         """Begin a turn. Return its record, which holds the report in the end, and its commands."""
         around, record = self.around, None
+        if turn_request.policy is not around.policy:
+            around = replace(around, policy=turn_request.policy)
         context = turn_request.request.context
         if context is not None and context.on_event is not None:
             around = replace(around, on_event=context.on_event)
         if self._capture is not None:
             record = self._capture.begin(
-                turn_request.wire.name, turn_request.request, around.on_event
+                turn_request.wire.name,
+                turn_request.request,
+                around.on_event,
+                turn_request.policy,
             )
             around = replace(around, on_event=record.hear)
         turn = TurnRecord(turn_request, around)
@@ -151,3 +212,26 @@ class Engine:
             if turn.facts.repeats is not False:
                 run = repeated(run, turn)
         return turn, run if record is None else record.watching(run)
+
+
+_MOST_SPECIAL = 256
+
+
+def _check_exceptions(policy: Policy) -> None:
+    """Raise a `PolicyError` for exceptions that could never apply or cannot be carried out."""
+    known = _told_by_url(ROWS.changes)
+    for name in policy.providers:
+        if name not in known:
+            raise PolicyError(
+                f"providers.{shown(name, str)} is not a provider that a base URL tells; those are "
+                f"{', '.join(sorted(known))} (tenuto.register adds one)"
+            )
+    for changes in (*policy.providers.values(), *policy.models.values()):
+        checking.require_packages(policy.changed(changes))
+
+
+@lru_cache(maxsize=1)
+def _told_by_url(_: int) -> frozenset[str]:
+    """The names of the providers that are known by their hosts, and of those that are not known."""
+    rows = ROWS.all().values()
+    return frozenset({UNKNOWN.dialect.name, *(row.dialect.name for row in rows if row.hosts)})

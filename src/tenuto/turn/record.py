@@ -33,12 +33,13 @@ import msgspec
 
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
+from tenuto.core.policy import Policy
 from tenuto.core.signals import TransferEnded
 from tenuto.core.view import State
 from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server
 from tenuto.turn.attempt import Attempt
-from tenuto.turn.commands import Head, Headers, LeftS, Request, reading
+from tenuto.turn.commands import Head, LeftS, Request, reading
 from tenuto.turn.environment import Environment
 from tenuto.turn.outlet import Outlet
 from tenuto.turn.redaction import Redactor
@@ -77,6 +78,9 @@ class TurnRequest(msgspec.Struct, frozen=True):
         path: that of its URL.
         parsed: the request as the wire reads it.
         started_s: when the turn began, by the clock of the environment.
+        policy: the limits of the turn.
+        headers_for_us: whether any of its headers are meant for Tenuto.
+        is_off: whether the caller has switched Tenuto off for it.
     """
 
     request: Request
@@ -85,6 +89,9 @@ class TurnRequest(msgspec.Struct, frozen=True):
     path: str
     parsed: WireRequest
     started_s: float
+    policy: Policy
+    headers_for_us: bool
+    is_off: bool
 
 
 class TurnRecord:
@@ -110,11 +117,10 @@ class TurnRecord:
         self.path = turn_request.path
         self.provider = turn_request.provider
         self.around = around
-        self.policy = around.policy
+        self.policy = turn_request.policy
         self.facts = turn_request.parsed.facts
-        switch = _switch_in(turn_request.request.headers)
-        self.headers_for_us = switch is not None
-        self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
+        self.headers_for_us = turn_request.headers_for_us
+        self.left_alone = "switched_off" if turn_request.is_off else self.facts.left_alone
         self._number = next(_number)
         self.context = turn_request.request.context
         spent = self.context.spent if self.context is not None else {}
@@ -323,16 +329,6 @@ class TurnRecord:
         """Whether a loop has no time left for this turn: no silence is waited out any more."""
         left = self.context.within_s if self.context is not None else None
         return left is not None and self.around.now() - self.state.started_s > left
-
-
-OFF = frozenset({b"off", b"false", b"no", b"0"})
-"""Values of the header `x-tenuto` that switch Tenuto off for one request."""
-
-
-def _switch_in(headers: Headers) -> bytes | None:
-    """The value of the caller's `x-tenuto` header, None where no header is for us."""
-    ours = {key.lower(): value for key, value in headers if key[:8].lower() == b"x-tenuto"}
-    return ours.get(b"x-tenuto", b"").strip().lower() if ours else None
 
 
 def _is_delimited(head: Head) -> bool:

@@ -142,6 +142,21 @@ def test_a_header_switches_it_off_for_one_request_and_is_not_sent(sim):
     assert [request.status for request in sim.requests] == [200, 200], "the simulator is strict"
 
 
+@pytest.mark.behaviour("P3", "P8c")
+def test_a_header_changes_the_policy_of_one_request(sim):
+    client, said = wrap(client_for(sim)), ["continuation_max_attempts=0", "empty_retries=99"]
+
+    def say(params: Any, **_: Any) -> None:
+        params["headers"]["x-tenuto"] = said.pop(0)
+
+    client.meta.events.register("before-call.bedrock-runtime", say)
+    sim.script([LENGTH])
+    assert client.converse(modelId="sim", messages=ASK)["stopReason"] == "max_tokens"
+    with pytest.raises(tenuto.PolicyError, match=r"^header x-tenuto: empty_retries is 99"):
+        client.converse(modelId="sim", messages=ASK)
+    assert [request.status for request in sim.requests] == [200]
+
+
 class Handler:
     """A handler of `before-send` that answers in place of the network, from a request on."""
 

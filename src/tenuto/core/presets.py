@@ -1,0 +1,108 @@
+"""Presets: what programs of one kind need, as one table.
+
+`Policy.for_chat()`, `for_agents()` and `for_batch()`, the key `preset` of a file and the pages of
+the documentation are made from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Choice(NamedTuple):
+    """One setting of a preset.
+
+    Attributes:
+        value: the value in place of the default.
+        why: the reason, as one sentence.
+    """
+
+    value: object
+    why: str
+
+
+class Preset(NamedTuple):
+    """One preset.
+
+    Attributes:
+        about: whom it is for, as one sentence.
+        choices: what differs from the defaults, by setting.
+    """
+
+    about: str
+    choices: dict[str, Choice]
+
+
+PRESETS: dict[str, Preset] = {
+    "chat": Preset(
+        "A person waits and reads along.",
+        {
+            "on_incomplete": Choice(
+                "notice", "A person reads text and sees no stop reason, so the text says it."
+            ),
+            "continuation_max_attempts": Choice(
+                2, "A person who wants more than that can ask the model to go on."
+            ),
+            "fault_retries": Choice(
+                1, "A person can send the message again, and wants to know early."
+            ),
+            "turn_timeout_s": Choice(
+                60.0, "After another minute, a partial answer is better than more waiting."
+            ),
+            "backoff_max_s": Choice(4.0, "A longer silence looks like a program that hangs."),
+            "retry_after_max_s": Choice(
+                15.0, "The program can show a longer wait: it gets the error with its Retry-After."
+            ),
+        },
+    ),
+    "agents": Preset(
+        "A loop runs tools and acts on what the model writes.",
+        {
+            "on_incomplete": Choice(
+                "error",
+                "Some frameworks have no place for a stop reason (agno and openai-agents among "
+                "them): they take an unfinished turn for a complete one unless it raises.",
+            ),
+            "tool_answer_attempts": Choice(
+                3, "A call that stays broken ends the task; a further try costs one request."
+            ),
+            "empty_retries": Choice(2, "A loop takes an empty answer for the end of its task."),
+            "missing_call_retries": Choice(
+                2, "A loop also ends where a call was announced and not made."
+            ),
+        },
+    ),
+    "batch": Preset(
+        "Nobody waits, and a program counts the failures.",
+        {
+            "on_incomplete": Choice(
+                "error", "An error is what a program can count, and run again."
+            ),
+            "continuation_max_attempts": Choice(
+                6, "A whole answer is worth more than a quick one."
+            ),
+            "continuation_max_total_completion_tokens": Choice(
+                0,
+                "Four times the request's limit would end the turn before six continuations do.",
+            ),
+            "empty_retries": Choice(2, "Running the whole request again costs more."),
+            "fault_retries": Choice(6, "An overload passes, and nobody waits meanwhile."),
+            "turn_timeout_s": Choice(3_600.0, "Nobody waits for the answer."),
+            "backoff_s": Choice(2.0, "Many requests at once make an overload worse."),
+            "backoff_max_s": Choice(60.0, "Rate limits count by the minute."),
+            "retry_after_max_s": Choice(
+                900.0, "Waiting as long as the provider says costs less than a failed request."
+            ),
+        },
+    ),
+}
+"""The presets by name, each with the settings that differ from the defaults."""
+
+
+def values_of(name: str) -> dict[str, Any]:
+    """The settings of a preset; KeyError where there is none of that name.
+
+    >>> values_of("agents")["on_incomplete"]
+    'error'
+    """
+    return {key: choice.value for key, choice in PRESETS[name].choices.items()}

@@ -1,0 +1,155 @@
+"""What one setting allows: errors, documentation and the readers of files are made from it."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tenuto.core.errors import PolicyError
+
+NEVER_LEFT_OUT = frozenset(
+    {"messages", "input", "contents", "prompt", "inputs", "model", "model_id"}
+    | {"role", "content", "parts", "type"}
+)
+"""Keys without which there is no request, or no row of it: `drop_unsupported` cannot name them."""
+
+_key_name = re.compile(r"[\w.-]+").fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one field allows.
+
+    Attributes:
+        kind: the type of the value.
+        least, most: the range of a number, both included.
+        choices: the allowed words; of a set, what may be in it.
+        optional: whether None ("work it out") is allowed.
+        group: the settings that it belongs to, a key of `policy.GROUPS`; "" where there are none.
+    """
+
+    kind: type
+    least: float = 0
+    most: float = float("inf")
+    choices: tuple[str, ...] = ()
+    optional: bool = False
+    group: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words.
+
+        >>> Rule(int, 0, 10, optional=True).allowed
+        'a whole number from 0 to 10, or none'
+        """
+        if self.choices and self.kind is frozenset:
+            words = "a set of " + ", ".join(repr(choice) for choice in self.choices)
+        elif self.choices:
+            words = "one of " + ", ".join(repr(choice) for choice in self.choices)
+        elif self.kind is bool:
+            words = "true or false"
+        elif self.kind is str:
+            words = "a text"
+        elif self.kind is frozenset:
+            words = "a set of names of keys, none of which may be " + ", ".join(
+                sorted(NEVER_LEFT_OUT)
+            )
+        else:
+            bounded = self.most != float("inf")
+            real = "a number" if bounded else "a finite number"
+            noun = "a whole number" if self.kind is int else real
+            least = f"{self.least:g}"
+            words = (
+                f"{noun} from {least} to {self.most:g}" if bounded else f"{noun}, {least} or more"
+            )
+        return words + (", or none" if self.optional else "")
+
+    def accepts(self, value: object) -> bool:
+        """Whether a value of the right type lies within the rule."""
+        if value is None:
+            return self.optional
+        if self.choices and self.kind is frozenset:
+            return isinstance(value, frozenset) and value <= set(self.choices)
+        if self.choices:
+            return isinstance(value, str) and value in self.choices
+        if self.kind is bool or self.kind is str:
+            return isinstance(value, self.kind)
+        if self.kind is frozenset:
+            return isinstance(value, frozenset) and all(
+                isinstance(name, str) and _key_name(name) and name not in NEVER_LEFT_OUT
+                for name in value
+            )
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        if self.kind is float:
+            try:
+                value = float(value)
+            except OverflowError:
+                return False
+        whole = isinstance(value, int) or (self.kind is float and math.isfinite(value))
+        return whole and self.least <= value <= self.most
+
+    def checked(self, name: str, value: object) -> object:
+        """A value that is allowed; a list of names becomes a set.
+
+        Raises:
+            PolicyError: it is not allowed; the message names the setting so.
+        """
+        if self.kind is frozenset and isinstance(value, set | list | tuple):
+            with contextlib.suppress(TypeError):  # a list in it: the check below says so
+                value = frozenset(value)
+        if not self.accepts(value):
+            raise wrong_value(name, value, self.allowed)
+        return value
+
+    def read(self, text: str) -> object:
+        """A value from the text of an environment variable; returned as it is where it cannot be
+        read, so that the check that follows names it."""
+        word = text.strip()
+        if self.optional and word.lower() in ("", "none", "auto"):
+            return None
+        if self.optional and self.kind is str and word.lower() in ("off", "false", "0"):
+            return None
+        if self.kind is bool:
+            return {"true": True, "1": True, "on": True, "yes": True}.get(
+                word.lower(),
+                {"false": False, "0": False, "off": False, "no": False}.get(word.lower(), text),
+            )
+        if self.kind is frozenset and word.lower() == "none":
+            return frozenset()
+        if self.kind is frozenset:
+            return frozenset(name for part in word.split(",") if (name := part.strip()))
+        if self.kind in (int, float):
+            try:
+                return self.kind(word)
+            except ValueError:
+                return text
+        return word
+
+
+def shown(value: object, form: Callable[[object], str] = repr) -> str:
+    """A value as an error message names it: bounded, and whatever its own `repr` may raise.
+
+    >>> shown(10**5000)
+    'an int that cannot be shown'
+    """
+    try:
+        shown = form(value)
+    except Exception:  # noqa: BLE001 - somebody else's object, or an int of very many digits
+        return f"an {type(value).__name__} that cannot be shown"
+    return shown if len(shown) <= _SHOWN_CHARS else f"{shown[:_SHOWN_CHARS]}…"
+
+
+_SHOWN_CHARS = 200
+
+
+def wrong_value(name: str, value: object, allowed: str) -> PolicyError:
+    """What is raised for a setting with a wrong value: its name, the value, and what is allowed.
+
+    >>> wrong_value("empty_retries", -1, "a whole number from 0 to 10")
+    PolicyError('empty_retries is -1, but it must be a whole number from 0 to 10')
+    """
+    return PolicyError(f"{name} is {shown(value)}, but it must be {allowed}")

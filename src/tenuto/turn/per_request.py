@@ -1,0 +1,143 @@
+"""Settings for a single request: by the header `x-tenuto`, or by `tenuto.policy()` around it.
+
+The header says "off", or settings: `x-tenuto: on_incomplete=error, continuation_max_attempts=0`.
+The client's own policy says what may be changed (`Policy.per_request`), and a request that changes
+anything else is refused with a `PolicyError`. The header never goes upstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
+from typing import Any
+
+from tenuto.core.errors import PolicyError
+from tenuto.core.policy import FIXED, PRESET, RULES, Policy, checked_changes
+from tenuto.core.rule import wrong_value
+from tenuto.turn.checking import require_packages
+from tenuto.turn.commands import Headers
+
+HEADER = "header x-tenuto"
+"""What the messages of errors call it."""
+
+_OFF = frozenset({"off", "false", "no", "0"})
+_ON = frozenset({"", "on", "true", "yes", "1"})
+_ALLOWED = "'off', or settings such as 'on_incomplete=error, empty_retries=0'"
+
+around: ContextVar[Mapping[str, object] | None] = ContextVar("tenuto_policy", default=None)
+"""What `policy()` has set for the requests of this thread or task; None: nothing."""
+
+
+class _Block(AbstractContextManager[None]):
+    """One `with` block. It is no decorator: on an `async def` that would have no effect."""
+
+    def __init__(self, changes: Mapping[str, object]) -> None:
+        self._changes = changes
+        self._tokens: list[Token[Mapping[str, object] | None]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(around.set({**(around.get() or {}), **self._changes}))
+
+    def __exit__(self, *_: object) -> None:
+        around.reset(self._tokens.pop())
+
+
+def policy(**changes: Any) -> AbstractContextManager[None]:
+    """Change the policy of the requests that begin inside the `with` block.
+
+    It holds for this thread or asyncio task and the tasks that it starts, for every client that
+    Tenuto wraps, and inside blocks within it. A stream keeps the policy with which its request
+    began. The header `x-tenuto` of a request outweighs it. Where the policy of a client does not
+    let a request change a setting (`Policy.per_request`), the request raises a `PolicyError`.
+
+    Args:
+        changes: settings by name, or a `preset`.
+
+    Raises:
+        PolicyError: a setting is not known or holds for all turns alike, or a value is not allowed.
+
+    >>> with policy(on_incomplete="error"):
+    ...     pass  # client.chat.completions.create(…)
+    """
+    return _Block(checked_changes("policy(): ", changes, FIXED))
+
+
+def changes_policy(headers: Headers) -> bool:
+    """Whether a request may have a policy of its own. Nearly none has, so this is quick."""
+    for name, _ in headers:
+        if len(name) == 8 and name.lower() == b"x-tenuto":
+            return True
+    return around.get() is not None
+
+
+def header_in(headers: Headers) -> str | None:
+    """The value of the caller's `x-tenuto` header, None where no header is for us.
+
+    >>> header_in(((b"X-Tenuto", b" Off "),))
+    'Off'
+    """
+    ours = [(key.lower(), value) for key, value in headers if key[:8].lower() == b"x-tenuto"]
+    if not ours:
+        return None
+    return b", ".join(value for key, value in ours if key == b"x-tenuto").decode("latin-1").strip()
+
+
+def of_request(policy: Policy, header: str | None) -> tuple[Policy, bool]:
+    """The policy of one request, and whether it switches Tenuto off.
+
+    Args:
+        policy: that of its client, for its provider and model.
+        header: as `header_in` gives it.
+
+    Raises:
+        PolicyError: the request changes what it may not, or what it says is not allowed.
+
+    >>> of_request(Policy(), "empty_retries=0")[0].empty_retries
+    0
+    >>> of_request(Policy(), "off")[1]
+    True
+    """
+    outer = around.get()
+    if outer is None and not header:
+        return policy, False
+    word = (header or "").lower()
+    is_off, changes = word in _OFF, dict(outer or {})
+    _check_allowed("policy()", changes, policy)
+    if is_off:
+        if "off" not in policy.per_request:
+            raise _forbidden(f"{HEADER}: a request may not switch Tenuto off", policy)
+    elif word not in _ON:
+        told = _changes_in(header or "")
+        _check_allowed(HEADER, told, policy)
+        changes |= told
+    if not changes:
+        return policy, is_off
+    changed = policy.changed(changes)
+    require_packages(changed)
+    return changed, is_off
+
+
+def _changes_in(header: str) -> dict[str, object]:
+    """The settings that a header names; several names of keys are separated by blanks."""
+    values: dict[str, object] = {}
+    for pair in header.split(","):
+        key, equals, text = (part.strip() for part in pair.partition("="))
+        if not key or not equals:
+            raise wrong_value(HEADER, header, _ALLOWED)
+        rule = PRESET if key == "preset" else RULES.get(key)
+        if rule is not None and rule.kind is frozenset:
+            text = ",".join(text.split())
+        values[key] = rule.read(text) if rule is not None else text
+    return checked_changes(f"{HEADER}: ", values, FIXED)
+
+
+def _check_allowed(where: str, changes: Mapping[str, object], policy: Policy) -> None:
+    for key in changes:
+        if RULES[key].group not in policy.per_request:
+            raise _forbidden(f"{where}: a request may not change {key}", policy)
+
+
+def _forbidden(what: str, policy: Policy) -> PolicyError:
+    allowed = ", ".join(sorted(policy.per_request)) or "nothing"
+    return PolicyError(f"{what}; the policy of this client allows (per_request): {allowed}")
