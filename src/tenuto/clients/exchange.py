@@ -139,10 +139,15 @@ class Exchange:
         kind = next((kind for cls, kind in kinds if isinstance(error, cls)), FaultKind.CONNECTION)
         return Lost(kind, error)
 
-    def untouched(self, data: bytes) -> Any:
-        """The first attempt's own response, where the caller is to have just that; else None."""
-        same = self.first_whole and not self.remade
-        return self.first if same and data is self.first.content else None
+    def untouched(self, head: Head, data: bytes) -> Any:
+        """The first attempt's own response, where the caller is to have just that, with no more
+        than a header of ours; else None."""
+        if not self.first_whole or self.remade or data is not self.first.content:
+            return None
+        for name, value in head.headers:
+            if name.startswith(b"x-tenuto"):
+                self.first.headers[name.decode()] = value.decode()
+        return self.first
 
     def response(self, head: Head, **body: Any) -> Any:
         """The caller's response; what is not the pipe's comes from the first attempt's."""

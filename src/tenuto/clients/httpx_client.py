@@ -176,7 +176,7 @@ def sending(once: Any) -> Any:
         assert isinstance(head, Head)
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join(cast("Iterator[bytes]", pieces))
-            return exchange.untouched(data) or exchange.response(head, content=data)
+            return exchange.untouched(head, data) or exchange.response(head, content=data)
         return exchange.response(head, stream=stream_of(exchange, turn, pieces))
 
     return send
@@ -232,7 +232,7 @@ def sending_async(once: Any) -> Any:
         assert isinstance(head, Head)
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join([cast("bytes", piece) async for piece in pieces])
-            return exchange.untouched(data) or exchange.response(head, content=data)
+            return exchange.untouched(head, data) or exchange.response(head, content=data)
         return exchange.response(head, stream=async_stream_of(exchange, turn, pieces))
 
     return send
