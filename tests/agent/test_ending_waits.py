@@ -386,9 +386,9 @@ def test_a_signal_may_end_a_turn_whatever_its_thread_is_at():
 def test_what_was_said_is_not_lost_however_the_threads_meet(monkeypatch) -> None:
     told = Watch.cancelled
 
-    def slowly(watch: Watch, *counts: int) -> None:
+    def slowly(watch: Watch, chars: int, held_bytes: int, raised: str | None) -> None:
         time.sleep(0.05)
-        told(watch, *counts)
+        told(watch, chars, held_bytes, raised)
 
     monkeypatch.setattr(Watch, "cancelled", slowly)
     with stalling(TEXT) as provider, agent(provider) as asking:

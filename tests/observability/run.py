@@ -125,7 +125,8 @@ def langfuse_openai_alone(root: str, given: dict[str, Any]) -> Used:
     from langfuse import is_default_export_span
 
     def exported(span: Any) -> bool:
-        return is_default_export_span(span) and span.instrumentation_scope.name != "tenuto"
+        tenutos = span.instrumentation_scope.name == "tenuto"
+        return bool(is_default_export_span(span)) and not tenutos
 
     _langfuse(root, should_export_span=exported)
     from langfuse.openai import OpenAI
