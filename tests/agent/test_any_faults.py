@@ -313,6 +313,18 @@ FOUND = {
         [saying("", ("tool_0", {"key": "k0", "payload": None})), saying("Answer 1: tide.")],
         [Step(ending=Ending.COUNT_ALONE)],
     ),
+    "one call of two within the budget, and said to be all": (
+        "cohere",
+        [
+            saying(
+                "Answer 1.",
+                ("tool_0", {"key": "k0", "payload": None}),
+                ("tool_0", {"key": "k1", "payload": "x"}),
+            ),
+            saying("tide"),
+        ],
+        [Step(arguments=Arguments.EMPTY, finish="length"), Step(finish="stop")],
+    ),
 }
 """Wires, turns and their steps that the property once failed on: the simulator counted wrong."""
 

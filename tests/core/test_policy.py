@@ -52,7 +52,7 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "prefill": ("auto", ("auto", "always", "never")),
 }
 SWITCHES = {"empty_recovery": True}
-TEXTS = {"capture": None}
+TEXTS = {"capture": None, "events": None}
 NAMES: dict[str, Any] = {"drop_unsupported": frozenset()}
 OPTIONAL = {
     "continuation_max_total_completion_tokens",

@@ -4,12 +4,9 @@ what the far side counted itself."""
 from __future__ import annotations
 
 import asyncio
-import itertools
-import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -17,116 +14,44 @@ import pytest
 
 pytest.importorskip("opentelemetry.sdk")
 
-from support.asking.anthropic_messages import WrappedAnthropic
-from support.asking.gemini_generate import WrappedGemini, user
-from support.asking.wrapping import QUICK, Wrapped
+from support import load
 from support.collector import Collector, plain
 from support.leaving import Leaving
-from support.pairing import WAYS, param
+from support.load import Asked, askers, drawn, prompt_of
+from support.pairing import param
 
 import tenuto
 from tenuto.core.events import AttemptEnded, RecoveryEnded, TurnEnded, TurnStarted
-from tenuto.sim import CASES_ON, Simulator
+from tenuto.sim import Simulator
 from tenuto.sim.exchange import Recorded
 from tenuto.telemetry.event_files import read_events
 from tenuto.telemetry.logs import WINDOW_S
 
-SEED = 24
-WIRES: dict[str, Any] = {
-    "openai-chat": Wrapped,
-    "anthropic-messages": WrappedAnthropic,
-    "gemini-generate": WrappedGemini,
-}
-FAULTS = (
-    "normal", "text", "length_once", "length_twice", "length_three_times", "length_then_overlap",
-    "length_no_usage", "length_always", "empty_once", "whitespace_once", "reasoning_only_length",
-    "drop_before_text", "drop_mid_text", "eof_no_finish", "body_cut", "body_empty", "unknown_stop",
-    "finish_conflict", "abort", "http_429_once", "http_500_once", "cut_off_mid_text",
-    "reset_mid_text", "length_then_500", "length_then_filter", "error_chunk_mid_text",
-)  # fmt: skip
-"""Cases of the simulator that the load is drawn from, where the wire and the mode have them."""
-
 Counted = Counter[tuple[str, ...]]
-Asked = tuple[str, str, str, str]
-"""A wire, a mode, a kind of client and a case."""
-
-
-def drawn(turns: int) -> list[Asked]:
-    """So many turns, the same ones each time."""
-    modes = ("body", "stream")
-    able = [
-        (wire, mode, way, fault)
-        for wire, mode, way, fault in itertools.product(WIRES, modes, WAYS, FAULTS)
-        if fault in CASES_ON[wire] and mode in CASES_ON[wire][fault].modes
-    ]
-    return random.Random(SEED).choices(able, k=turns)
-
-
-@contextmanager
-def askers(sim: Simulator, hear: Leaving) -> Iterator[dict[str, Any]]:
-    """Wrapped SDKs that do not try again by themselves, by wire."""
-    policy = tenuto.Policy(**QUICK)
-    made: dict[str, Any] = {
-        wire: asker(sim, policy, **_once(wire)) for wire, asker in WIRES.items()
-    }
-    for asker in made.values():
-        for name in ("client", "async_client"):
-            if (client := getattr(asker, name, None)) is not None:
-                setattr(asker, name, tenuto.wrap(client, policy=policy, on_event=hear))
-    yield made
-    for asker in made.values():
-        asker.close()
-
-
-def _once(wire: str) -> dict[str, Any]:
-    return {} if wire == "gemini-generate" else {"max_retries": 0}
-
-
 PROGRAM = "program"
 """The tracer of the program, whose spans are around the turns and named by wire and prompt."""
 
 
+def around(out: Leaving, wire: str, prompt: str) -> AbstractContextManager[object]:
+    return out.tracers.get_tracer(PROGRAM).start_as_current_span(f"{wire} {prompt}")
+
+
 def ask(out: Leaving, asker: Any, wire: str, mode: str, way: str, fault: str) -> None:
-    prompt = asker.prompt_for(CASES_ON[wire][fault])
-    counted = wire == "openai-chat" and mode == "stream"
-    more = {"stream_options": {"include_usage": True}} if counted else {}
-    row = user(prompt) if wire == "gemini-generate" else {"role": "user", "content": prompt}
-    with out.tracers.get_tracer(PROGRAM).start_as_current_span(f"{wire} {prompt}"):
-        asker.ask([row], mode, way, model=f"sim/{fault}", **more)
+    prompt = prompt_of(asker, wire, fault)
+    with around(out, wire, prompt):
+        load.ask(asker, wire, mode, way, fault, prompt)
 
 
 async def ask_in_task(out: Leaving, asker: Any, wire: str, mode: str, fault: str) -> None:
-    """Ask by the async client; what the SDK raises is passed over."""
-    prompt, model, streams = (
-        asker.prompt_for(CASES_ON[wire][fault]),
-        f"sim/{fault}",
-        mode == "stream",
-    )
-    given: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": prompt}]}
-    with out.tracers.get_tracer(PROGRAM).start_as_current_span(f"{wire} {prompt}"):
-        try:
-            if wire == "gemini-generate":
-                models = asker.client.aio.models
-                create = models.generate_content_stream if streams else models.generate_content
-                made = await create(model=model, contents=prompt)
-            elif wire == "anthropic-messages":
-                create = asker.async_client.messages.create
-                made = await create(max_tokens=4_096, stream=streams, **given)
-            else:
-                counted = {"stream_options": {"include_usage": True}} if streams else {}
-                create = asker.async_client.chat.completions.create
-                made = await create(stream=streams, **given, **counted)
-            if streams:
-                async for _ in made:
-                    pass
-        except Exception:  # noqa: BLE001 - the events say which one it is
-            pass
+    prompt = prompt_of(asker, wire, fault)
+    with around(out, wire, prompt):
+        await load.ask_in_task(asker, wire, mode, fault, prompt)
 
 
-def in_sequence(sim: Simulator, out: Leaving, load: list[Asked]) -> None:
+def in_sequence(sim: Simulator, out: Leaving, turns: list[Asked]) -> None:
     """Ask one turn after another."""
     with askers(sim, out) as by_wire:
-        for wire, *rest in load:
+        for wire, *rest in turns:
             ask(out, by_wire[wire], wire, *rest)
 
 
@@ -136,7 +61,7 @@ TASKS = 6
 simulator has no time to accept, and no request of theirs is counted there."""
 
 
-def at_once(sim: Simulator, out: Leaving, load: list[Asked]) -> None:
+def at_once(sim: Simulator, out: Leaving, turns: list[Asked]) -> None:
     """Ask in several threads at once; in each, the async turns of a wire are tasks at once."""
 
     def ask_part(part: list[Asked]) -> None:
@@ -154,7 +79,7 @@ def at_once(sim: Simulator, out: Leaving, load: list[Asked]) -> None:
                 )
 
     with ThreadPoolExecutor(THREADS) as threads:
-        list(threads.map(ask_part, [load[first::THREADS] for first in range(THREADS)]))
+        list(threads.map(ask_part, [turns[first::THREADS] for first in range(THREADS)]))
 
 
 async def _all(asked: list[Any]) -> None:
@@ -328,11 +253,10 @@ def check_bill(asked: list[Recorded], ended: list[AttemptEnded]) -> Counted:
 )
 def test_all_that_is_told_of_a_load_agrees(turns: int, how: Any, tmp_path: Path) -> None:
     clock = [0.0]
-    load = drawn(turns)
     with Simulator(token_chars=40) as sim, Collector() as collector:
         out = Leaving(tmp_path, collector, now=lambda: clock[0])
         with out.heard():
-            how(sim, out, load)
+            how(sim, out, drawn(turns))
             asked = list(sim.requests)
             events = list(out.events)
             last_lines = with_lines(events)

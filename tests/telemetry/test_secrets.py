@@ -21,6 +21,7 @@ from support.asking.anthropic_messages import WrappedAnthropic
 from support.asking.gemini_generate import WrappedGemini, user
 from support.asking.wrapping import QUICK, Wrapped
 from support.leaving import Leaving
+from support.one_turn import drive
 from support.pairing import WAYS, every_pair
 from support.replay import anthropic_messages, gemini_generate, openai_chat
 from support.replay.openai_chat import Answer, Replay
@@ -166,21 +167,8 @@ OWN_ERROR = "Tenuto could not finish this turn"
 
 def run(turn: tenuto.Turn, script: Script) -> str:
     """Drive a turn to its end, and return what Tenuto wrote of its own: errors, "" where none."""
-    shown = ""
-    reply: Any = None
-    upstream: Any = None
-    while (command := turn.next(reply)) is not None:
-        reply = None
-        match command:
-            case tenuto.Transmit():
-                upstream = script.connect(command)
-                reply = upstream if isinstance(upstream, tenuto.Lost) else upstream.head
-            case tenuto.Read():
-                reply = upstream.read()
-            case tenuto.Open(head):
-                shown += repr(head.headers)
-            case tenuto.Write(data):
-                shown += data.decode()
+    got = drive(turn, script)
+    shown = repr(got.head and got.head.headers) + got.body.decode()
     return shown if OWN_ERROR in shown else ""
 
 

@@ -267,6 +267,8 @@ class Policy:
             those of its own that it wrote first. 0: no limit.
         capture_share: the share of healthy turns that Tenuto captures. A turn that took more than
             one attempt, or did not end complete, is always captured. 1: all turns; 0: only those.
+        events: a folder into which each process writes its events, without content, for `tenuto
+            tail`. None: it writes none.
         decide: Tenuto calls it with each `Decision`. It returns None to agree, "stop" to end the
             turn, or the id of another rung of the same ladder (docs/ladders.md), which Tenuto takes
             if its guards hold. A rung of another ladder changes nothing; anything else raises a
@@ -319,6 +321,7 @@ class Policy:
     capture_max_bytes: int = _f(16_777_216, int)
     capture_max_files: int = _f(0, int)
     capture_share: float = _f(1.0, float, 0, 1)
+    events: str | None = _f(None, str, optional=True)
     decide: Callable[[Decision], str | None] | None = None
 
     def __post_init__(self) -> None:
@@ -395,7 +398,7 @@ def plain(value: object) -> object:
     return sorted(value) if isinstance(value, frozenset) else value
 
 
-OBSERVING = ("capture", "capture_max_bytes", "capture_max_files", "capture_share")
+OBSERVING = ("capture", "capture_max_bytes", "capture_max_files", "capture_share", "events")
 """Settings that change nothing about a turn, only what is written down about it."""
 
 RULES: dict[str, Rule] = {

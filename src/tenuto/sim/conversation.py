@@ -51,6 +51,8 @@ class Conversation:
     response_format: Mapping[str, Any] | None = None
     place: int = 0
     """How many answers of the plan were said, where there is one."""
+    given: dict[int, int] = field(default_factory=dict)
+    """How many calls came of each answer of the plan that was said, by its place."""
     planned: Wanted | None = None
     """The answer of the plan that is due."""
     planned_for: Asked | None = None
@@ -110,7 +112,7 @@ class Conversations:
         if self.plan is not None:
             # The same request again, of a client that could not read the answer, is due the same.
             if not state.broken_call and asked != state.planned_for:
-                state.place = self.plan.place(asked.rows)
+                state.place = self.plan.place(asked.rows, state.given)
             state.planned_for = asked
             state.planned = self.plan.due(state.place, state.answer_key, tools=bool(asked.tools))
         step = self._step(state, case, after_result=answers_result(asked.rows))

@@ -173,6 +173,7 @@ class Exchange:
             given = any(call.arguments not in ("{}", "", None) for call in now.calls)
             lost = given and step.arguments is Arguments.NULL
             state.broken_call = lost or not whole_answer
+            state.given[state.place] = len(said.calls)
         elif whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"
         token_chars = self.settings.token_chars

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from tenuto.sim.asked import Row
@@ -52,19 +53,25 @@ class Plan:
     asked: int = 0
     """Requests so far."""
 
-    def place(self, rows: Sequence[Row]) -> int:
+    def place(self, rows: Sequence[Row], given: Mapping[int, int] = MappingProxyType({})) -> int:
         """Return how many answers this history holds.
+
+        `given` says how many calls came of the answer at a place, where the budget cut some off.
 
         >>> plan = Plan([saying("I look.", ("look", {})), saying("Seen."), saying("Bye.")])
         >>> rows = [Row("user", "Go."), Row("assistant", "I look."), Row("tool", "ok")]
         >>> plan.place(rows[:1]), plan.place(rows), plan.place([*rows, Row("assistant", "Seen.")])
         (0, 1, 2)
+        >>> two = Plan([saying("", ("look", {}), ("look", {})), saying("Seen.")])
+        >>> two.place(rows), two.place(rows, {0: 1})
+        (0, 1)
         """
         results = sum(row.role == "tool" for row in rows)
         texts = {row.text.strip() for row in rows if row.role == "assistant"}
         for place, answer in enumerate(self.answers):
-            results -= len(answer.calls)
-            if results < 0 or (not answer.calls and answer.text.strip() not in texts):
+            calls = given.get(place, len(answer.calls))
+            results -= calls
+            if results < 0 or (not calls and answer.text.strip() not in texts):
                 return place
         return len(self.answers)
 

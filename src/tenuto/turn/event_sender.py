@@ -65,6 +65,9 @@ class EventSender:
         around: the clocks. The time of day is read once: what it jumps while the turn goes on is no
             time that passed.
         started_s: when the turn began, by the steady clock.
+        wire: the format of its requests.
+        stream: whether the caller wants a stream.
+        attempt: the number of requests that were answered before, 0 for a turn that begins.
 
     Attributes:
         provider: the provider's name for all events from here on.
@@ -79,6 +82,9 @@ class EventSender:
         redactor: Redactor,
         around: Environment,
         started_s: float,
+        wire: str,
+        stream: bool,
+        attempt: int = 0,
     ) -> None:
         self.provider = provider
         self._on_event = on_event
@@ -89,7 +95,7 @@ class EventSender:
         self._started_s = started_s
         self._epoch_s = around.wall() - around.now()
         self._recoveries = Recoveries()
-        self._attempt = 0
+        self._attempt = attempt
         self._running = False  # an attempt
         self._sent_s = 0.0
         self._first_byte_s: float | None = None
@@ -97,7 +103,7 @@ class EventSender:
         self._lost: Lost | None = None
         self._continuations = 0
         self._cancelled = False
-        self._wire, self._stream = "", False
+        self._wire, self._stream = wire, stream
         self._stop_raw: str | None = None
         self._begun: list[str] = []  # the kinds of recoveries
         self._repairing: tuple[Outcome, str] | None = None  # what was last wrong with a call
@@ -115,19 +121,25 @@ class EventSender:
         try:
             self._on_event(event)
         except Exception:  # somebody else's code: whatever it raises must not cost an answer
-            log.exception("on_event raised for %s", event.name)
+            log.exception("a listener raised for %s", event.name)
 
     def _since(self, begun_s: float) -> float:
         return round(self._now() - begun_s, 6)
 
     # --- the turn ---------------------------------------------------------------------------
 
-    def turn_started(self, wire: str, url: str, *, stream: bool) -> None:
+    def turn_started(self, url: str) -> None:
         """The turn begins."""
-        self._wire, self._stream = wire, stream
         host, port = _where(url)
         shown = printable(self._redactor.own_url(), _URL_CHARS)
-        self._send(events.TurnStarted, wire=wire, stream=stream, host=host, port=port, url=shown)
+        self._send(
+            events.TurnStarted,
+            wire=self._wire,
+            stream=self._stream,
+            host=host,
+            port=port,
+            url=shown,
+        )
 
     def history_repaired(self, repairs: Iterable[str]) -> None:
         """The history was put right."""

@@ -64,7 +64,7 @@ Receiving = Generator[Command, Reply, Attempt | None]
 def run(turn: TurnRecord) -> Run:
     """Finish a turn: its commands, which end after the last byte."""
     if turn.events is not None:
-        turn.events.turn_started(turn.wire.name, turn.request.url, stream=turn.facts.stream)
+        turn.events.turn_started(turn.request.url)
         if turn.parsed.repairs and not turn.left_alone:
             turn.events.history_repaired(turn.parsed.repairs)
     action: Send | Finish = Send((), "", Recovery.RETRY)
