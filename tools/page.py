@@ -1,5 +1,6 @@
 """Tables in Markdown, for the pages that are made from code."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -18,8 +19,16 @@ def _cell(text: str) -> str:
 
 
 def code(value: object) -> str:
-    """A value as code."""
-    return f"`{value}`"
+    """A value as code, within more backticks than it has in a row itself.
+
+    >>> code("a"), code("`a` b")
+    ('`a`', '`` `a` b ``')
+    """
+    text = str(value)
+    if "`" not in text:
+        return f"`{text}`"
+    fence = "`" * (1 + max(len(run) for run in re.findall("`+", text)))
+    return f"{fence} {text} {fence}"
 
 
 def codes(values: Iterable[object], joint: str = ", ") -> str:

@@ -17,8 +17,8 @@ This page lists every limit and switch. A setting has the same name everywhere: 
 `tenuto.Policy`, as a key in `tenuto.toml` or under `[tool.tenuto]` in `pyproject.toml`, and, in
 capitals after `TENUTO_`, as an environment variable. Environment variables override `tenuto.toml`,
 which overrides `pyproject.toml`, which overrides a [preset](#presets). Tenuto ignores all of them
-if you pass a policy in code, except the `TENUTO_CAPTURE…` variables. An empty variable counts as
-unset.
+if you pass a policy in code, except the `TENUTO_CAPTURE…` variables and `TENUTO_EVENTS`. An empty
+variable counts as unset.
 
 For a number of attempts, 0 turns that recovery off. For a limit in characters, bytes, tokens or
 seconds, 0 removes the limit. `none` means that Tenuto works the value out.

@@ -7,7 +7,7 @@ from page import code, codes, sentence, table
 
 from tenuto.cli.docstrings import attributes
 from tenuto.providers.models import MODELS
-from tenuto.providers.provider import Provider
+from tenuto.providers.provider import Row
 from tenuto.providers.table import PROVIDERS, UNKNOWN_OF
 from tenuto.wires.base import Dialect
 
@@ -55,7 +55,7 @@ def render() -> str:
     lines += ["", "## Columns", "", "How the provider's form of the wire differs:", ""]
     lines += _columns(Dialect)
     lines += ["", "The provider itself:", ""]
-    lines += _columns(Provider)
+    lines += _columns(Row)
     return "\n".join(lines) + "\n" + TAIL
 
 
@@ -79,7 +79,7 @@ def _rows() -> Iterator[list[str]]:
         ]
 
 
-def _known_by(row: Provider) -> str:
+def _known_by(row: Row) -> str:
     hosts = codes("*" + host if host.startswith(".") else host for host in row.hosts)
     return f"`server: {row.server}`" if row.server else hosts
 

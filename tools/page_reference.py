@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cache
@@ -20,7 +21,16 @@ have [their own page](events.md). All other names are private and may change. Th
 the examples. Ids such as C23 name a [behaviour](behaviours.md).
 """
 
-MODULES = ("tenuto", "tenuto.agent", "tenuto.agent.events", "tenuto.agent.files", "tenuto.sim")
+MODULES = (
+    "tenuto",
+    "tenuto.agent",
+    "tenuto.agent.events",
+    "tenuto.agent.files",
+    "tenuto.litellm",
+    "tenuto.sim",
+    "tenuto.telemetry",
+    "tenuto.telemetry.opentelemetry",
+)
 """Modules whose names are public; a name that an earlier one has too stands there."""
 
 SECTION = re.compile(r"(Args|Attributes|Returns|Raises):")
@@ -46,8 +56,12 @@ def render() -> str:
 
 
 def _links(module: str) -> Iterator[str]:
+    """Links to the names. Of headings that differ only in capitals, GitHub numbers the later."""
+    made: Counter[str] = Counter()
     for name in _names(module):
-        yield f"[{name}](#{_title(module, name).lower().replace('.', '')})"
+        anchor = _title(module, name).lower().replace(".", "")
+        times, made[anchor] = made[anchor], made[anchor] + 1
+        yield f"[{name}](#{anchor}{f'-{times}' if times else ''})"
 
 
 def _title(module: str, name: str) -> str:
@@ -63,11 +77,19 @@ def _names(module: str) -> list[str]:
 
 def _constant(module: str, name: str) -> Iterator[str]:
     """What is said below a constant, where it is made."""
-    for node, after in pairwise(ast.parse(inspect.getsource(import_module(module))).body):
+    for node, after in pairwise(_statements(ast.parse(inspect.getsource(import_module(module))))):
         if isinstance(node, ast.ImportFrom) and name in [each.name for each in node.names]:
             yield from _constant(str(node.module), name)
         elif name in _assigned(node):
             yield from _prose(_string(after) or "")
+
+
+def _statements(module: ast.Module) -> Iterator[ast.stmt]:
+    """Its statements, and those under `if TYPE_CHECKING`: a room may load its names when they are
+    first asked for."""
+    for node in module.body:
+        yield from node.body if isinstance(node, ast.If) else [node]
+    yield ast.Pass()  # so that the last one has one behind it
 
 
 def _assigned(node: ast.stmt) -> list[str]:
@@ -135,15 +157,16 @@ def signature(name: str, value: Callable[..., object]) -> str:
 
 def _argument(parameter: inspect.Parameter) -> str:
     stars: dict[object, str] = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
-    text = f"{stars.get(parameter.kind, '')}{parameter.name}: {_annotation(parameter.annotation)}"
-    default = parameter.default
+    text, default = f"{stars.get(parameter.kind, '')}{parameter.name}", parameter.default
+    if parameter.annotation is not parameter.empty:  # the standard library has none
+        text += f": {_annotation(parameter.annotation)}"
     if default is parameter.empty:
         return text
     if isinstance(default, Enum):
         return f"{text} = {type(default).__name__}.{default.name}"
     if isinstance(default, frozenset) and default:  # whose order is another one each time
         return f"{text} = frozenset({{{', '.join(map(repr, sorted(default)))}}})"
-    if inspect.isfunction(default):
+    if inspect.isroutine(default):
         return f"{text} = {default.__name__}"
     # What a dataclass shows of a default that is made anew each time has no form of its own.
     return f"{text} = …" if "factory" in repr(default) else f"{text} = {default!r}"

@@ -59,7 +59,7 @@ class Figure:
         """Whether the target is met."""
         if self.target is None:
             return "no target"
-        return "met" if self.measured <= self.target else "missed"
+        return "met" if round(self.measured, 2) <= self.target else "missed"  # as it is shown
 
 
 def _spent_s(work: Callable[[], object]) -> float:

@@ -1,7 +1,9 @@
-"""What listening costs: turns of a wrapped SDK with listeners, against the same without."""
+"""What listening costs: turns of a wrapped SDK with listeners, against the same without; and turns
+that nobody hears of with the log lines that are on by default, against the same with those off."""
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,24 +21,30 @@ from parts.sides import SIDES, Side
 from prometheus_client import CollectorRegistry
 
 import tenuto
-from tenuto.telemetry import EventFile, LogLines
+from tenuto.telemetry import EventFile
 from tenuto.telemetry.opentelemetry import OpenTelemetry
 from tenuto.telemetry.prometheus import PrometheusMetrics
 
 _BODIES = 40
 Listener = Callable[[tenuto.Event], None]
+Work = Callable[[], object]
 
 
 def figures() -> Iterator[Figure]:
     """The cost of a turn that is listened to, as a multiple of that of one that is not."""
     with replaying() as root, tempfile.TemporaryDirectory() as folder:
         for side in SIDES:
-            logs, everything = LogLines(), _everything(Path(folder) / f"{side.name}.jsonl")
+            yield from _unheard(side, root)
+            everything = _everything(Path(folder) / f"{side.name}.jsonl")
             for title, target, listener in (
-                ("events and log lines", 1.03, logs),
-                ("log lines, metrics, spans and a file", 1.10, _all_of(logs, *everything)),
+                ("events and log lines", 1.03, _nothing),
+                ("log lines, metrics, spans and a file", 1.10, _all_of(*everything)),
             ):
                 yield from _of(side, root, title, target, listener)
+
+
+def _nothing(event: tenuto.Event) -> None:
+    """Hear every event. The log lines of the process hear them as well."""
 
 
 def _everything(file: Path) -> tuple[Listener, ...]:
@@ -54,21 +62,40 @@ def _all_of(*listeners: Listener) -> Listener:
     return hear
 
 
+def _unheard(side: Side, root: str) -> Iterator[Figure]:
+    log = logging.getLogger("tenuto.turns")
+
+    def at(level: int, work: Work) -> Work:
+        def at_level() -> object:
+            log.setLevel(level)
+            return work()
+
+        return at_level
+
+    for what, path, of, units in _works(side):
+        work = of(tenuto.wrap(side.client(f"{root}{path}"), policy=tenuto.Policy()))
+        name = f"{side.name}: {what} that nobody hears of, against log lines switched off"
+        off, on = at(logging.CRITICAL, work), at(logging.NOTSET, work)
+        yield ratio(name, off, on, units, 1.00)
+
+
 def _of(side: Side, root: str, title: str, target: float, listener: Listener) -> Iterator[Figure]:
-    def both(path: str) -> tuple[Any, Any]:
+    for what, path, of, units in _works(side):
         unheard = tenuto.wrap(side.client(f"{root}{path}"), policy=tenuto.Policy())
         heard = side.client(f"{root}{path}")
-        return unheard, tenuto.wrap(heard, policy=tenuto.Policy(), on_event=listener)
+        heard = tenuto.wrap(heard, policy=tenuto.Policy(), on_event=listener)
+        name = f"{side.name}: {what} with {title}, against none"
+        yield ratio(name, of(unheard), of(heard), units, target)
 
-    def streams(client: Any) -> Callable[[], object]:
+
+def _works(side: Side) -> Iterator[tuple[str, str, Callable[[Any], Work], int]]:
+    """What is measured: its name, its path, the work of a client, and how many units that has."""
+
+    def stream(client: Any) -> Work:
         return lambda: sum(1 for _ in side.chunks(client))
 
-    def bodies(client: Any) -> Callable[[], object]:
+    def bodies(client: Any) -> Work:
         return lambda: [side.body(client) for _ in range(_BODIES)]
 
-    unheard, heard = both("/burst")
-    name = f"{side.name}: stream of {CHUNKS:,} chunks with {title}, against none"
-    yield ratio(name, streams(unheard), streams(heard), CHUNKS, target)
-    unheard, heard = both("")
-    name = f"{side.name}: whole body with {title}, against none"
-    yield ratio(name, bodies(unheard), bodies(heard), _BODIES, target)
+    yield f"stream of {CHUNKS:,} chunks", "/burst", stream, CHUNKS
+    yield "whole body", "", bodies, _BODIES

@@ -115,7 +115,7 @@ def _checked_preset(name: str, value: object) -> str | None:
 def policy_in_force(policy: Policy | None) -> Policy:
     """The policy of a client that is given this one in code; None: the one from outside.
 
-    What the environment says about observing (the `TENUTO_CAPTURE…` variables)
+    What the environment says about observing (the `TENUTO_CAPTURE…` variables and `TENUTO_EVENTS`)
     outweighs a policy in code. For all else that policy is taken as it is.
 
     Raises:

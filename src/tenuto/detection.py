@@ -14,7 +14,9 @@ Nothing in here raises, whatever it is given (N6).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
+from functools import lru_cache
 
 from tenuto.core.builder import RUNNING, Builder
 from tenuto.core.fault import FaultKind
@@ -27,7 +29,7 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.core.stop import Stop, StopReason
+from tenuto.core.stop import Stop, StopReason, printable
 from tenuto.frames.aws_messages import MessageCodec
 from tenuto.frames.codec import Codec
 from tenuto.frames.frame import Frame
@@ -39,6 +41,8 @@ from tenuto.wires.base import JsonObject, Wire
 from tenuto.wires.json import decode_object, decode_strictly
 from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires
 from tenuto.wires.stream import EventReader, event_object, garbled
+
+log = logging.getLogger("tenuto")
 
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 _AWS_LENGTHS = (b"\0", b"\1")
@@ -57,7 +61,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
         source: an object of an official SDK, a dict, the bytes or text of a body or of a recorded
             stream, or a list of a stream's events in any of these forms.
         wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), in a version where
-            there are several (`acme@2`); None, or a name that is not known: found from the shape.
+            there are several (`acme@2`); None: found from the shape. For a name that is not known
+            it is found so as well, and a warning is logged once.
 
     Returns:
         the stop; UNKNOWN with low confidence where the source is nothing that is known, DROPPED
@@ -102,8 +107,9 @@ class StreamDetector:
 
     Args:
         wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), in a version where
-            there are several (`acme@2`); None, or a name that is not known: found from the shape of
-            the first object that a wire knows.
+            there are several (`acme@2`); None: found from the shape of the first object that a wire
+            knows. For a name that is not known it is found so as well, and a warning is logged
+            once.
 
     >>> detector = StreamDetector("openai-chat")
     >>> stop = detector.feed(b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":null}]}')
@@ -150,12 +156,19 @@ class StreamDetector:
         return self._reader.finish().stop
 
 
+@lru_cache(maxsize=256)  # once for each name
+def _tell_unknown(name: str) -> None:
+    log.warning("no wire or provider is named %s: found from the shape", printable(name))
+
+
 class _Reader:
     """Reads one response from pieces of any form."""
 
     def __init__(self, wire: str | None) -> None:
         # A provider may speak several wires: its name says which is likely, not which it is.
         self._wire, self._likely, overrides = named(wire)
+        if wire and isinstance(wire, str) and (self._wire or self._likely) is None:
+            _tell_unknown(wire)
         self._builder = Builder(overrides=overrides)
         self._codec: Codec
         self._reader: EventReader | None = None

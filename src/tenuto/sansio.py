@@ -286,9 +286,13 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | 
                 found = type(given).__name__
                 raise TurnError(f"{what} is of type {found}, but it must be {kind.__name__}")
     try:
-        urlsplit(url)
+        parts = urlsplit(url)
     except ValueError as error:
         raise TurnError(f"url is {_shown(url)!r}, which is not a URL: {error}") from None
+    try:
+        _ = parts.port
+    except ValueError:
+        raise TurnError(f"the port of url must be a number up to 65535: {_shown(url)!r}") from None
     try:
         pairs = [
             (name, value)

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from typing import Any
 
 import pytest
 from support.far_sides import FarSide
@@ -386,9 +387,9 @@ def test_a_signal_may_end_a_turn_whatever_its_thread_is_at():
 def test_what_was_said_is_not_lost_however_the_threads_meet(monkeypatch) -> None:
     told = Watch.cancelled
 
-    def slowly(watch: Watch, *counts: int) -> None:
+    def slowly(watch: Watch, *given: Any) -> None:
         time.sleep(0.05)
-        told(watch, *counts)
+        told(watch, *given)
 
     monkeypatch.setattr(Watch, "cancelled", slowly)
     with stalling(TEXT) as provider, agent(provider) as asking:

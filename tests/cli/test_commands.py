@@ -55,7 +55,20 @@ def test_the_installed_program_runs_main_and_tells_its_version(command: Sequence
 
 
 @pytest.mark.parametrize(
-    "command", ["", "demo", "detect", "explain", "faults", "policy", "providers", "run", "sim"]
+    "command",
+    [
+        "",
+        "demo",
+        "detect",
+        "explain",
+        "faults",
+        "policy",
+        "providers",
+        "run",
+        "sim",
+        "tail",
+        "watch",
+    ],
 )
 def test_help_has_examples_that_are_allowed(
     command: str, capsys: pytest.CaptureFixture[str]

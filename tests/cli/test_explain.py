@@ -91,6 +91,21 @@ def test_of_a_folder_it_tells_the_sums(capsys, tmp_path):
     assert "turns: turns: 3, 1 complete after more than one attempt" in shown.out
 
 
+def test_half_a_document_in_a_folder_is_not_counted_as_a_turn(capsys, tmp_path):
+    whole = captured(Scripted.body(body("All of it.")))
+    for name, half in (("a.json", whole.read_bytes()[:300]), ("b.json", body("All of it.")[:40])):
+        Path("turns", name).write_bytes(half)
+    value = told(capsys, "turns", code=2)
+    assert (value["turns"], value["attempts"]) == (1, 1)
+    assert value["stops"] == {"m: end_turn": 1}
+    assert [Path(one["file"]).name for one in value["unread"]] == ["a.json", "b.json"]
+    assert main(["explain", "turns"]) == 2
+    shown = capsys.readouterr()
+    assert "files that could not be read, and are not counted: 2" in shown.out
+    assert "b.json cannot be explained: it is a part of a document" in shown.err
+    assert told(capsys, "turns/b.json")["attempts"][0]["reason"] == "dropped"
+
+
 def test_a_folder_without_captures_is_an_error(capsys, tmp_path):
     Path("none").mkdir()
     assert main(["explain", "none"]) == 2

@@ -10,9 +10,9 @@ import pytest
 
 import tenuto
 from tenuto.cli import main
-from tenuto.cli.following import lines
 from tenuto.core.event import Event
 from tenuto.sim import Simulator
+from tenuto.telemetry.following import lines, lines_of
 
 MESSAGES = [{"role": "user", "content": "SECRET PROMPT"}]
 
@@ -77,7 +77,7 @@ def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
     ("arguments", "why"),
     [
         (["--no-follow", "absent.jsonl"], "absent.jsonl: No such file"),
-        (["."], ". is a folder"),
+        (["--no-follow", "."], ".: the folder holds no file of events"),
         (["-"], "does not read standard input"),
         (["--no-follow", "/dev/null"], "a pipe or a device"),
         (["--last", "-1", "absent.jsonl"], "--last is -1"),
@@ -110,6 +110,45 @@ def test_a_line_is_shown_once_it_is_whole_also_after_a_rotation(tmp_path):
     assert [next_line(), next_line()] == ["the last of the old file", "new"]
     path.write_text("x\n")  # it was cut
     assert next_line() == "x"
+    found.close()
+
+
+def test_the_files_of_a_folder_are_shown_together_by_time(capsys, tmp_path):
+    told = turns(tmp_path / "all", "sim:normal", "sim:length_mid_word", "sim:normal")
+    by_turn = {event.turn: number % 2 for number, event in enumerate(told)}
+    for event in told:
+        with (tmp_path / f"{by_turn[event.turn]}.jsonl").open("a") as file:
+            file.write(json.dumps(event.as_dict()) + "\n")
+    assert main(["tail", "--no-follow", str(tmp_path)]) == 0
+    together = capsys.readouterr().out
+    assert main(["tail", "--no-follow", str(tmp_path / "all")]) == 0
+    assert together == capsys.readouterr().out
+    assert len(together.splitlines()) == 4
+
+
+def test_a_folder_is_followed_with_the_files_that_come_to_it_and_go(tmp_path):
+    """In lockstep, as above."""
+    folder = tmp_path / "events"
+    found = lines_of(folder, follow=True, poll_s=0.001)
+
+    def next_line() -> str:
+        return next(line for line in found if line is not None)
+
+    assert next(found) is None  # there is no folder yet
+    folder.mkdir()
+    (folder / "a.jsonl").write_text("one\n")
+    (folder / "a.jsonl.1").write_text("an older file is not followed\n")
+    assert next_line() == "one"
+    (folder / "b.jsonl").write_text("two\n")
+    assert next_line() == "two"
+    (folder / "a.jsonl").unlink()
+    for _ in range(4):
+        assert next(found) is None
+    (folder / "a.jsonl").write_text("three\n")
+    assert next_line() == "three"
+    with (folder / "b.jsonl").open("a") as file:
+        file.write("four\n")
+    assert next_line() == "four"
     found.close()
 
 

@@ -32,7 +32,9 @@ CONVERSING: dict[str, Any] = {
     "messages": [{"role": "user", "content": [{"text": "Tell me."}]}],
 }
 LIBRARIES = pytest.mark.parametrize("library", [httpx, httpx2], ids=["httpx", "httpx2"])
-WATCHED = pytest.mark.parametrize("wrapped", [False, True], ids=["bare", "wrapped"])
+RECOVERING = ("wrapped", "transport")
+WATCHED = pytest.mark.parametrize("kind", ["bare", *RECOVERING])
+WRAPPED = pytest.mark.parametrize("kind", RECOVERING)
 BEFORE_THE_END = 3
 
 
@@ -43,12 +45,20 @@ def url() -> Iterator[str]:
         yield f"{replay.base_url}/chat/completions"
 
 
-def client(library: Any, wrapped: bool) -> Any:
-    return tenuto.http_client(library.__name__) if wrapped else library.Client()
+def client(library: Any, kind: str, policy: tenuto.Policy | None = None) -> Any:
+    if kind == "transport":
+        return library.Client(transport=tenuto.HTTPTransport(policy=policy), timeout=60)
+    if kind == "wrapped":
+        return tenuto.http_client(library.__name__, policy=policy)
+    return library.Client()
 
 
-def async_client_of(library: Any, wrapped: bool) -> Any:
-    return tenuto.async_http_client(library.__name__) if wrapped else library.AsyncClient()
+def async_client_of(library: Any, kind: str, policy: tenuto.Policy | None = None) -> Any:
+    if kind == "transport":
+        return library.AsyncClient(transport=tenuto.AsyncHTTPTransport(policy=policy), timeout=60)
+    if kind == "wrapped":
+        return tenuto.async_http_client(library.__name__, policy=policy)
+    return library.AsyncClient()
 
 
 def read(pieces: Iterable[Any], then: Callable[[int], object]) -> None:
@@ -68,9 +78,9 @@ async def read_async(pieces: AsyncIterable[Any], then: Callable[[int], Awaitable
 @LIBRARIES
 @WATCHED
 @pytest.mark.parametrize("reading", ["iter_bytes", "iter_raw", "iter_text", "iter_lines"])
-def test_who_closes_a_response_in_its_own_loop_is_told(url, library, wrapped, reading):
+def test_who_closes_a_response_in_its_own_loop_is_told(url, library, kind, reading):
     with (
-        client(library, wrapped) as made,
+        client(library, kind) as made,
         made.stream("POST", url, json=ASKING | {"stream": True}) as response,
     ):
         pieces = getattr(response, reading)()
@@ -81,9 +91,9 @@ def test_who_closes_a_response_in_its_own_loop_is_told(url, library, wrapped, re
 @pytest.mark.behaviour("C23")
 @LIBRARIES
 @WATCHED
-def test_who_reads_what_another_thread_closes_is_told(url, library, wrapped):
+def test_who_reads_what_another_thread_closes_is_told(url, library, kind):
     with (
-        client(library, wrapped) as made,
+        client(library, kind) as made,
         made.stream("POST", url, json=ASKING | {"stream": True}) as response,
     ):
         closing = threading.Timer(0.1, response.close)
@@ -97,9 +107,9 @@ def test_who_reads_what_another_thread_closes_is_told(url, library, wrapped):
 @LIBRARIES
 @WATCHED
 @pytest.mark.parametrize("reading", ["aiter_bytes", "aiter_raw", "aiter_text", "aiter_lines"])
-async def test_who_closes_an_async_response_in_its_own_loop_is_told(url, library, wrapped, reading):
+async def test_who_closes_an_async_response_in_its_own_loop_is_told(url, library, kind, reading):
     async with (
-        async_client_of(library, wrapped) as made,
+        async_client_of(library, kind) as made,
         made.stream("POST", url, json=ASKING | {"stream": True}) as response,
     ):
 
@@ -114,9 +124,9 @@ async def test_who_closes_an_async_response_in_its_own_loop_is_told(url, library
 @pytest.mark.behaviour("C23")
 @LIBRARIES
 @WATCHED
-async def test_who_reads_what_another_task_closes_is_told(url, library, wrapped):
+async def test_who_reads_what_another_task_closes_is_told(url, library, kind):
     async with (
-        async_client_of(library, wrapped) as made,
+        async_client_of(library, kind) as made,
         made.stream("POST", url, json=ASKING | {"stream": True}) as response,
     ):
 
@@ -132,9 +142,10 @@ async def test_who_reads_what_another_task_closes_is_told(url, library, wrapped)
 
 @pytest.mark.behaviour("C23")
 @LIBRARIES
-def test_closing_what_was_read_to_its_end_says_nothing(url, library):
+@WRAPPED
+def test_closing_what_was_read_to_its_end_says_nothing(url, library, kind):
     with (
-        client(library, wrapped=True) as made,
+        client(library, kind) as made,
         made.stream("POST", url, json=ASKING | {"stream": True}) as response,
     ):
         pieces = list(response.iter_bytes())
@@ -145,9 +156,10 @@ def test_closing_what_was_read_to_its_end_says_nothing(url, library):
 
 @pytest.mark.behaviour("C23")
 @LIBRARIES
-async def test_closing_what_an_async_caller_read_to_its_end_says_nothing(url, library):
+@WRAPPED
+async def test_closing_what_an_async_caller_read_to_its_end_says_nothing(url, library, kind):
     async with (
-        async_client_of(library, wrapped=True) as made,
+        async_client_of(library, kind) as made,
         made.stream("POST", url, json=ASKING | {"stream": True}) as response,
     ):
         pieces = [piece async for piece in response.aiter_bytes()]
@@ -182,10 +194,8 @@ async def test_who_closes_a_stream_of_aiobotocore_in_its_own_loop_is_told(sim: S
 @LIBRARIES
 @WATCHED
 @pytest.mark.parametrize("stream", [False, True], ids=["body", "stream"])
-def test_a_response_that_a_hook_closes_cannot_be_read_and_is_asked_for_once(
-    library, wrapped, stream
-):
-    with Replay() as replay, client(library, wrapped) as made:
+def test_a_response_that_a_hook_closes_cannot_be_read_and_is_asked_for_once(library, kind, stream):
+    with Replay() as replay, client(library, kind) as made:
         replay.say(R("Hello."), R("Hello."))
         made.event_hooks = {"response": [lambda response: response.close()]}
         url = f"{replay.base_url}/chat/completions"
@@ -205,13 +215,13 @@ def whole_or_stream(made: Any, url: str, stream: bool) -> Iterator[bytes]:
 @pytest.mark.behaviour("P8")
 @LIBRARIES
 @WATCHED
-async def test_an_async_response_that_a_hook_closes_is_asked_for_once(library, wrapped):
+async def test_an_async_response_that_a_hook_closes_is_asked_for_once(library, kind):
     async def close(response: Any) -> None:
         await response.aclose()
 
     with Replay() as replay:
         replay.say(R("Hello."), R("Hello."))
-        async with async_client_of(library, wrapped) as made:
+        async with async_client_of(library, kind) as made:
             made.event_hooks = {"response": [close]}
             with pytest.raises(library.StreamClosed):
                 await made.post(f"{replay.base_url}/chat/completions", json=ASKING)
@@ -231,12 +241,12 @@ EVENTS = {
 @LIBRARIES
 @WATCHED
 @pytest.mark.parametrize("path", list(EVENTS))
-def test_who_closes_a_stream_when_all_was_said_is_told_nothing(library, wrapped, path):
+def test_who_closes_a_stream_when_all_was_said_is_told_nothing(library, kind, path):
     """As the SDKs' users do at `message_stop`: the transfer's own end may still be to come."""
     said = b"".join(EVENTS[path])
     with (
         FarSide(answer(said, "content-type: text/event-stream")) as far,
-        client(library, wrapped) as made,
+        client(library, kind) as made,
     ):
         asked = ASKING | {"stream": True, "max_tokens": 100}
         with made.stream("POST", far.base_url.removesuffix("/v1") + path, json=asked) as response:
@@ -252,10 +262,10 @@ def test_who_closes_a_stream_when_all_was_said_is_told_nothing(library, wrapped,
 @LIBRARIES
 @WATCHED
 @pytest.mark.parametrize("path", list(EVENTS))
-async def test_who_closes_an_async_stream_when_all_was_said_is_told_nothing(library, wrapped, path):
+async def test_who_closes_an_async_stream_when_all_was_said_is_told_nothing(library, kind, path):
     said = b"".join(EVENTS[path])
     with FarSide(answer(said, "content-type: text/event-stream")) as far:
-        async with async_client_of(library, wrapped) as made:
+        async with async_client_of(library, kind) as made:
             asked = ASKING | {"stream": True, "max_tokens": 100}
             async with made.stream(
                 "POST", far.base_url.removesuffix("/v1") + path, json=asked
@@ -271,8 +281,8 @@ async def test_who_closes_an_async_stream_when_all_was_said_is_told_nothing(libr
 @pytest.mark.behaviour("C23", "P8")
 @LIBRARIES
 @WATCHED
-def test_a_body_that_is_read_in_pieces_may_be_closed_between_them(library, wrapped):
-    with Replay() as replay, client(library, wrapped) as made:
+def test_a_body_that_is_read_in_pieces_may_be_closed_between_them(library, kind):
+    with Replay() as replay, client(library, kind) as made:
         replay.say(R("Hello."))
         url = f"{replay.base_url}/chat/completions"
         with made.stream("POST", url, json=ASKING) as response:
@@ -288,8 +298,9 @@ def test_a_body_that_is_read_in_pieces_may_be_closed_between_them(library, wrapp
 
 @pytest.mark.behaviour("C23")
 @LIBRARIES
-def test_closing_from_a_thread_ends_the_wait_for_a_continuation_at_once(library):
-    with Replay() as replay, tenuto.http_client(library.__name__) as made:
+@WRAPPED
+def test_closing_from_a_thread_ends_the_wait_for_a_continuation_at_once(library, kind):
+    with Replay() as replay, client(library, kind) as made:
         replay.say(R("The first half, ", MAX), R("b", wait_s=5))
         url = f"{replay.base_url}/chat/completions"
         with made.stream("POST", url, json=ASKING | {"stream": True}) as response:
@@ -313,13 +324,14 @@ def test_closing_from_a_thread_ends_the_wait_for_a_continuation_at_once(library)
 
 @pytest.mark.behaviour("C23")
 @LIBRARIES
+@WRAPPED
 @pytest.mark.parametrize("then", ["waits", "says_nothing"])
-async def test_closing_ends_the_wait_for_a_continuation_at_once(library, then):
+async def test_closing_ends_the_wait_for_a_continuation_at_once(library, kind, then):
     """A wait that a provider asked for, or that for a continuation to begin."""
     slow = Refused(503, headers={"retry-after": "20"}) if then == "waits" else R("b", wait_s=3)
     with Replay() as replay:
         replay.say(R("The first half, ", MAX), slow)
-        async with tenuto.async_http_client(library.__name__) as made:
+        async with async_client_of(library, kind) as made:
             url = f"{replay.base_url}/chat/completions"
             async with made.stream("POST", url, json=ASKING | {"stream": True}) as response:
 
@@ -344,11 +356,12 @@ async def nothing(_: int) -> None:
 
 @pytest.mark.behaviour("C23")
 @LIBRARIES
-async def test_closing_ends_the_wait_behind_a_continuation_that_broke(library):
+@WRAPPED
+async def test_closing_ends_the_wait_behind_a_continuation_that_broke(library, kind):
     half = R("The first half, ", MAX).stream("m", include_usage=False)
     policy = tenuto.Policy(backoff_s=20.0, backoff_max_s=20.0)
     with FarSide(answer(half, "content-type: text/event-stream"), RESET) as far:
-        async with tenuto.async_http_client(library.__name__, policy=policy) as made:
+        async with async_client_of(library, kind, policy) as made:
             url = f"{far.base_url}/chat/completions"
             async with made.stream("POST", url, json=ASKING | {"stream": True}) as response:
 

@@ -106,7 +106,8 @@ def test_every_outcome_that_can_end_a_turn_unfinished_has_a_row():
 @both
 @every_face
 def test_stop_shows_the_truthful_native_stop_or_an_error_where_there_is_none(play, face, mode, way):
-    _, got = end(play, face, mode, way, "stop")
+    turn, got = end(play, face, mode, way, "stop")
+    assert turn.ending["error"] == (None if face.stop is not None else face.code)
     if face.stop is None:
         assert_error(got, face, mode)
     else:
@@ -130,6 +131,7 @@ def test_notice_adds_one_line_where_there_is_a_stop(play, face, mode, way):
 @every_face
 def test_error_always_raises(play, face, mode, way):
     turn, got = end(play, face, mode, way, "error")
+    assert turn.ending["error"] == (face.code or face.reason)
     assert_error(got, face, mode)
     assert turn.ending["reason"].replace("_", " ") in str(got.error)
 

@@ -723,6 +723,13 @@ def test_a_continuation_lifts_a_forced_tool_choice(play):
     assert [body["tool_choice"] for body in turn.bodies[:2]] == [forced, "auto"]
 
 
+@pytest.mark.behaviour("C28a")
+def test_a_continuation_keeps_a_tool_choice_of_null_that_stands_beside_no_tools(play):
+    turn = play(R("I will ", MAX), R("not."))
+    turn.tell(extra_body={"tools": None, "tool_choice": None})
+    assert [body["tool_choice"] for body in turn.bodies] == [None, None]
+
+
 @pytest.mark.behaviour("C28")
 @both
 @pytest.mark.parametrize(

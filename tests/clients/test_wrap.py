@@ -447,9 +447,15 @@ def test_who_wants_to_wrap_an_http_client_is_told_how_to_get_one_that_recovers(l
     ("module", "name", "advice"),
     [
         ("langchain_openai.chat_models.base", "ChatOpenAI", "http_async_client=tenuto."),
-        ("llama_index.llms.openai.base", "OpenAI", "`http_client=tenuto.http_client()`"),
+        ("llama_index.llms.openai.base", "OpenAI", "`http_client=tenuto.http_client('httpx')`"),
+        ("crewai.llms.providers.openai.completion", "OpenAICompletion", "llm._get_sync_client()"),
+        (
+            "haystack.components.generators.chat.openai",
+            "OpenAIChatGenerator",
+            "tenuto.HTTPTransport()",
+        ),
         ("instructor.core.client", "Instructor", "from_openai(tenuto.wrap("),
-        ("litellm.router", "Router", "litellm.client_session"),
+        ("litellm.router", "Router", "tenuto.litellm.install()"),
         ("pydantic_ai.models.openai", "OpenAIChatModel", "async_http_client()"),
         ("huggingface_hub.inference._client", "InferenceClient", "set_client_factory"),
     ],

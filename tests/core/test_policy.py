@@ -53,7 +53,7 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "prefill": ("auto", ("auto", "always", "never")),
 }
 SWITCHES = {"empty_recovery": True}
-TEXTS = {"capture": None}
+TEXTS = {"capture": None, "events": None}
 NAMES: dict[str, Any] = {"drop_unsupported": frozenset(), "per_request": frozenset(MAY_CHANGE)}
 OPTIONAL = {
     "continuation_max_total_completion_tokens",
@@ -236,7 +236,7 @@ def test_every_setting_belongs_to_a_group_and_stands_beside_the_others_of_it() -
     groups = [rule.group for rule in RULES.values()]
     assert list(dict.fromkeys(groups)) == list(GROUPS)
     assert groups == sorted(groups, key=list(GROUPS).index)
-    assert set(OBSERVING) == {key for key in RULES if key.startswith("capture")}
+    assert set(OBSERVING) == {"events", *(key for key in RULES if key.startswith("capture"))}
 
 
 @pytest.mark.behaviour("P3")

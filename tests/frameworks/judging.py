@@ -63,14 +63,21 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a driver is given: where to ask, through what, with which tools and body keys."""
+    """What a driver is given: where to ask, through what, with which tools and body keys.
+
+    Where a framework takes no HTTP client, `http` only says the headers of the next request, among
+    them the fault, and the driver makes what its framework takes, of `policy` (None: bare). It
+    calls `count` with each request, as the client would: that ends what never ends.
+    """
 
     base_url: str
     http: Any
+    policy: tenuto.Policy | None
     way: str
     stream: bool
     tools: list[Callable[..., str]]
     body: dict[str, Any]
+    count: Callable[[], None]
 
 
 class Driver(Protocol):
@@ -141,19 +148,19 @@ class Judge:
                     for case in CASES_ON[self.driver.wire].values():
                         # Each case is a host of its own: what a client has learned of one, such as
                         # how its answers end, does not hold for the next.
-                        http = self._client(way, COLUMNS[column])
+                        settings = COLUMNS[column]
+                        policy = None if settings is None else tenuto.Policy(**(QUICK | settings))
+                        http = self._client(way, policy)
                         for mode in sorted(case.modes):
-                            yield self._result(runner, http, case, mode, way, column)
+                            yield self._result(runner, http, policy, case, mode, way, column)
                         runner.run(http.aclose()) if way == "async" else http.close()
 
-    def _client(self, way: str, policy: dict[str, Any] | None) -> Any:
+    def _client(self, way: str, policy: tenuto.Policy | None) -> Any:
         def counted(_: Any) -> None:
-            self.left -= 1
-            if self.left < 0:
-                raise Endless
+            self._count()
 
         async def counted_async(_: Any) -> None:
-            counted(_)
+            self._count()
 
         hooks = {"request": [counted_async if way == "async" else counted]}
         if policy is None:
@@ -161,18 +168,30 @@ class Judge:
             kind = library.AsyncClient if way == "async" else library.Client
             return kind(event_hooks=hooks, timeout=600)
         make: Any = tenuto.async_http_client if way == "async" else tenuto.http_client
-        made = tenuto.Policy(**(QUICK | policy))
-        return make(self.driver.library, policy=made, event_hooks=hooks)
+        return make(self.driver.library, policy=policy, event_hooks=hooks)
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Endless
 
     def _result(
-        self, runner: asyncio.Runner, http: Any, case: Case, mode: str, way: str, column: str
+        self,
+        runner: asyncio.Runner,
+        http: Any,
+        policy: tenuto.Policy | None,
+        case: Case,
+        mode: str,
+        way: str,
+        column: str,
     ) -> Result:
         self.count += 1
         prompt = f"Tell me about {case.name}, take {self.count}."
         disk = Disk()
         stream = mode == "stream"
         body = dict(case.request)
-        given = Given(self.sim.base_url, http, way, stream, disk.tools(case), body)
+        tools = disk.tools(case)
+        given = Given(self.sim.base_url, http, policy, way, stream, tools, body, self._count)
         agent = self.driver(given)
 
         def ask(fault: str, prompt: str) -> Answer:
@@ -197,6 +216,8 @@ class Judge:
         except Exception as raised:  # noqa: BLE001 - any is an error that its user sees
             error, answer = raised, Answer("")
         asked = self.sim.requests[before:]
+        if asked and asked[0].prompt:  # a framework may put the question into words of its own
+            prompt = asked[0].prompt
         wanted = self._wanted_calls(case, prompt, asked)
         left = list(wanted)
         for call in disk.ran:
@@ -229,7 +250,7 @@ class Judge:
         tool = asked[0].json["tools"][0]
         function = tool.get("function", tool)  # Responses has its members beside the type
         name = "tool" if case.after_tool_result else case.name
-        schema = function.get("parameters") or {}
+        schema = function.get("parameters") or function.get("input_schema") or {}
         whole = self.sim.expected(prompt, name, tool=function["name"], parameters=schema)
         return [json.loads(str(call.arguments)) for call in whole.calls]
 
@@ -237,8 +258,14 @@ class Judge:
         """The text that stands last: after calls were run, it is that after their results."""
         if calls:
             return self.sim.answer(prompt)
-        format_ = case.request.get("response_format") or case.request.get("text", {}).get("format")
+        nested = case.request.get("text") or case.request.get("output_config") or {}
+        format_ = case.request.get("response_format") or nested.get("format")
         return self.sim.expected(prompt, case.name, response_format=format_).text
+
+
+def fault_of(given: Given) -> dict[str, str]:
+    """The header that says which fault comes next, for drivers that send headers of their own."""
+    return {"x-sim-fault": given.http.headers["x-sim-fault"]}
 
 
 LIMITS = {"max_tokens", "max_output_tokens"}

@@ -12,7 +12,10 @@ from typing import Any
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "frameworks.md"
 MARK = "<!-- Below: written by `make frameworks`. -->\n"
-NAMES = ("langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno")
+NAMES = (
+    "langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
+    "litellm", "litellm-anthropic", "llamaindex", "crewai", "haystack",
+)  # fmt: skip
 VERDICTS = ("right", "told", "silent", "harmful")
 CLIENTS = {"bare": "bare", "stop": "Tenuto, default policy", "error": "Tenuto, as above"}
 

@@ -113,8 +113,10 @@ def test_a_provider_that_is_registered_is_met_in_its_own_form(replay: Replay) ->
     policy = tenuto.Policy(**QUICK)
     bare = openai.OpenAI(base_url=replay.base_url, api_key="key", max_retries=0)
     with bare, tenuto.wrap(bare, policy=policy, on_event=events.append) as client:
-        dialect: dict[str, Any] = {"prefill": True, "prefill_row": (("partial", True),)}
-        tenuto.register("acme", wire="openai-chat", hosts=[here(replay)], **dialect)
+        dialect: dict[str, Any] = {"prefill": True, "prefill_row": {"partial": True}}
+        tenuto.register_provider(
+            tenuto.Provider("acme", wire="openai-chat", hosts=[here(replay)], **dialect)
+        )
         try:
             replay.say(CUT, REST)
             row: Any = {"role": "user", "content": "Go on."}

@@ -11,7 +11,7 @@ import sysconfig
 import venv
 import zipfile
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 
 import grimp
 import pytest
@@ -60,18 +60,6 @@ def test_each_file_that_a_readme_of_the_code_names_is_there_and_each_file_is_nam
     assert wrong == []
 
 
-def test_every_public_class_and_function_says_what_it_is() -> None:
-    public = [getattr(tenuto, name) for name in getattr(tenuto, "__all__", ())]
-    # A dataclass without a docstring is given its signature as one.
-    bare = [
-        value.__name__
-        for value in public
-        if isinstance(value, (type, FunctionType))
-        if not (doc := getattr(value, "__doc__", None)) or doc.startswith(f"{value.__name__}(")
-    ]
-    assert bare == []
-
-
 def test_rooms_import_downward_only() -> None:
     assert (
         lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True) == 0
@@ -91,8 +79,8 @@ def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_p
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path), cwd=ROOT)
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert "tenuto/py.typed" in names
-    assert [n for n in names if not re.match(r"tenuto/|tenuto-[\d.]+\.dist-info/", n)] == []
+    assert {"tenuto/py.typed", "tenuto/watch/static/index.html"} <= {*names}
+    assert [n for n in names if not re.match(r"tenuto/|tenuto-[\w.]+\.dist-info/", n)] == []
 
     venv.create(tmp_path / "venv", symlinks=os.name != "nt")
     python, site_packages = inside(tmp_path / "venv")

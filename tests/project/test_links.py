@@ -12,7 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     page
     for page in ROOT.rglob("*.md")
+    # What `make site` has built is looked at by `make check-site`.
     if not any(part.startswith(".") for part in page.relative_to(ROOT).parts)
+    and page.relative_to(ROOT).parts[0] != "site"
 )
 LINK = re.compile(r"(?<!\\)\[[^\]\[]*(?:\[[^\]]*\][^\]\[]*)*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$|``.*?``|`[^`\n]*`", re.MULTILINE | re.DOTALL)

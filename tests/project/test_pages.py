@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from types import FunctionType
 
 import page
 import page_ladders
@@ -38,6 +39,11 @@ def test_a_cell_cannot_break_its_table() -> None:
     assert page.table(["a"], [["x|y\nz"]])[2] == r"| x\|y z |"
 
 
+def test_code_may_hold_backticks() -> None:
+    assert page.code("a") == "`a`"
+    assert page.code("`a`|b") == "`` `a`|b ``"
+
+
 def test_every_rung_stands_in_the_diagram_and_in_the_table() -> None:
     text = page_ladders.render()
     for outcome, ladder in LADDERS.items():
@@ -57,7 +63,7 @@ def test_every_setting_and_every_stop_has_its_row() -> None:
 def test_every_public_name_has_its_place_in_the_reference() -> None:
     text = page_reference.render()
     public = {name: name for name in tenuto.__all__ if not name.startswith("__")}
-    for module in ("tenuto.agent", "tenuto.agent.events", "tenuto.agent.files", "tenuto.sim"):
+    for module in page_reference.MODULES[1:]:
         public = {name: f"{module}.{name}" for name in import_module(module).__all__} | public
     assert [title for title in public.values() if f"\n## {title}\n" not in text] == []
     assert "\n### tenuto.sim.Simulator.base_url\n" in text
@@ -67,6 +73,22 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     assert empty == []
     assert "\n### Turn.next\n" in text
     assert "('complete', 2)\n```\n" in text, "examples end where their output ends"
+
+
+def test_every_public_class_and_function_has_a_docstring_of_its_own() -> None:
+    public = [
+        (f"{module}.{name}", getattr(import_module(module), name))
+        for module in page_reference.MODULES
+        for name in import_module(module).__all__
+    ]
+    # A dataclass without a docstring is given its signature as one.
+    bare = [
+        title
+        for title, value in public
+        if isinstance(value, type | FunctionType)
+        if not (doc := value.__doc__) or doc.startswith(f"{value.__name__}(")
+    ]
+    assert bare == []
 
 
 def test_a_call_stands_in_the_reference_as_its_source_says_it_in_each_of_its_forms() -> None:

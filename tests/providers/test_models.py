@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenuto import register
+from tenuto import Provider, register_provider
 from tenuto.core.policy import Policy
 from tenuto.providers.models import (
     CLAUDE_TAKES_PREFILL,
@@ -129,7 +129,9 @@ def test_a_boost_stays_below_the_models_own_limit_and_never_below_what_was_asked
 
 @pytest.mark.behaviour("C17", "N8")
 def test_what_a_row_says_of_the_output_limit_counts_before_the_models_name():
-    register("lab", wire="openai-chat", hosts=["gateway.example"], output_tokens=13_000)
+    register_provider(
+        Provider("lab", wire="openai-chat", hosts=["gateway.example"], output_tokens=13_000)
+    )
     assert budgets(Engine(Policy()), CUT, ALL, model="gpt-4o", max_tokens=12_000) == [
         12_000,
         13_000,
@@ -166,6 +168,8 @@ def test_of_a_window_that_an_error_names_a_prompt_leaves_the_rest_and_later_ones
 @pytest.mark.behaviour("C12", "N8")
 def test_a_context_window_is_said_by_the_policy_else_by_the_row():
     full = body("The first half of it goes", "length", used=(4_000, 3_800))
-    register("lab", wire="openai-chat", hosts=["gateway.example"], window_tokens=8_000)
+    register_provider(
+        Provider("lab", wire="openai-chat", hosts=["gateway.example"], window_tokens=8_000)
+    )
     assert len(budgets(Engine(Policy()), full, ALL)) == 1
     assert len(budgets(Engine(Policy(context_window_tokens=9_000)), full, ALL)) == 2

@@ -1,17 +1,24 @@
-"""`register()`: providers and wires at run time, as those who detect and those who ask meet them."""
+"""Providers and wires that are registered at run time, as those who detect and those who ask meet them."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
 import tenuto
-from tenuto import RegistrationError, StreamDetector, detect, register
+from tenuto import (
+    Provider,
+    RegistrationError,
+    StreamDetector,
+    detect,
+    register_provider,
+    register_wire,
+)
 from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.core.stop import StopReason
@@ -21,6 +28,7 @@ from tenuto.turn.commands import Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted
+from tenuto.wires.base import Dialect
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import WIRES, wires
 
@@ -89,6 +97,16 @@ def test_a_wire_a_provider_a_version_and_nobody_at_all_give_the_same_stop(name) 
 
 
 @pytest.mark.behaviour("N8")
+def test_a_name_that_nobody_has_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("opnai-chat\n", "opnai-chat\n", "openai-chat", "deepseek", "deepseek@7", "", None):
+        detect(body(), wire=name)
+        StreamDetector(name)
+    assert [record.getMessage() for record in caplog.records] == [
+        r"no wire or provider is named opnai-chat\n: found from the shape"
+    ]
+
+
+@pytest.mark.behaviour("N8")
 @pytest.mark.parametrize("name", [7, b"openai", ["openai"], "", "@", "@2", "\x00"])
 def test_what_is_no_name_is_found_from_the_shape_and_does_not_raise(name) -> None:
     assert detect(body(finish="length"), wire=name).reason is StopReason.MAX_TOKENS
@@ -97,8 +115,12 @@ def test_what_is_no_name_is_found_from_the_shape_and_does_not_raise(name) -> Non
 
 @pytest.mark.behaviour("N8")
 def test_each_version_has_its_own_row_and_another_version_the_newest() -> None:
-    register("acme", wire="openai-chat", version="1", overrides={"cut": "max_tokens"})
-    register("acme", wire="openai-chat", version="2", overrides={"cut": "refusal"})
+    register_provider(
+        Provider("acme", wire="openai-chat", version="1", overrides={"cut": "max_tokens"})
+    )
+    register_provider(
+        Provider("acme", wire="openai-chat", version="2", overrides={"cut": "refusal"})
+    )
     told = {
         name: detect(body(finish="cut"), wire=name).reason
         for name in ("acme@1", "acme@2", "acme", "acme@3", "acmé")
@@ -110,7 +132,7 @@ def test_each_version_has_its_own_row_and_another_version_the_newest() -> None:
         "acme@3": StopReason.REFUSAL,
         "acmé": StopReason.UNKNOWN,
     }
-    register("acme", wire="openai-chat")
+    register_provider(Provider("acme", wire="openai-chat"))
     assert detect(body(finish="cut"), wire="acme@3").reason is StopReason.UNKNOWN
     assert detect(body(finish="cut"), wire="acme@1").reason is StopReason.MAX_TOKENS
 
@@ -119,7 +141,7 @@ def test_each_version_has_its_own_row_and_another_version_the_newest() -> None:
 def test_a_wire_object_is_found_by_name_by_shape_and_by_path() -> None:
     given = {"answer": json.loads(body(finish="length"))}
     assert detect(given).reason is StopReason.UNKNOWN
-    register(wire=VENDOR)
+    register_wire(VENDOR)
     assert detect(given).reason is StopReason.MAX_TOKENS
     assert detect(given, wire="vendor").reason is StopReason.MAX_TOKENS
     events = (
@@ -135,24 +157,25 @@ def test_a_name_that_is_taken_is_replaced_and_that_of_a_provider_does_not_narrow
     None
 ):
     later = replace(VENDOR)
-    register(wire=VENDOR)
-    register("acme", wire=later, hosts=["acme.example"])
+    register_wire(VENDOR)
+    register_wire(later)
+    register_provider(Provider("acme", wire="vendor", hosts=["acme.example"]))
     assert wires()["vendor"] is later
     assert list(wires()).count("vendor") == 1
     # This provider may well speak another wire that is known.
     assert detect(body(finish="length"), wire="acme").reason is StopReason.MAX_TOKENS
     assert detect({"answer": json.loads(body())}, wire="acme").reason is StopReason.END_TURN
-    register("openai", wire="openai-chat", hosts=["proxy.example"])
+    register_provider(Provider("openai", wire="openai-chat", hosts=["proxy.example"]))
     assert registry.route("https://api.openai.com/v1/chat/completions")[1].dialect.name == "unknown"
     assert registry.route("https://proxy.example/v1/chat/completions")[1].dialect.name == "openai"
 
 
 @pytest.mark.behaviour("N8")
 def test_a_provider_is_recognized_by_host_port_sub_domain_path_and_server() -> None:
-    register("one", wire="openai-chat", hosts=["Acme.example", ".acme.example"])
-    register("two", wire="openai-chat", hosts=["localhost:8000"])
-    register("three", wire="openai-chat", server="Three/", prefill=True)
-    register("four", wire="openai-chat", hosts=["gateway.example/Models/four"])
+    register_provider(Provider("one", wire="openai-chat", hosts=["Acme.example", ".acme.example"]))
+    register_provider(Provider("two", wire="openai-chat", hosts=["localhost:8000"]))
+    register_provider(Provider("three", wire="openai-chat", server="Three/", prefill=True))
+    register_provider(Provider("four", wire="openai-chat", hosts=["gateway.example/Models/four"]))
     urls = {
         "https://gateway.example/models/four/v1": "four",
         "https://gateway.example/models/fourth/v1": "unknown",
@@ -188,7 +211,11 @@ def test_a_client_that_asks_already_sees_a_registration_with_its_next_request(st
         ), answer
 
     assert once()[0] == 1
-    register("lab", wire="openai-chat", hosts=["gpu.lab:8000"], overrides={" Stop ": "max_tokens"})
+    register_provider(
+        Provider(
+            "lab", wire="openai-chat", hosts=["gpu.lab:8000"], overrides={" Stop ": "max_tokens"}
+        )
+    )
     attempts, answer = once()
     assert attempts == 3
     assert detect(answer).reason is StopReason.END_TURN
@@ -204,7 +231,11 @@ def test_a_client_that_asks_already_sees_a_registration_with_its_next_request(st
 
 @pytest.mark.behaviour("N11")
 def test_a_turn_that_an_override_leaves_unfinished_shows_what_was_meant() -> None:
-    register("lab", wire="openai-chat", hosts=["gpu.lab:8000"], overrides={"stop": "max_tokens"})
+    register_provider(
+        Provider(
+            "lab", wire="openai-chat", hosts=["gpu.lab:8000"], overrides={"stop": "max_tokens"}
+        )
+    )
     policy = Policy(continuation_max_attempts=0)
     answer = ask(Engine(policy), LOCAL, Script(Scripted.body(body("Half", "stop"))))
     assert json.loads(answer)["choices"][0]["finish_reason"] == "length"
@@ -213,7 +244,9 @@ def test_a_turn_that_an_override_leaves_unfinished_shows_what_was_meant() -> Non
 @pytest.mark.behaviour("N11")
 def test_no_row_that_ships_has_an_override_and_other_hosts_are_not_touched() -> None:
     assert not any(row.overrides for row in PROVIDERS)
-    register("lab", wire="openai-chat", hosts=["gpu.lab"], overrides={"stop": "max_tokens"})
+    register_provider(
+        Provider("lab", wire="openai-chat", hosts=["gpu.lab"], overrides={"stop": "max_tokens"})
+    )
     for name in (None, "openai", "openai-chat", "nobody"):
         assert detect(body(), wire=name).reason is StopReason.END_TURN
     untouched = body("Whole.")
@@ -232,7 +265,7 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
             barrier.wait()
             for n in range(50):
                 host = f"h{number}-{n}.example"
-                register(f"p{number}-{n}", wire="openai-chat", hosts=[host])
+                register_provider(Provider(f"p{number}-{n}", wire="openai-chat", hosts=[host]))
                 found = registry.route(f"https://{host}/v1/chat/completions")
                 assert found[1].dialect.name == f"p{number}-{n}"
                 assert detect(body(), wire=f"p{number}-{n}").reason is StopReason.END_TURN
@@ -261,17 +294,15 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ({"name": "unknown", "wire": "openai-chat"}, "name is 'unknown'"),
         ({"name": 3, "wire": "openai-chat"}, "name is 3"),
         ({"name": "a", "wire": "openai-chat", "version": "1@2"}, "version is '1@2'"),
-        ({"wire": "openai-chat"}, "a provider needs a name"),
-        ({"wire": VENDOR, "hosts": ["a.b"]}, "a provider needs a name"),
         (
             {"name": "a", "wire": "morse"},
             "wire is 'morse', known are anthropic-messages, ",
         ),
         (
-            {"name": "a", "wire": object()},
-            "wire is of type object, but it must be a tenuto.wires.base.Wire",
+            {"name": "a", "wire": VENDOR},
+            "wire is Wire(name='vendor'",
         ),
-        ({"name": "a", "wire": None}, "wire is of type NoneType"),
+        ({"name": "a", "wire": None}, "wire is None, known are"),
         (
             {"name": "a", "wire": "openai-chat", "hosts": "a.b"},
             "hosts is 'a.b', but it must be a list",
@@ -294,7 +325,6 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
             {"name": "a", "wire": "openai-chat", "like": 3},
             "like is 3, but on openai-chat it must be",
         ),
-        ({"wire": VENDOR, "like": "vllm"}, "a provider needs a name"),
         ({"name": "a", "wire": "openai-chat", "prefill_models": "x"}, "prefill_models is 'x'"),
         ({"name": "a", "wire": "openai-chat", "hosts": [None]}, "None is not a host name"),
         ({"name": "a", "wire": "openai-chat", "server": 1}, "server is 1"),
@@ -305,25 +335,56 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
             "'stop' stands for 'length', but it must stand for one of end_turn, ",
         ),
         (
-            {"name": "a", "wire": "openai-chat", "prefil": True},
-            "prefil is not a field of a provider",
-        ),
-        (
             {"name": "a", "wire": "openai-chat", "prefill": "yes"},
-            "prefill is 'yes', but it must be a",
+            "prefill is 'yes', but it must be True, False or None",
         ),
+        ({"name": "a", "wire": "openai-chat", "output_tokens": -1}, "output_tokens is -1"),
+        ({"name": "a", "wire": "openai-chat", "output_tokens": True}, "output_tokens is True"),
+        ({"name": "a", "wire": "openai-chat", "prefill_row": ["prefix"]}, "prefill_row is ['pre"),
     ],
 )
 def test_what_is_not_allowed_is_named_and_nothing_is_registered(arguments, said) -> None:
     before = (ROWS.all(), WIRES.all())
     with pytest.raises(RegistrationError) as caught:
-        register(**arguments)
+        register_provider(Provider(**arguments))
     assert said in str(caught.value)
     assert isinstance(caught.value, tenuto.TenutoError)
     assert (ROWS.all(), WIRES.all()) == before
 
 
 @pytest.mark.behaviour("N8")
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("acme", "register_provider() was given an object of type str"),
+        (None, "register_provider() was given an object of type NoneType"),
+        (ROWS.all()["openai"], "register_provider() was given an object of type Row"),
+    ],
+)
+def test_who_registers_no_provider_is_told_how_one_is_made(given, said) -> None:
+    with pytest.raises(RegistrationError, match=r"tenuto\.Provider\('lab'") as caught:
+        register_provider(given)
+    assert said in str(caught.value)
+
+
+@pytest.mark.behaviour("N8")
+def test_a_provider_describes_all_that_a_dialect_allows() -> None:
+    described = {item.name for item in fields(Provider)}
+    assert {item.name for item in fields(Dialect)} <= described
+    given = Provider("lab", "openai-chat", prefill_row={"prefix": True}, less_reasoning={"a": 1})
+    assert given.row().dialect.prefill_row == (("prefix", True),)
+    assert given.row().dialect.less_reasoning == (("a", 1),)
+
+
+@pytest.mark.behaviour("N8")
+def test_what_is_no_wire_is_refused() -> None:
+    with pytest.raises(RegistrationError, match="wire is of type str, but it must be a"):
+        register_wire("openai-chat")  # type: ignore[arg-type]
+    with pytest.raises(RegistrationError, match="version is '1@2'"):
+        register_wire(VENDOR, version="1@2")
+
+
+@pytest.mark.behaviour("N8")
 def test_a_wire_must_say_how_every_outcome_shows() -> None:
     with pytest.raises(RegistrationError, match="`shown` lacks done, text_cut"):
-        register(wire=replace(VENDOR, shown={}))
+        register_wire(replace(VENDOR, shown={}))

@@ -1,4 +1,4 @@
-"""A provider that nobody has heard of, on a wire that is known: one call of `register()` is enough."""
+"""A provider that nobody has heard of, on a wire that is known: one call of `register_provider()` is enough."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def as_before() -> Iterator[None]:
 def test_a_cut_answer_of_a_registered_provider_is_finished_through_each_sdk(facing: Facing) -> None:
     with Simulator(token_chars=20) as sim:
         host = sim.root_url.removeprefix("http://")
-        tenuto.register("acme", wire=facing.wire, hosts=[host])
+        tenuto.register_provider(tenuto.Provider("acme", wire=facing.wire, hosts=[host]))
         asker = facing.kind(sim, tenuto.Policy(**QUICK), **facing.options)
         try:
             case = CASES_ON[facing.wire]["length_twice"]
@@ -48,7 +48,7 @@ def test_a_cut_answer_of_a_registered_provider_is_finished_through_each_sdk(faci
 @pytest.mark.behaviour("N8")
 @pytest.mark.parametrize("wire", UNKNOWN_OF)
 def test_what_a_registration_does_not_say_is_as_for_an_unknown_provider_of_its_wire(wire) -> None:
-    tenuto.register("acme", wire=wire, hosts=["llm.acme.example"])
+    tenuto.register_provider(tenuto.Provider("acme", wire=wire, hosts=["llm.acme.example"]))
     made, unknown = ROWS.all()["acme"], UNKNOWN_OF[wire]
     for column in ("prefill", "prefill_models", "prefill_row", "prefill_members", "output_key"):
         assert getattr(made.dialect, column) == getattr(unknown.dialect, column), column
@@ -58,7 +58,9 @@ def test_what_a_registration_does_not_say_is_as_for_an_unknown_provider_of_its_w
 @pytest.mark.behaviour("N8")
 def test_a_prefill_that_a_registration_says_holds_for_all_models() -> None:
     for prefill in (True, False):
-        tenuto.register("acme", wire="anthropic-messages", hosts=["a.example"], prefill=prefill)
+        tenuto.register_provider(
+            tenuto.Provider("acme", wire="anthropic-messages", hosts=["a.example"], prefill=prefill)
+        )
         dialect = ROWS.all()["acme"].dialect
         assert dialect.takes_prefill("claude-sonnet-4-5") is prefill
         assert dialect.takes_prefill("of-our-own") is prefill

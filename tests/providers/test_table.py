@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tenuto import detect, register
+from tenuto import Provider, detect, register_provider
 from tenuto.core.actions import AppendAssistant, LowerReasoning
 from tenuto.core.policy import Policy
 from tenuto.core.stop import StopReason
-from tenuto.providers.provider import Provider
+from tenuto.providers.provider import Row
 from tenuto.providers.registry import route
 from tenuto.providers.table import PROVIDERS, ROWS, by_server
 from tenuto.turn.commands import Request
@@ -67,7 +67,7 @@ NAMED_ONLY = {"vllm", "sglang"}
 BY_SERVER = {"llama.cpp": "llama.cpp"}
 
 
-def named(row: Provider) -> str:
+def named(row: Row) -> str:
     return row.dialect.name
 
 
@@ -240,12 +240,14 @@ def test_reasoning_is_lowered_by_the_knob_that_the_request_or_the_row_has(name, 
 def test_a_registered_provider_may_speak_like_one_that_is_known():
     before = ROWS.all()
     try:
-        register("lab", wire="openai-chat", like="vllm", hosts=["gpu.lab:8000"])
+        register_provider(Provider("lab", wire="openai-chat", like="vllm", hosts=["gpu.lab:8000"]))
         lab = route("http://gpu.lab:8000/v1/chat/completions")[1].dialect
         assert lab == replace(BY_NAME["vllm"].dialect, name="lab")
-        register("lab", wire="openai-chat", like="vllm", hosts=["gpu.lab"], prefill=False)
+        register_provider(
+            Provider("lab", wire="openai-chat", like="vllm", hosts=["gpu.lab"], prefill=False)
+        )
         assert route("http://gpu.lab/v1/chat/completions")[1].dialect.prefill is False
-        register("lab", wire="openai-chat", prefill_models=re.compile("qwen"))
+        register_provider(Provider("lab", wire="openai-chat", prefill_models=re.compile("qwen")))
     finally:
         ROWS._all, ROWS.changes = before, ROWS.changes + 1
 

@@ -162,7 +162,9 @@ def _known_at(provider: str, *sims: Simulator) -> Callable[[], None]:
     before = ROWS.all()
     hosts = [sim.root_url.removeprefix("http://") for sim in sims]
     wire = before[provider].wire
-    tenuto.register(f"{provider}-here", wire=wire, like=provider, hosts=hosts)
+    tenuto.register_provider(
+        tenuto.Provider(f"{provider}-here", wire=wire, like=provider, hosts=hosts)
+    )
 
     def undo() -> None:
         ROWS._all = before

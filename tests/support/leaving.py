@@ -9,7 +9,7 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
@@ -26,6 +26,9 @@ from tenuto.telemetry.metrics import Metrics
 from tenuto.telemetry.opentelemetry import OpenTelemetry
 from tenuto.telemetry.prometheus import PrometheusMetrics
 from tenuto.telemetry.tally import Tally
+
+if TYPE_CHECKING:
+    from support.collector import Collector
 
 
 class Records(logging.Handler):
@@ -44,28 +47,33 @@ class Leaving:
 
     Args:
         folder: where the file of events is written.
+        collector: where spans and metrics go beside, by OTLP.
         **lines: the bounds of `LogLines`.
     """
 
-    def __init__(self, folder: Path, **lines: Any) -> None:
+    def __init__(self, folder: Path, collector: Collector | None = None, **lines: Any) -> None:
         self.events: list[tenuto.Event] = []
         self.records = Records()
         self.tally = Tally()
         self.registry = CollectorRegistry()
         self.path = folder / "events.jsonl"
         self.exporter, self.reader = InMemorySpanExporter(), InMemoryMetricReader()
-        tracers = TracerProvider(shutdown_on_exit=False)
-        tracers.add_span_processor(SimpleSpanProcessor(self.exporter))
+        readers: list[Any] = [self.reader]
+        self.tracers = TracerProvider(shutdown_on_exit=False)
+        self.tracers.add_span_processor(SimpleSpanProcessor(self.exporter))
+        if collector is not None:
+            self.tracers.add_span_processor(collector.processor)
+            readers.append(collector.reader)
         self.lines = LogLines(**lines)
         self._file = EventFile(self.path)
-        meters = MeterProvider([self.reader], shutdown_on_exit=False)
+        meters = MeterProvider(readers, shutdown_on_exit=False)
         self._listeners: tuple[tenuto.OnEvent, ...] = (
             self.events.append,
             self.lines,
             Metrics(self.tally),
             PrometheusMetrics(self.registry),
             self._file,
-            OpenTelemetry(tracers, meters),
+            OpenTelemetry(self.tracers, meters),
         )
 
     def __call__(self, event: tenuto.Event) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import tenuto
@@ -11,10 +11,44 @@ from support.events.framing import sse
 from tenuto.turn.scripted import Script, Scripted
 
 
+@dataclass
+class Shown:
+    """What the caller of a turn was given; `head` is None where it was given none."""
+
+    head: tenuto.Head | None = None
+    body: bytes = b""
+
+
+def drive(turn: tenuto.Turn, script: Script) -> Shown:
+    """Drive a turn to its end."""
+    shown = Shown()
+    reply: Any = None
+    upstream: Any = None
+    while (command := turn.next(reply)) is not None:
+        reply = None
+        match command:
+            case tenuto.Transmit():
+                upstream = script.connect(command)
+                reply = upstream if isinstance(upstream, tenuto.Lost) else upstream.head
+            case tenuto.Read():
+                reply = upstream.read()
+            case tenuto.Open(head):
+                shown.head = head
+            case tenuto.Write(data):
+                shown.body += data
+    return shown
+
+
 class Played:
     """One turn over scripted answers: what left, what the caller got, what was told."""
 
-    def __init__(self, url: str, body: dict[str, Any], *answers: Scripted, **policy: Any) -> None:
+    def __init__(
+        self,
+        url: str,
+        body: dict[str, Any],
+        *answers: Scripted,
+        **policy: Any,
+    ) -> None:
         self.events: list[tenuto.Event] = []
         script = Script(*answers)
         turn = tenuto.Turn(
@@ -25,22 +59,9 @@ class Played:
             policy=replace(tenuto.Policy(backoff_s=0.0), **policy),
             on_event=self.events.append,
         )
-        reply: Any = None
-        self.got = b""
-        self.head: Any = None
-        upstream: Any = None
-        while (command := turn.next(reply)) is not None:
-            reply = None
-            match command:
-                case tenuto.Transmit():
-                    upstream = script.connect(command)
-                    reply = upstream.head
-                case tenuto.Read():
-                    reply = upstream.read()
-                case tenuto.Open(head):
-                    self.head = head
-                case tenuto.Write(data):
-                    self.got += data
+        shown = drive(turn, script)
+        self.head: Any = shown.head
+        self.got = shown.body
         self.sent = [json.loads(command.body) for command in script.transmitted]
         self.report: Any = turn.report
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import tenuto
+from support.one_turn import drive
 from tenuto.turn.commands import Head
 from tenuto.turn.scripted import Script, Scripted
 
@@ -40,19 +41,6 @@ def chat(
 ) -> str:
     """Run one turn, and return the text that its caller got; "" where that was an error."""
     body = {"model": model, "messages": [{"role": "user", "content": PROMPT}]}
-    script, got = Script(*answers), b""
     turn = tenuto.Turn("POST", URL, [], json.dumps(body).encode(), policy=policy, on_event=on_event)
-    reply: Any = None
-    upstream: Any = None
-    while (command := turn.next(reply)) is not None:
-        reply = None
-        match command:
-            case tenuto.Transmit():
-                upstream = script.connect(command)
-                reply = upstream.head
-            case tenuto.Read():
-                reply = upstream.read()
-            case tenuto.Write(data):
-                got += data
-    choices = json.loads(got).get("choices")
+    choices = json.loads(drive(turn, Script(*answers)).body).get("choices")
     return choices[0]["message"]["content"] if choices else ""

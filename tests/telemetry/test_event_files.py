@@ -115,6 +115,16 @@ def test_a_closed_file_takes_nothing_more(tmp_path: Path) -> None:
     assert [*read_events(path)] == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="an open file can be removed on POSIX alone")
+def test_a_file_that_somebody_removed_is_begun_anew(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    with EventFile(path) as write:
+        write(repaired(1))
+        path.unlink()
+        write(repaired(2))
+        assert [event.time for event in read_events(path)] == [2.0]
+
+
 @pytest.mark.parametrize("wrong", [{"max_bytes": 0}, {"keep": -1}])
 def test_bounds_that_make_no_sense_are_refused(tmp_path: Path, wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="at least 1 byte"):

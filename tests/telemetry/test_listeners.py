@@ -67,11 +67,12 @@ def test_a_listener_that_raises_stops_neither_the_turn_nor_the_others(
     assert len(caplog.records) == 2 * len(heard)
 
 
-def test_without_listeners_nothing_is_put_in_between() -> None:
+def test_without_listeners_nothing_is_put_in_between(caplog: pytest.LogCaptureFixture) -> None:
     heard: list[tenuto.Event] = []
     hear = heard.append
-    assert heard_by(hear) is hear
     assert heard_by(None) is None
+    with caplog.at_level(logging.CRITICAL, "tenuto"):
+        assert heard_by(hear) is hear
 
 
 def test_a_listener_that_is_removed_within_a_turn_hears_its_end() -> None:

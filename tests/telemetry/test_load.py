@@ -3,11 +3,10 @@ what the far side counted itself."""
 
 from __future__ import annotations
 
-import itertools
-import random
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,76 +14,82 @@ import pytest
 
 pytest.importorskip("opentelemetry.sdk")
 
-from support.asking.anthropic_messages import WrappedAnthropic
-from support.asking.gemini_generate import WrappedGemini, user
-from support.asking.wrapping import QUICK, Wrapped
+from support import load
+from support.collector import Collector, plain
 from support.leaving import Leaving
-from support.pairing import WAYS, param
+from support.load import Asked, askers, drawn, prompt_of
+from support.pairing import param
 
 import tenuto
 from tenuto.core.events import AttemptEnded, RecoveryEnded, TurnEnded, TurnStarted
-from tenuto.sim import CASES_ON, Simulator
+from tenuto.sim import Simulator
 from tenuto.sim.exchange import Recorded
 from tenuto.telemetry.event_files import read_events
 from tenuto.telemetry.logs import WINDOW_S
 
-SEED = 24
-WIRES: dict[str, Any] = {
-    "openai-chat": Wrapped,
-    "anthropic-messages": WrappedAnthropic,
-    "gemini-generate": WrappedGemini,
-}
-FAULTS = (
-    "normal", "text", "length_once", "length_twice", "length_three_times", "length_then_overlap",
-    "length_no_usage", "length_always", "empty_once", "whitespace_once", "reasoning_only_length",
-    "drop_before_text", "drop_mid_text", "eof_no_finish", "body_cut", "body_empty", "unknown_stop",
-    "finish_conflict", "abort", "http_429_once", "http_500_once", "cut_off_mid_text",
-    "reset_mid_text", "length_then_500", "length_then_filter", "error_chunk_mid_text",
-)  # fmt: skip
-"""Cases of the simulator that the load is drawn from, where the wire and the mode have them."""
-
 Counted = Counter[tuple[str, ...]]
-Asked = tuple[str, str, str, str]
-"""A wire, a mode, a kind of client and a case."""
+PROGRAM = "program"
+"""The tracer of the program, whose spans are around the turns and named by wire and prompt."""
 
 
-def drawn(turns: int) -> list[Asked]:
-    """So many turns, the same ones each time."""
-    modes = ("body", "stream")
-    able = [
-        (wire, mode, way, fault)
-        for wire, mode, way, fault in itertools.product(WIRES, modes, WAYS, FAULTS)
-        if fault in CASES_ON[wire] and mode in CASES_ON[wire][fault].modes
-    ]
-    return random.Random(SEED).choices(able, k=turns)
+def around(out: Leaving, wire: str, prompt: str) -> AbstractContextManager[object]:
+    return out.tracers.get_tracer(PROGRAM).start_as_current_span(f"{wire} {prompt}")
 
 
-@contextmanager
-def askers(sim: Simulator, hear: Leaving) -> Iterator[dict[str, Any]]:
-    """Wrapped SDKs that do not try again by themselves, by wire."""
-    policy = tenuto.Policy(**QUICK)
-    made: dict[str, Any] = {
-        wire: asker(sim, policy, **_once(wire)) for wire, asker in WIRES.items()
-    }
-    for asker in made.values():
-        for name in ("client", "async_client"):
-            if (client := getattr(asker, name, None)) is not None:
-                setattr(asker, name, tenuto.wrap(client, policy=policy, on_event=hear))
-    yield made
-    for asker in made.values():
-        asker.close()
+def ask(out: Leaving, asker: Any, wire: str, mode: str, way: str, fault: str) -> None:
+    prompt = prompt_of(asker, wire, fault)
+    with around(out, wire, prompt):
+        load.ask(asker, wire, mode, way, fault, prompt)
 
 
-def _once(wire: str) -> dict[str, Any]:
-    return {} if wire == "gemini-generate" else {"max_retries": 0}
+async def ask_in_task(out: Leaving, asker: Any, wire: str, mode: str, fault: str) -> None:
+    prompt = prompt_of(asker, wire, fault)
+    with around(out, wire, prompt):
+        await load.ask_in_task(asker, wire, mode, fault, prompt)
 
 
-def ask(asker: Any, wire: str, mode: str, way: str, fault: str) -> None:
-    prompt = asker.prompt_for(CASES_ON[wire][fault])
-    counted = wire == "openai-chat" and mode == "stream"
-    more = {"stream_options": {"include_usage": True}} if counted else {}
-    row = user(prompt) if wire == "gemini-generate" else {"role": "user", "content": prompt}
-    asker.ask([row], mode, way, model=f"sim/{fault}", **more)
+def in_sequence(sim: Simulator, out: Leaving, turns: list[Asked]) -> None:
+    """Ask one turn after another."""
+    with askers(sim, out) as by_wire:
+        for wire, *rest in turns:
+            ask(out, by_wire[wire], wire, *rest)
+
+
+THREADS = 4
+TASKS = 6
+"""So many tasks of a thread are under way at once. With many more, connections break that the
+simulator has no time to accept, and no request of theirs is counted there."""
+
+
+def at_once(sim: Simulator, out: Leaving, turns: list[Asked]) -> None:
+    """Ask in several threads at once; in each, the async turns of a wire are tasks at once."""
+
+    def ask_part(part: list[Asked]) -> None:
+        tasks = defaultdict(list)
+        with askers(sim, out) as by_wire:
+            for wire, mode, way, fault in part:
+                if way == "async":
+                    tasks[wire].append((mode, fault))
+                else:
+                    ask(out, by_wire[wire], wire, mode, way, fault)
+            for wire, asked in tasks.items():
+                asker = by_wire[wire]
+                asker.loop.run_until_complete(
+                    _all([ask_in_task(out, asker, wire, *each) for each in asked])
+                )
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        list(threads.map(ask_part, [turns[first::THREADS] for first in range(THREADS)]))
+
+
+async def _all(asked: list[Any]) -> None:
+    free = asyncio.Semaphore(TASKS)
+
+    async def one(each: Any) -> None:
+        async with free:
+            await each
+
+    await asyncio.gather(*map(one, asked))
 
 
 # --- what each way tells -------------------------------------------------------------------------
@@ -136,16 +141,27 @@ def of_prometheus(out: Leaving) -> Told:
     return told
 
 
-def of_spans(out: Leaving) -> Told:
+Spans = list[tuple[str, dict[str, Any]]]
+"""Names of spans, with their attributes."""
+
+
+def in_memory(out: Leaving) -> Spans:
+    return [(span.name, dict(span.attributes or {})) for span in out.spans]
+
+
+def collected(collector: Collector) -> Spans:
+    return [(span.name, plain(span.attributes)) for span in collector.spans]
+
+
+def of_spans(spans: Spans) -> Told:
     """Turns and attempts have a span each; tokens are those of the turns' spans."""
-    given: list[dict[str, Any]] = [dict(span.attributes or {}) for span in out.spans]
-    turns = [each for each in given if "tenuto.outcome" in each]
+    turns = [each for _, each in spans if "tenuto.outcome" in each]
     tokens: Counted = Counter()
     for side in ("input", "output"):
         tokens[side,] = sum(each.get(f"tenuto.billed.{side}_tokens", 0) for each in turns)
     return {
         TURNS: Counter((each["tenuto.outcome"], each["tenuto.reason"]) for each in turns),
-        ATTEMPTS: Counter({(): sum(span.name == "POST" for span in out.spans)}),
+        ATTEMPTS: Counter({(): sum(name == "POST" for name, _ in spans)}),
         TOKENS: tokens,
     }
 
@@ -155,6 +171,24 @@ def of_meters(out: Leaving) -> Told:
     for point in out.points["tenuto.tokens.billed"]:
         tokens[point.attributes["gen_ai.token.type"],] += point.value
     return {TOKENS: tokens}
+
+
+def of_collected_meters(collector: Collector) -> Told:
+    tokens: Counted = Counter()
+    for attributes, value in collector.sums("tenuto.tokens.billed"):
+        tokens[attributes["gen_ai.token.type"],] += value
+    return {TOKENS: tokens}
+
+
+def prompts_of(collector: Collector) -> dict[str, str]:
+    """Wire and prompt of each turn, by its id: the program's span around it is named by them."""
+    around = {span.span_id: span.name for span in collector.spans}
+    turns = [(span, plain(span.attributes)) for span in collector.spans]
+    return {
+        told["tenuto.turn"]: around[span.parent_span_id]
+        for span, told in turns
+        if "tenuto.turn" in told
+    }
 
 
 def of_lines(out: Leaving) -> Counted:
@@ -175,6 +209,14 @@ def with_lines(events: list[tenuto.Event]) -> dict[tuple[str, ...], tenuto.Event
             found[event.KIND, event.result] = event
         elif isinstance(event, TurnEnded) and event.status in ("partial", "failed"):
             found["turn", event.status] = event
+    return found
+
+
+def in_order(events: list[tenuto.Event]) -> dict[str, list[tenuto.Event]]:
+    """The events of each turn: those of turns at the same time are mixed."""
+    found = defaultdict(list)
+    for event in events:
+        found[event.turn].append(event)
     return found
 
 
@@ -202,24 +244,28 @@ def check_bill(asked: list[Recorded], ended: list[AttemptEnded]) -> Counted:
 @pytest.mark.behaviour("P6", "C19")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    "turns",
-    [param(100, heavy=False, id="100"), param(1_000, heavy=True, id="1000")],
+    ("turns", "how"),
+    [
+        param(100, at_once, heavy=False, id="100-at-once"),
+        param(1_000, at_once, heavy=True, id="1000-at-once"),
+        param(1_000, in_sequence, heavy=True, id="1000-in-sequence"),
+    ],
 )
-def test_all_that_is_told_of_a_load_agrees(turns: int, tmp_path: Path) -> None:
+def test_all_that_is_told_of_a_load_agrees(turns: int, how: Any, tmp_path: Path) -> None:
     clock = [0.0]
-    out = Leaving(tmp_path, now=lambda: clock[0])
-    load = drawn(turns)
-    with Simulator(token_chars=40) as sim, out.heard():
-        with askers(sim, out) as by_wire:
-            for wire, *rest in load:
-                ask(by_wire[wire], wire, *rest)
-        asked = list(sim.requests)
-        events = list(out.events)
-        last_lines = with_lines(events)
-        clock[0] += WINDOW_S
-        for event in last_lines.values():
-            out.lines(event)  # its line says how many were left out before
-    out.close()
+    with Simulator(token_chars=40) as sim, Collector() as collector:
+        out = Leaving(tmp_path, collector, now=lambda: clock[0])
+        with out.heard():
+            how(sim, out, drawn(turns))
+            asked = list(sim.requests)
+            events = list(out.events)
+            last_lines = with_lines(events)
+            clock[0] += WINDOW_S
+            for event in last_lines.values():
+                out.lines(event)  # its line says how many were left out before
+        out.close()
+        collector.flush()
+    assert collector.wrong == []
     told = of_events(events)
     assert sum(isinstance(event, TurnStarted) for event in events) == turns
     assert sum(told[TURNS].values()) == turns
@@ -227,13 +273,20 @@ def test_all_that_is_told_of_a_load_agrees(turns: int, tmp_path: Path) -> None:
     assert of_tally(out) == told
     assert of_prometheus(out) == told
     assert of_events(list(read_events(out.path))) == told
-    assert list(read_events(out.path)) == events
-    for way in (of_spans(out), of_meters(out)):
+    assert in_order(list(read_events(out.path))) == in_order(events)
+    spans = in_memory(out), collected(collector)
+    for way in (*map(of_spans, spans), of_meters(out), of_collected_meters(collector)):
         assert way == {what: told[what] for what in way}
     unfinished: Counted = Counter()
     for (status, _), count in told[TURNS].items():
         if status in ("partial", "failed"):
             unfinished["turn", status] += count
     assert of_lines(out) - Counter(list(last_lines)) == told[RECOVERED] + unfinished
-    ended = [event for event in events if isinstance(event, AttemptEnded)]
-    assert check_bill(asked, ended) == told[TOKENS]
+    prompts = prompts_of(collector)
+    assert len(prompts) == len(set(prompts.values())) == turns  # each below its own caller
+    bills: Counted = Counter()
+    for turn, prompt in prompts.items():
+        of_turn = [each for each in asked if f"{each.wire} {each.prompt}" == prompt]
+        ended = [e for e in events if isinstance(e, AttemptEnded) and e.turn == turn]
+        bills += check_bill(of_turn, ended)
+    assert bills == told[TOKENS]

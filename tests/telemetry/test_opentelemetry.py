@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, cast
 
+import openai
 import pytest
 from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import QUICK
@@ -17,8 +18,7 @@ from support.spending import WORLDS
 
 import tenuto
 from tenuto.sim import Simulator, Spent
-from tenuto.telemetry import opentelemetry as telemetry
-from tenuto.telemetry.opentelemetry import OpenTelemetry
+from tenuto.telemetry.opentelemetry import OpenTelemetry, spans
 
 pytest.importorskip("opentelemetry.sdk")
 
@@ -76,11 +76,16 @@ class Traced(Asker):
     """The SDK of OpenAI, wrapped with a listener, in front of written-down answers."""
 
     def __init__(
-        self, base: Asker, replay: Replay, hear: OpenTelemetry, answers: tuple[Answer, ...]
+        self,
+        base: Asker,
+        replay: Replay,
+        hear: OpenTelemetry,
+        answers: tuple[Answer, ...],
+        **settings: Any,
     ) -> None:
         self.__dict__.update(vars(base))
         replay.say(*answers)
-        policy = tenuto.Policy(**QUICK)
+        policy = tenuto.Policy(**QUICK, **settings)
         self.client = tenuto.wrap(base.client, policy=policy, on_event=hear)
         self.async_client = tenuto.wrap(base.async_client, policy=policy, on_event=hear)
 
@@ -96,8 +101,8 @@ class World:
     base: Asker
     replay: Replay
 
-    def play(self, out: Collected, *answers: Answer) -> Traced:
-        return Traced(self.base, self.replay, out.hear, answers)
+    def play(self, out: Collected, *answers: Answer, **settings: Any) -> Traced:
+        return Traced(self.base, self.replay, out.hear, answers, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -317,7 +322,7 @@ def test_a_turn_that_its_caller_leaves_is_no_error(world: World, out: Collected)
         ([R("A")], "body", "complete", None, ("stop",)),
         ([R("A", MAX)] * 4, "body", "partial", None, ("length",)),
         ([R("", "content_filter")], "body", "failed", None, ("content_filter",)),
-        ([R("")] * 4, "body", "failed", None, ("stop",)),
+        ([R("")] * 4, "body", "failed", "empty_output", ("stop",)),
         ([Refused(401)], "body", "failed", "authentication", ("error",)),
         (BROKEN, "stream", "partial", "dropped", ("error",)),
     ],
@@ -336,6 +341,80 @@ def test_only_a_turn_that_raised_or_broke_off_is_an_error(
     assert told.get("gen_ai.response.finish_reasons") == reasons
 
 
+@pytest.mark.behaviour("P1", "P1a")
+@every_way
+@pytest.mark.parametrize("marked", [{}, {"gen_ai.operation.name": "chat"}], ids=["own", "theirs"])
+@pytest.mark.parametrize(
+    ("answers", "error"),
+    [
+        ([R("A", MAX)] * 4, "retry_limit"),
+        ([R("", "content_filter")], "safety_blocked"),
+        ([R("A. ", MAX), Refused(401)], "authentication"),
+    ],
+    ids=["cut", "blocked", "refused behind a cut"],
+)
+def test_what_the_policy_raises_for_is_an_error(
+    world: World, out: Collected, mode: str, way: str, answers: list[Answer], error: str,
+    marked: dict[str, str],
+) -> None:  # fmt: skip
+    turn = world.play(out, *answers, on_incomplete="error")
+    with out.tracer.start_as_current_span("theirs", attributes=marked):
+        got = turn.tell(mode, way)
+    assert isinstance(got.error, openai.APIError)
+    (span,) = out.named("theirs" if marked else "chat sim")
+    assert attributes(span)["error.type"] == error
+    assert span.status.status_code is StatusCode.ERROR
+    if not marked:
+        (timed,) = out.points["gen_ai.client.operation.duration"]
+        assert timed.attributes["error.type"] == error
+
+
+@pytest.mark.behaviour("P1")
+@every_way
+def test_an_exception_that_ends_a_turn_is_an_error_of_its_span(
+    world: World, out: Collected, mode: str, way: str
+) -> None:
+    turn = world.play(out, *CUT_TWICE, decide=lambda decision: "no_such_rung")
+    assert isinstance(turn.tell(mode, way).error, tenuto.PolicyError)
+    (span,) = out.named("chat sim")
+    assert attributes(span)["error.type"] == "PolicyError"
+    assert span.status.status_code is StatusCode.ERROR
+
+
+@pytest.mark.behaviour("N10")
+@every_way
+def test_each_request_says_where_it_went_without_secrets(
+    world: World, out: Collected, mode: str, way: str
+) -> None:
+    port = int(world.replay.root_url.rpartition(":")[2])
+    turn = world.play(out, *CUT_TWICE)
+    for name in ("client", "async_client"):
+        client = getattr(turn, name)
+        setattr(turn, name, client.with_options(base_url=f"http://me:{SECRET}@127.0.0.1:{port}/v1"))
+    turn.tell(mode, way, extra_query={"key": SECRET, "api-version": "1"})
+    (span,) = out.named("chat sim")
+    assert attributes(span)["server.address"] == "127.0.0.1"
+    assert attributes(span)["server.port"] == port
+    assert "url.full" not in attributes(span)
+    said = "/v1/chat/completions?key=REDACTED&api-version=1"
+    for post in out.named("POST"):
+        assert attributes(post)["url.full"] == f"http://REDACTED@127.0.0.1:{port}{said}"
+        assert attributes(post)["server.address"] == "127.0.0.1"
+        assert attributes(post)["server.port"] == port
+    assert len(out.named("POST")) == 3
+    assert SECRET not in out.all_text
+
+
+def test_what_leaves_names_its_schema(world: World, out: Collected) -> None:
+    world.play(out, *CUT_TWICE).tell()
+    data = out.reader.get_metrics_data()
+    assert data is not None
+    made = [scope for resource in data.resource_metrics for scope in resource.scope_metrics]
+    scopes = [span.instrumentation_scope for span in out.spans] + [each.scope for each in made]
+    named = {(scope.name, scope.schema_url) for scope in scopes if scope is not None}
+    assert named == {("tenuto", "https://opentelemetry.io/schemas/gen-ai/1.42.0")}
+
+
 def test_a_request_that_failed_is_an_error_of_its_own_span(world: World, out: Collected) -> None:
     answers = R("A text that", dropped=True), Refused(503), R(" goes on.")
     world.play(out, *answers).tell("stream")
@@ -350,7 +429,7 @@ def test_a_request_that_failed_is_an_error_of_its_own_span(world: World, out: Co
 def test_turns_that_never_end_are_dropped_at_a_bound(
     world: World, out: Collected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telemetry, "MAX_TURNS", 2)
+    monkeypatch.setattr(spans, "MAX_TURNS", 2)
     turn = world.play(out, *[R("A text of some length.")] * 3)
     open_streams = [
         turn.client.chat.completions.create(model="sim", messages=[ASK], stream=True)

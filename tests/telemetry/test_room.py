@@ -31,11 +31,23 @@ def test_every_name_that_the_page_imports_is_given_out() -> None:
     assert [name for name in telemetry.__all__ if name not in PAGE] == ["METRICS"]
 
 
-def test_a_turn_without_listeners_loads_neither_events_nor_metrics() -> None:
-    code = """
-import sys
-from support.telemetry import answer, chat
+@pytest.mark.behaviour("P8")
+@pytest.mark.parametrize(
+    "turn",
+    [
+        'assert chat(answer("It.")) == "It."',
+        """
+logging.getLogger("tenuto").setLevel(logging.ERROR)
 assert chat(answer("One ", stop="length"), answer("two.")) == "One two."
+""",
+    ],
+    ids=["healthy", "recovered, and nobody wants log lines"],
+)
+def test_a_turn_that_nobody_hears_of_loads_neither_events_nor_metrics(turn: str) -> None:
+    code = f"""
+import logging, sys
+from support.telemetry import answer, chat
+{turn}
 told = ("tenuto.core.events", "tenuto.turn.event_sender", "prometheus_client")
 loaded = [name for name in sys.modules if name in told or "telemetry." in name]
 print(sorted(loaded))

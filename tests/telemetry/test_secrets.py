@@ -21,12 +21,14 @@ from support.asking.anthropic_messages import WrappedAnthropic
 from support.asking.gemini_generate import WrappedGemini, user
 from support.asking.wrapping import QUICK, Wrapped
 from support.leaving import Leaving
+from support.one_turn import drive
 from support.pairing import WAYS, every_pair
 from support.replay import anthropic_messages, gemini_generate, openai_chat
 from support.replay.openai_chat import Answer, Replay
 
 import tenuto
 from tenuto.core.errors import TenutoError
+from tenuto.core.events import TurnStarted
 from tenuto.turn.redaction import Redactor
 from tenuto.turn.scripted import Script, Scripted, lost
 
@@ -165,21 +167,8 @@ OWN_ERROR = "Tenuto could not finish this turn"
 
 def run(turn: tenuto.Turn, script: Script) -> str:
     """Drive a turn to its end, and return what Tenuto wrote of its own: errors, "" where none."""
-    shown = ""
-    reply: Any = None
-    upstream: Any = None
-    while (command := turn.next(reply)) is not None:
-        reply = None
-        match command:
-            case tenuto.Transmit():
-                upstream = script.connect(command)
-                reply = upstream if isinstance(upstream, tenuto.Lost) else upstream.head
-            case tenuto.Read():
-                reply = upstream.read()
-            case tenuto.Open(head):
-                shown += repr(head.headers)
-            case tenuto.Write(data):
-                shown += data.decode()
+    got = drive(turn, script)
+    shown = repr(got.head and got.head.headers) + got.body.decode()
     return shown if OWN_ERROR in shown else ""
 
 
@@ -296,6 +285,30 @@ def test_a_key_of_the_url_is_removed_where_a_provider_says_it_again(url: str, se
     redactor = Redactor(url, ())
     assert redactor.brief(f"no such key: {secret}!") == "no such key: [removed]!"
     assert secret not in redactor.url(url)
+
+
+@pytest.mark.parametrize("given", ["{}", "Bearer {}"])
+def test_a_key_of_a_header_is_removed_from_the_url_that_is_told(given: str) -> None:
+    key = "my-gateway-key"  # looks like any segment of a path
+    redactor = Redactor(f"https://host/{key}/v1/messages", [("x-api-key", given.format(key))])
+    assert redactor.own_url() == "https://host/[removed]/v1/messages"
+
+
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("https://h/v1", 443),
+        ("http://h/v1", 80),
+        ("http://h:81/v1", 81),
+    ],
+)
+def test_the_first_event_says_where_the_turn_goes(url: str, port: int | None) -> None:
+    told: list[tenuto.Event] = []
+    body = json.dumps({"model": "sim", **WIRES["openai-chat"].ask()}).encode()
+    turn = tenuto.Turn("POST", f"{url}/chat/completions", [], body, on_event=told.append)
+    run(turn, Script(lost()))
+    assert isinstance(told[0], TurnStarted)
+    assert (told[0].host, told[0].port, told[0].url) == ("h", port, f"{url}/chat/completions")
 
 
 @pytest.mark.parametrize(

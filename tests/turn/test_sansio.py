@@ -22,6 +22,11 @@ POLICY = tenuto.Policy()
         ({"body": BODY.decode()}, "body is of type str, but it must be bytes"),
         ({"url": None}, "url is of type NoneType, but it must be str"),
         ({"url": "http://[::1"}, "url is 'http://[::1', which is not a URL"),
+        (
+            {"url": "http://h:99999/v1"},
+            "the port of url must be a number up to 65535: 'http://h:99999",
+        ),
+        ({"url": "http://h:x/v1"}, "the port of url must be a number up to 65535: 'http://h:x"),
         ({"headers": {"a": "b"}}, "headers must be pairs of Latin-1 text"),
         ({"headers": [("a", "\u20ac")]}, "headers must be pairs of Latin-1 text"),
         ({"headers": [("a", 1)]}, "headers must be pairs of Latin-1 text"),

@@ -392,7 +392,9 @@ def test_a_provider_that_means_its_stop_otherwise_is_left_to_the_machine(
     monkeypatch.setattr(ROWS, "_all", dict(ROWS.all()))
     monkeypatch.setattr(ROWS, "changes", ROWS.changes + 1)
     at: dict[str, Any] = {"hosts": ["own.example"]} if by == "host" else {"server": "own-server"}
-    tenuto.register("own", wire="openai-chat", overrides={"stop": "max_tokens"}, **at)
+    tenuto.register_provider(
+        tenuto.Provider("own", wire="openai-chat", overrides={"stop": "max_tokens"}, **at)
+    )
     host = "own.example" if by == "host" else "another.example"
     url, asked = f"https://{host}/v1/chat/completions", encoded(ASKED["openai-chat"][1])
     head = tenuto.Head(200, ((b"Server", b"own-server/1.0"),))

@@ -125,7 +125,9 @@ def servers() -> Iterator[None]:
     before = ROWS.all()
     for name in SERVERS:
         hosts = [f"{name}.lab"]
-        tenuto.register(f"lab-{name}", wire="openai-chat", like=name, hosts=hosts)
+        tenuto.register_provider(
+            tenuto.Provider(f"lab-{name}", wire="openai-chat", like=name, hosts=hosts)
+        )
     yield
     ROWS._all, ROWS.changes = before, ROWS.changes + 1
 

@@ -123,7 +123,9 @@ def server(request: pytest.FixtureRequest) -> Iterator[tuple[str, Simulator]]:
     before = ROWS.all()
     for name in ("llama.cpp", "vllm"):
         hosts = [f"{name}.lab"]
-        tenuto.register(f"lab-{name}", wire="openai-chat", like=name, hosts=hosts)
+        tenuto.register_provider(
+            tenuto.Provider(f"lab-{name}", wire="openai-chat", like=name, hosts=hosts)
+        )
     with Simulator(dialect=request.param) as simulator:
         yield request.param, simulator
     ROWS._all, ROWS.changes = before, ROWS.changes + 1

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from tenuto.core.errors import AgentError
 from tenuto.providers.addresses import ADDRESSES, Address
 from tenuto.providers.models import output_tokens
-from tenuto.providers.provider import Provider, row
+from tenuto.providers.provider import Row, row
 from tenuto.providers.table import ROWS
 from tenuto.wires.base import Wire
 from tenuto.wires.composing import Composed
@@ -165,7 +165,7 @@ class Model:
         return self.name.partition(":")[2]
 
     @cached_property
-    def provider(self) -> Provider:
+    def provider(self) -> Row:
         """The row of who serves it."""
         name = self.name.partition(":")[0]
         if (known := ROWS.find(name)) is not None:

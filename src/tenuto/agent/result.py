@@ -36,7 +36,7 @@ class RunResult:
             (OpenAI's refusal, Anthropic's explanation, what Gemini says beside a filter's stop);
             "" where there were none.
         quota: what the last answer's headers tell of the provider's quota (`x-ratelimit-…`,
-            `anthropic-ratelimit-…`, `ratelimit…`), by their names in lower case; empty where the
+            `anthropic-ratelimit-…` and the like), by their names in lower case; empty where the
             provider tells nothing.
 
     >>> RunResult("Done.", Status.COMPLETE, "completed", None, Usage(5, 2), 1, (), ()).ok

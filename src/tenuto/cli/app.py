@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tenuto.cli.command_error import INTERRUPTED, CommandError, one_line
+from tenuto.cli.command_error import INTERRUPTED, CommandError, is_of_output, one_line
 
 if TYPE_CHECKING:
     import cyclopts
@@ -14,6 +17,25 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; None: the arguments of the process."""
+    if sys.stdout is None:  # `tenuto policy >&-`
+        return _say("standard output is closed", 1)
+    _allow_every_character()
+    if not os.environ.get("COLUMNS", "").strip("0"):  # a width of 0 shows nothing
+        os.environ.pop("COLUMNS", None)
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except OSError as error:
+        if not is_of_output(error):
+            raise
+        sys.stdout = None  # nothing is left to flush at exit
+        if isinstance(error, BrokenPipeError):  # `tenuto faults | head`: the reader has seen enough
+            return 0
+        return _say(f"cannot write to standard output: {error.strerror}", 1)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         import cyclopts
         import rich  # noqa: F401 - loaded here, so that its absence is told before any work
@@ -33,7 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_error=False,
             result_action="return_value",
         )
-        sys.stdout.flush()
     except cyclopts.CycloptsError as error:
         return _say(f"{one_line(str(error))} (see tenuto --help)", 2)
     except CommandError as error:
@@ -42,9 +63,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(one_line(str(error)), 2)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # `tenuto faults | head`: the reader has seen enough
-        sys.stdout = None  # nothing is left to flush at exit
-        return 0
     return code if isinstance(code, int) else 0
 
 
@@ -53,7 +71,7 @@ def build() -> cyclopts.App:
     from cyclopts import App
 
     import tenuto
-    from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim, tail
+    from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim, tail, watch
 
     app = App(
         name="tenuto",
@@ -64,7 +82,7 @@ def build() -> cyclopts.App:
         version_format="plaintext",
         suppress_keyboard_interrupt=False,
     )
-    for room in (detect, explain, faults, policy, providers, run, sim, tail):
+    for room in (detect, explain, faults, policy, providers, run, sim, tail, watch):
         command = getattr(room, room.__name__.rpartition(".")[2])  # named like its module
         app.command(command, help_epilogue=_examples(*room.EXAMPLES))
     demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES))
@@ -78,6 +96,16 @@ def _examples(*lines: str) -> str:
     return "\n".join(("Examples:", *(f"  {line}" for line in lines)))
 
 
+def _allow_every_character() -> None:
+    """Write what the encoding of a terminal lacks as an escape, unless the user asked for
+    something else (PYTHONIOENCODING=ascii:replace)."""
+    out = sys.stdout
+    if isinstance(out, io.TextIOWrapper) and out.errors in ("strict", "surrogateescape"):
+        out.reconfigure(errors="backslashreplace")
+
+
 def _say(message: str, code: int) -> int:
-    print(f"tenuto: {message}", file=sys.stderr)
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(f"tenuto: {message}", file=sys.stderr)
     return code

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 INTERRUPTED = 130
 """What a shell says of a program that Ctrl-C ended."""
 
@@ -12,6 +14,23 @@ class CommandError(Exception):
     def __init__(self, message: str, exit_code: int = 1) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+_OF_WRITING = frozenset(
+    {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+)
+
+
+def is_of_output(error: OSError) -> bool:
+    """Whether an error says that standard output takes nothing more. Those of files have the name
+    of the file.
+
+    >>> is_of_output(OSError(errno.ENOSPC, "No space left on device"))
+    True
+    >>> is_of_output(OSError(errno.ENOSPC, "No space left on device", "turns/a.json"))
+    False
+    """
+    return error.filename is None and error.errno in _OF_WRITING
 
 
 def one_line(text: str) -> str:

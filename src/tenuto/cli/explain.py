@@ -62,6 +62,13 @@ def explain(
         show_content: print the text as well, and mark where two attempts were joined.
         json: print one JSON object per line, for each file or folder that you name.
     """
+    folder = next((name for name in files if _is_folder(name)), None)
+    if show_content and folder is not None:
+        named = printable(folder, 200)
+        raise CommandError(
+            f"--show-content shows the texts of files, and {named} is a folder; name its files",
+            BAD_FILE,
+        )
     asked = _policy_of(policy) if policy is not None else None
     in_force = cache(load_policy)
     tell = partial(_told, asked=asked, in_force=in_force, show_content=show_content)

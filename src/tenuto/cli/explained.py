@@ -215,7 +215,7 @@ class _Turn:
 
     def _run(self) -> None:
         request = self.capture.request
-        engine = Engine(replace(self.policy, capture=None), self.events.append)
+        engine = Engine(replace(self.policy, capture=None, events=None), self.events.append)
         run = engine.begin(request) if request else None
         if run is None:
             self.note = "its URL is that of no wire that is known, so this is what was recorded"

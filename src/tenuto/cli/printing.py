@@ -102,6 +102,8 @@ def read_file(name: str) -> bytes:
         OSError: it cannot be read, is too large, or is a pipe or a device, which may never end.
     """
     if name == "-":
+        if sys.stdin is None:  # `tenuto detect - <&-`
+            raise OSError(0, "standard input is closed")
         return _bounded(sys.stdin.buffer)
     # Without O_NONBLOCK, opening a pipe waits for whoever writes into it. Windows has neither.
     file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

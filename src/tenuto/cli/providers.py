@@ -10,9 +10,10 @@ from tenuto.cli.command_error import CommandError
 from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.core.stop import printable
 from tenuto.providers.models import MODELS
-from tenuto.providers.provider import Provider
-from tenuto.providers.registry import is_host, route
-from tenuto.providers.table import ROWS, by_url
+from tenuto.providers.provider import Row
+from tenuto.providers.registration import is_host
+from tenuto.providers.registry import behind
+from tenuto.providers.table import ROWS
 from tenuto.wires.base import Dialect
 
 EXAMPLES = (
@@ -73,34 +74,14 @@ def _checked(given: str) -> str:
     return url
 
 
-def behind(url: str) -> list[Provider]:
-    """Return the rows of who serves a URL: one for a request's URL, each API's for a base URL, and
-    the unknown one where no row names the host.
-
-    >>> [row.dialect.name for row in behind("https://api.openai.com/v1")]
-    ['openai', 'openai-completions', 'openai-responses']
-    >>> [row.dialect.name for row in behind("https://nobody.example/v1")]
-    ['unknown']
-    """
-    wire, provider, _ = route(url)
-    if wire is not None and not provider.unknown:
-        return [provider]
-    wires = dict.fromkeys(row.wire.partition("@")[0] for row in ROWS.all().values())
-    rows = [row for row in (by_url(url, name) for name in wires) if not row.unknown]
-    # A row that names the host itself knows more than one that names a domain.
-    host = urlsplit(url).hostname
-    named = [row for row in rows if any(named.partition("/")[0] == host for named in row.hosts)]
-    return named or rows or [provider]
-
-
-def described(row: Provider) -> dict[str, Any]:
+def described(row: Row) -> dict[str, Any]:
     """A row, and what its dialect allows, by the names of their columns.
 
     >>> described(ROWS.all()["qwen"])["prefill_row"]
     {'partial': True}
     """
     dialect = row.dialect
-    own = {item.name: getattr(row, item.name) for item in fields(Provider)}
+    own = {item.name: getattr(row, item.name) for item in fields(Row)}
     form = {item.name: getattr(dialect, item.name) for item in fields(Dialect)}
     members = {key: dict(form[key]) for key in _MEMBERS}
     models = dialect.prefill_models.pattern if dialect.prefill_models else None
@@ -112,7 +93,7 @@ _MEMBERS = ("prefill_row", "prefill_members", "less_reasoning")
 """Columns that are members of a request."""
 
 
-def _prefill(row: Provider) -> str:
+def _prefill(row: Row) -> str:
     if row.dialect.prefill_models is not None:
         return "some models"
     return "yes" if row.dialect.prefill else "no"

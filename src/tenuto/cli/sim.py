@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Annotated
 
-from tenuto.cli.command_error import CommandError
+from tenuto.cli.command_error import CommandError, is_of_output
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, Switch, print_json, reason_of
 from tenuto.core.rule import Rule
@@ -79,6 +79,8 @@ def sim(
     try:
         serve(port, host, ready=ready, gzip=gzip, prefill=prefill)
     except OSError as error:
+        if is_of_output(error):  # of its announcement
+            raise
         raise CommandError(f"cannot listen on {host} port {port}: {reason_of(error)}") from None
 
 

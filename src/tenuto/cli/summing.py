@@ -46,8 +46,8 @@ def summary(folder: str, told: Iterable[Plain]) -> Plain:
     unread, turns, recovered, attempts, counted = [], 0, 0, 0, 0
     tokens = {"output_tokens": 0, "recovery_output_tokens": 0}
     for one in told:
-        if "error" in one:
-            unread.append({"file": one["file"], "error": one["error"]})
+        if error := one.get("error") or _is_half(one):
+            unread.append({"file": one["file"], "error": error})
             continue
         turns += 1
         attempts += len(one["attempts"])
@@ -71,6 +71,14 @@ def summary(folder: str, told: Iterable[Plain]) -> Plain:
         **tokens,
     }
     return {"folder": folder, **numbers, **most, "unread": unread}
+
+
+def _is_half(one: Plain) -> str:
+    """What to say of a file that breaks off before anybody can tell whose answer it is; "" for
+    another one. By itself such a file is an answer that was dropped. In a folder of captures it is
+    more likely one that a program did not finish writing."""
+    dropped = one["wire"] is None and one["attempts"][-1]["outcome"] == "dropped"
+    return "it is a part of a document, not a whole one" if dropped else ""
 
 
 def _end(following: Plain) -> str:
@@ -104,3 +112,5 @@ def _lines(told: Plain) -> Iterator[str]:
         f"  output tokens: {told['output_tokens']:,}, of which "
         f"{told['recovery_output_tokens']:,} after the first attempt of a turn"
     )
+    if told["unread"]:
+        yield f"  files that could not be read, and are not counted: {len(told['unread']):,}"

@@ -1,4 +1,4 @@
-"""`tenuto tail`: the turns of a running program in the terminal, from its event file."""
+"""`tenuto tail`: the turns of running programs in the terminal, from their event files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tenuto.cli.command_error import CommandError
-from tenuto.cli.following import lines
 from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, json_line, visible, why_unread
 from tenuto.core.event import Event
 from tenuto.core.events import (
@@ -28,9 +27,10 @@ from tenuto.core.events import (
     event_from_dict,
 )
 from tenuto.core.stop import printable
+from tenuto.telemetry.following import lines_of
 
 EXAMPLES = (
-    "tenuto tail events.jsonl",
+    "tenuto tail events",
     "tenuto tail --all --no-follow events.jsonl",
     "tenuto tail --json events.jsonl | jq .reason",
 )
@@ -44,24 +44,23 @@ def tail(
     no_follow: Switch = False,
     json: JsonFlag = False,
 ) -> int:
-    """Show the turns of a running program as they end, from the file of its events.
+    """Show the turns of running programs as they end, from the files of their events.
 
     Each turn is one line, with a line above it for each recovery and each fault. Ctrl-C ends it.
 
     Args:
-        file: the file that the program writes with tenuto.telemetry.EventFile. It may come later.
+        file: the folder that TENUTO_EVENTS names, or the file that a program writes with
+            tenuto.telemetry.EventFile. It may come later.
         last: turns to show of those that have ended before; 0 shows none.
         every: show every event with all its fields.
-        no_follow: end at the end of the file.
+        no_follow: end at the end of the file or files.
         json: print the events as JSON, one on each line.
     """
     if last < 0:
         raise CommandError(f"--last is {last}, but it must be 0 or more", BAD_FILE)
-    if file.is_dir():
-        raise CommandError(f"{file} is a folder; name the file of events in it", BAD_FILE)
     if str(file) == "-":
         raise CommandError("tail follows a file; it does not read standard input", BAD_FILE)
-    if not no_follow and not file.exists():
+    if not no_follow and not (any(file.glob("*.jsonl")) if file.is_dir() else file.exists()):
         print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
     unread = 0
     for line in _from_the_last(_read(file, follow=not no_follow), last):
@@ -81,7 +80,7 @@ def tail(
 def _read(file: Path, *, follow: bool) -> Iterator[str | None]:
     """The lines of the file; only what goes wrong with the file is put down to it."""
     try:
-        yield from lines(file, follow=follow)
+        yield from lines_of(file, follow=follow)
     except OSError as error:
         raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
-from tenuto.clients.libraries import library_of
+from tenuto.clients.libraries import library_of_request
 from tenuto.clients.responses import response_class
 from tenuto.clients.signing import Signer
 from tenuto.clients.waking import wake_reader, wake_sender
@@ -28,12 +28,14 @@ _MARK = "tenuto_exchange"
 
 
 class Exchange:
-    """One turn of one client: makes requests for attempts, and the response for the caller.
+    """One turn of one client or transport: makes requests for attempts, and the response for the
+    caller.
 
     Attributes:
         signer: who signs what is sent, None where nobody does.
         library: httpx or httpx2, whose objects these are; `failures`: those of its transport.
-        client, request: the caller's own; `asked`: the request as the pipe has it.
+        client, request: the caller's own, where `client` may be a transport; `asked`: the request
+            as the pipe has it.
         first: the first attempt's response, None before it came; `first_whole`: whether the library
             reads its body.
         remade: whether a request of ours was sent in place of the caller's.
@@ -51,7 +53,7 @@ class Exchange:
     answer: Any = None
 
     def __init__(self, client: Any, request: Any, asked: Request, signer: Signer | None) -> None:
-        library = library_of(client)
+        library = library_of_request(request)
         assert library is not None
         self.signer = signer
         self.library = library

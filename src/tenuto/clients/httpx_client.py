@@ -9,6 +9,10 @@ of the turn through the original class's `send`, so that hooks, auth flows and r
 attempt. Everything else passes through untouched. What an SDK had signed before `send` is signed
 anew for each attempt whose request is made here (`signing`).
 
+A transport that recovers (`transport`) has the same pipe one level below: `sending` and
+`sending_async` make the method of either. What passes through a client is marked on its way down,
+so that a transport below it hands it on: two pipes would each continue what the other gave up.
+
 The original is kept alive by the copy: the SDKs' own clients close their connections when they are
 collected, and the copy must not be the one to do that while somebody still uses the original.
 """
@@ -49,20 +53,21 @@ def recovering(client: Any, engine: Engine) -> Any:
 
 
 def engine_of(client: object) -> Engine | None:
-    """The engine of a client that recovers, or None."""
-    engine = getattr(client, "_tenuto_engine", None)
-    return engine if isinstance(engine, Engine) else None
+    """The engine of a client that recovers, by itself or by its transport, or None."""
+    for one in (client, getattr(client, "_transport", None)):
+        engine = getattr(one, ENGINE, None)
+        if isinstance(engine, Engine):
+            return engine
+    return None
 
 
 @cache
 def _subclass(base: type) -> type:
     """A subclass of a client's class that recovers; its name stays, for those who print it."""
-    is_async = any(cls.__name__ == "AsyncClient" for cls in base.__mro__)
-    send = _async_send(base) if is_async else _send(base)
     # The SDKs' clients close themselves when collected: here the original does that.
     members = {
-        "send": send,
         "build_request": _build_request(base),
+        "send": sending_of(base),
         "__del__": lambda self: None,
         "__module__": base.__module__,
     }
@@ -83,7 +88,51 @@ def _build_request(base: Any) -> Any:
     return build_request
 
 
-def _send(base: Any) -> Any:
+def sending_of(base: type) -> Any:
+    """The `send` of a subclass of this class of clients, whose instances have `_tenuto_engine`."""
+    is_async = any(cls.__name__ == "AsyncClient" for cls in base.__mro__)
+    return sending_async(_marked_async(base)) if is_async else sending(_marked(base))
+
+
+ENGINE = "_tenuto_engine"
+"""The attribute of a client or transport that recovers."""
+
+HANDLED = "tenuto_handled"
+"""The extension of a request while a client that recovers sends it."""
+
+
+def _marked(base: Any) -> Any:
+    """A client's own `send`, for requests that the pipe has seen."""
+
+    def marked(self: Any, request: Any, **options: Any) -> Any:
+        request.extensions[HANDLED] = True
+        try:
+            return base.send(self, request, **options)
+        finally:
+            request.extensions.pop(HANDLED, None)
+
+    return marked
+
+
+def _marked_async(base: Any) -> Any:
+    async def marked(self: Any, request: Any, **options: Any) -> Any:
+        request.extensions[HANDLED] = True
+        try:
+            return await base.send(self, request, **options)
+        finally:
+            request.extensions.pop(HANDLED, None)
+
+    return marked
+
+
+def sending(once: Any) -> Any:
+    """The method of a client or a transport that finishes turns.
+
+    Args:
+        once: the method that sends one request: `once(self, request, stream=…, **options)`. `self`
+            has its engine as `_tenuto_engine`.
+    """
+
     def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
         url, signer = str(request.url), signer_of(request)
@@ -94,7 +143,7 @@ def _send(base: Any) -> Any:
         if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 signer.sign(request)
-            return base.send(self, request, stream=stream, **options)
+            return once(self, request, stream=stream, **options)
         warn_of_missing_client()
         exchange = Exchange(self, request, taken.request, signer)
 
@@ -102,7 +151,7 @@ def _send(base: Any) -> Any:
             try:
                 if signer is not None and made is not request:
                     signer.sign(made)
-                response = base.send(self, made, stream=True, **options)
+                response = once(self, made, stream=True, **options)
                 return Upstream(exchange, response, whole=exchange.is_read_whole(stream))
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
@@ -133,7 +182,9 @@ def _send(base: Any) -> Any:
     return send
 
 
-def _async_send(base: Any) -> Any:
+def sending_async(once: Any) -> Any:
+    """The same for async callers."""
+
     async def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
         url, signer = str(request.url), signer_of(request)
@@ -144,7 +195,7 @@ def _async_send(base: Any) -> Any:
         if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 await signer.sign(request)
-            return await base.send(self, request, stream=stream, **options)
+            return await once(self, request, stream=stream, **options)
         warn_of_missing_client()
         exchange = Exchange(self, request, taken.request, signer)
 
@@ -152,7 +203,7 @@ def _async_send(base: Any) -> Any:
             try:
                 if signer is not None and made is not request:
                     await signer.sign(made)
-                response = await base.send(self, made, stream=True, **options)
+                response = await once(self, made, stream=True, **options)
                 return AsyncUpstream(exchange, response, whole=exchange.is_read_whole(stream))
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)

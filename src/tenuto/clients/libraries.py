@@ -21,11 +21,24 @@ def library_of(client: object) -> ModuleType | None:
     return library_of_class(cls)
 
 
+def library_of_request(request: object) -> ModuleType | None:
+    """The library that a request's class comes from, or None.
+
+    >>> import httpx
+    >>> library_of_request(httpx.Request("GET", "http://a")) is httpx
+    True
+    """
+    cls: Any = type(request)
+    return library_of_class(cls, ("Request",))
+
+
 @cache
-def library_of_class(client: Any) -> ModuleType | None:
-    """The library that a client class comes from, or None."""
-    for cls in client.__mro__:
+def library_of_class(
+    given: Any, names: tuple[str, ...] = ("Client", "AsyncClient")
+) -> ModuleType | None:
+    """The library that has a class of one of these names, from which this one is made, or None."""
+    for cls in given.__mro__:
         root = cls.__module__.partition(".")[0]
-        if root in LIBRARIES and cls.__name__ in ("Client", "AsyncClient"):
+        if root in LIBRARIES and cls.__name__ in names:
             return importlib.import_module(root)
     return None

@@ -81,6 +81,8 @@ PRIVATE_SEAMS: Final = (
         "`num_bytes_downloaded` can only be read, and copies and pickles keep what it reads."),
     PrivateSeam(("httpx2.Client", "httpx.Client"), ("_transport_for_url",),
         "The public extension `trace` names no connection that was used before."),
+    PrivateSeam(("httpx2.Client", "httpx.Client"), ("_transport",),
+        "A client does not give out the transport that it was made with."),
     PrivateSeam(("httpx2.HTTPTransport", "httpx.HTTPTransport"), ("_pool._requests",),
         "The pool lists its connections in public, and not whose request each of them carries."),
     PrivateSeam(("httpcore2.HTTPConnection", "httpcore.HTTPConnection"), ("_connection",),

@@ -60,9 +60,11 @@ def wake_waiting(thread: int) -> None:
 
 def wake_sender(client: Any, request: Any, key: str, value: object) -> None:
     """Wake the thread that waits for the response to a request like this one, of which `value`
-    stands in the extension `key`."""
+    stands in the extension `key`. `client` is the client or the transport that sends it."""
     with contextlib.suppress(AttributeError):
-        held = client._transport_for_url(request.url)._pool._requests  # noqa: SLF001 - see private_seams
+        choose = getattr(client, "_transport_for_url", None)
+        transport = client if choose is None else choose(request.url)
+        held = transport._pool._requests  # noqa: SLF001 - see private_seams
         for each in [one for one in held if one.request.extensions.get(key) is value]:
             connection = each.connection
             while hasattr(connection, "_connection"):  # a tunnel holds another one

@@ -141,13 +141,18 @@ _INSTEAD = {
         "`http_async_client=tenuto.async_http_client()`: each serves one of `invoke` and `ainvoke`"
     ),
     "llama_index.": (
-        "give it `http_client=tenuto.http_client()` and "
-        "`async_http_client=tenuto.async_http_client()`"
+        "give it `http_client=tenuto.http_client('httpx')` and "
+        "`async_http_client=tenuto.async_http_client('httpx')`"
     ),
     "instructor.": (
         "wrap the SDK's client first: `instructor.from_openai(tenuto.wrap(openai.OpenAI()))`"
     ),
-    "litellm": "set `litellm.client_session = tenuto.http_client()`",
+    "litellm": "call `tenuto.litellm.install()` once",
+    "crewai.": (
+        "wrap the clients that it made: `llm._client = tenuto.wrap(llm._get_sync_client())`, and "
+        "`_async_client` from `_get_async_client()` alike"
+    ),
+    "haystack.": "give it `http_client_kwargs={'transport': tenuto.HTTPTransport()}`",
     "pydantic_ai.": "give its provider `http_client=tenuto.async_http_client()`",
     "agents.": "give it the SDK's client: `openai_client=tenuto.wrap(openai.AsyncOpenAI())`",
     "strands.": "give its model the SDK's client: `client=tenuto.wrap(openai.AsyncOpenAI())`",

@@ -36,6 +36,7 @@ from tenuto.core.signals import (
     TransferEnded,
     Usage,
     UsageSeen,
+    WordsSeen,
 )
 from tenuto.core.stop import CLEAN, NO_STOP_BUT_FAULT, Confidence, Stop, StopReason, graver
 
@@ -81,6 +82,7 @@ class Builder:
         self._calls = Calls(salt, parameters)
         self._stops: dict[tuple[str, str], StopSeen] = {}
         self._stop_repeated = False
+        self._words: dict[str, str] = {}
         self._usage: Usage | None = None
         self._fault: Fault | None = None
         self._noted: set[type[Signal]] = set()  # of these it counts only that they came
@@ -147,6 +149,9 @@ class Builder:
         else:
             self._stops[key] = signal
 
+    def _take_words(self, signal: WordsSeen) -> None:
+        self._words |= signal.words
+
     def _take_usage(self, signal: UsageSeen) -> None:
         before = self._usage
         self._usage = signal.usage if before is None else _later(before, signal.usage)
@@ -190,6 +195,7 @@ class Builder:
         ChoiceSeen: _note,
         Closed: _take_closing,
         StopSeen: _take_stop,
+        WordsSeen: _take_words,
         UsageSeen: _take_usage,
         FaultSeen: _take_fault,
         HalfSeen: _note,
@@ -258,7 +264,7 @@ class Builder:
                 (seen.raw, seen.field) if seen else (self._fault.code or None, NO_STOP_BUT_FAULT)
             )
             detail = (seen.detail if seen else None) or self._fault.kind
-            beside = dict(seen.beside) if seen else {}
+            beside = {**dict(seen.beside if seen else ()), **self._words}
             return Stop(reason, raw, where, detail, Confidence.HIGH, anomalies, metadata=beside)
         if seen is None or (calls and not seen.raw):  # an end that says nothing is none (N1a)
             return self._absent(text, refusal, calls, over)
@@ -277,7 +283,7 @@ class Builder:
                 anomalies = (*anomalies, "tool_calls_missing")
             if self._at_cap():
                 anomalies = (*anomalies, "suspected_truncation")
-        sure, beside = _confidence(seen), dict(seen.beside)
+        sure, beside = _confidence(seen), {**dict(seen.beside), **self._words}
         return Stop(reason, seen.raw, seen.field, seen.detail, sure, anomalies, metadata=beside)
 
     def _seen(self) -> tuple[StopSeen | None, tuple[str, ...]]:

@@ -4,7 +4,7 @@ TenutoError
 ├── AgentError         an argument of an Agent, or of one of its parts, is not allowed
 │                      (also a ValueError)
 ├── PolicyError        a policy value is not allowed (also a ValueError)
-├── RegistrationError  an argument of register() is not allowed (also a ValueError)
+├── RegistrationError  a provider or wire cannot be registered (also a ValueError)
 ├── ToolError          an object cannot be used as a tool (also a ValueError)
 ├── TurnError          the caller began or drove a Turn wrongly (also a ValueError)
 └── UnsupportedClient  Tenuto cannot use a client or a library: wrap() cannot wrap the object, or
@@ -40,7 +40,7 @@ class PolicyError(TenutoError, ValueError):
 
 
 class RegistrationError(TenutoError, ValueError):
-    """An argument of `register()` is not allowed; the message says what is.
+    """A provider or a wire that cannot be registered; the message says what is allowed.
 
     >>> issubclass(RegistrationError, ValueError)
     True

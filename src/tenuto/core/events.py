@@ -80,11 +80,16 @@ class TurnStarted(Event):
         wire: the format of its requests, `openai-chat` for instance.
         stream: whether the caller wants a stream.
         host: the host that it is sent to.
+        port: the port there, also where the URL leaves it out; None for a scheme that is not HTTP.
+        url: the URL of its requests. "[removed]" stands in it for each secret, and for each query
+            value that is not known to be harmless.
     """
 
     wire: str
     stream: bool
     host: str
+    port: int | None = None  # events of the first version lack it, and the URL
+    url: str = ""
 
 
 @_event("history_repaired")
@@ -528,6 +533,10 @@ class TurnEnded(Event):
             them.
         overridden: what the policy's `decide` last chose in place of the table; "" where it chose
             nothing else.
+        error: what the caller gets in place of an answer, where Tenuto raises it: the code of an
+            unfinished turn's error (`retry_limit`, `empty_output`, …), or the name of an
+            exception's class where a setting of the policy was at fault. None in all other cases,
+            also where the caller gets an error of the provider or of its connection.
     """
 
     status: str | None
@@ -548,6 +557,7 @@ class TurnEnded(Event):
     stop_raw: str | None = None
     recoveries: tuple[str, ...] = ()
     overridden: str = ""
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

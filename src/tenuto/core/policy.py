@@ -192,12 +192,14 @@ class Policy:
             those of its own that it wrote first. 0: no limit.
         capture_share: the share of healthy turns that Tenuto captures. A turn that took more than
             one attempt, or did not end complete, is always captured. 1: all turns; 0: only those.
+        events: a folder into which each process writes its events, without content, for `tenuto
+            tail`. None: it writes none.
 
         Exceptions:
 
         providers: settings that hold for one provider, by its name as in docs/providers.md:
             `{"anthropic": {"pause_resumes": 20}}`. Its base URL says who it is, so a provider on a
-            host of your own needs `tenuto.register`. "unknown" is any that is not known.
+            host of your own needs `tenuto.register_provider`. "unknown" is any that is not known.
         models: settings that hold for models, by a pattern with `*` and `?` for their names as the
             request says them, in any letters: `{"gpt-5*": {"thinking_retries": 2}}`. They outweigh
             those of `providers`, and later patterns earlier ones. Both may name a `preset`. Neither
@@ -258,6 +260,7 @@ class Policy:
     capture_max_bytes: int = _f("observing", 16_777_216, int)
     capture_max_files: int = _f("observing", 0, int)
     capture_share: float = _f("observing", 1.0, float, 0, 1)
+    events: str | None = _f("observing", None, str, optional=True)
     providers: Changes = field(default_factory=dict, hash=False)
     models: Changes = field(default_factory=dict, hash=False)
     decide: Callable[[Decision], str | None] | None = None

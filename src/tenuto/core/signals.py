@@ -116,6 +116,13 @@ class StopSeen:
 
 
 @record
+class WordsSeen:
+    """The provider's own words beside a stop, where they come in an event of their own."""
+
+    words: tuple[tuple[str, str], ...]
+
+
+@record
 class Usage:
     """Tokens that one attempt used; None where the provider did not say.
 
@@ -186,6 +193,7 @@ Signal = (
     | ChoiceSeen
     | CallDelta
     | StopSeen
+    | WordsSeen
     | UsageSeen
     | FaultSeen
     | HalfSeen

@@ -1,7 +1,7 @@
 """Where a provider is reached and where its key is kept: for agents, which have no SDK of theirs.
 
 A test holds each address to the row that it leads to. As the providers' own quick starts have them,
-read 2026-11-22; the links stand in the rows (`Provider.source`).
+read 2026-11-22; the links stand in the rows (`Row.source`).
 """
 
 from __future__ import annotations

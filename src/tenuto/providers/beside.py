@@ -11,26 +11,26 @@ from dataclasses import replace
 from typing import Any
 
 from tenuto.providers.chat import CHAT
-from tenuto.providers.provider import Provider, row
+from tenuto.providers.provider import Row, row
 from tenuto.wires.base import Dialect
 
 _CHAT = {chat.dialect.name: chat for chat in CHAT}
 
 
-def _completions(name: str, source: str, *quirks: str) -> Provider:
+def _completions(name: str, source: str, *quirks: str) -> Row:
     dialect = Dialect(f"{name}-completions", prefill=True)
     wire = "openai-completions"
     return replace(_CHAT[name], dialect=dialect, wire=wire, usage=(), quirks=quirks, source=source)
 
 
-def _messages(name: str, chat: str, source: str, **columns: Any) -> Provider:
+def _messages(name: str, chat: str, source: str, **columns: Any) -> Row:
     columns = {"authorization": "x-api-key", **columns}
     columns |= {"prefill_models": None, "signed_thinking": False}
     columns.setdefault("hosts", _CHAT[chat].hosts)
     return row("anthropic-messages", name, source=source, **columns)
 
 
-COMPLETIONS: tuple[Provider, ...] = (
+COMPLETIONS: tuple[Row, ...] = (
     _completions("openai",
         "https://platform.openai.com/docs/api-reference/completions 2026-11-22"),
     _completions("azure-openai",
@@ -49,7 +49,7 @@ COMPLETIONS: tuple[Provider, ...] = (
     _completions("lm-studio", "https://lmstudio.ai/docs/developer/openai-compat 2026-11-22"),
 )  # fmt: skip
 
-MESSAGES: tuple[Provider, ...] = (
+MESSAGES: tuple[Row, ...] = (
     _messages("deepseek-anthropic", "deepseek",
         "https://api-docs.deepseek.com/guides/anthropic_api 2026-11-22"),
     _messages("moonshot-anthropic", "moonshot", "https://platform.kimi.ai/docs 2026-11-21"),

@@ -10,7 +10,7 @@ import re
 from functools import partial
 
 from tenuto.providers.models import CLAUDE_TAKES_PREFILL, QWEN_MAY_NOT_THINK
-from tenuto.providers.provider import Provider, row
+from tenuto.providers.provider import Row, row
 
 _row = partial(row, "openai-chat")
 
@@ -28,7 +28,7 @@ _GENERATION = (("continue_final_message", True), ("add_generation_prompt", False
 _NO_THINKING = ("chat_template_kwargs", {"enable_thinking": False, "thinking": False})
 """Templates call it by either name, and leave alone what they do not know."""
 
-CHAT: tuple[Provider, ...] = (
+CHAT: tuple[Row, ...] = (
     # --- makers of models, and gateways
     _row("openai", ("api.openai.com", ".api.openai.com"),
         "https://platform.openai.com/docs/api-reference/chat 2026-11-21",
@@ -147,7 +147,7 @@ CHAT: tuple[Provider, ...] = (
         stops=_GEMINI_STOPS,
         quirks=_GEMINI_QUIRKS),
     # --- servers of one's own
-    # Of these two nothing tells that they answer: `tenuto.register(…, like="vllm")` says so.
+    # Of these two nothing tells that they answer: a registered `Provider(…, like="vllm")` says so.
     _row("vllm", (),
         "https://github.com/vllm-project/vllm/blob/main/vllm/v1/engine/__init__.py 2026-11-21; "
         "https://docs.vllm.ai/en/stable/features/reasoning_outputs/ 2026-11-23",

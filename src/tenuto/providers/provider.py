@@ -25,7 +25,7 @@ def _none() -> Overrides:
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class Row:
     """One row.
 
     Attributes:
@@ -72,7 +72,7 @@ class Provider:
         """Whether a URL lies at or below one of `hosts`.
 
         >>> from urllib.parse import urlsplit
-        >>> beta = Provider(Dialect("d"), "openai-chat", hosts=("api.d.example/beta",))
+        >>> beta = Row(Dialect("d"), "openai-chat", hosts=("api.d.example/beta",))
         >>> beta.serves(urlsplit("https://api.d.example/beta/chat/completions"))
         True
         >>> beta.serves(urlsplit("https://api.d.example/chat/completions"))
@@ -126,23 +126,21 @@ SPOKEN: dict[str, dict[str, Any]] = {
     # The last event of a stream holds the whole text, whoever runs the server.
     "tgi": {"prefill": True, "output_key": "parameters.max_new_tokens", "sends_stop": True},
 }  # fmt: skip
-"""By wire, what holds of whoever speaks it: columns of `Provider` and of `Dialect`."""
+"""By wire, what holds of whoever speaks it: columns of `Row` and of `Dialect`."""
 
-_OWN = frozenset(each.name for each in fields(Provider))
+_OWN = frozenset(each.name for each in fields(Row))
 
 
-def row(
-    wire: str, name: str, hosts: tuple[str, ...] = (), source: str = "", **columns: Any
-) -> Provider:
+def row(wire: str, name: str, hosts: tuple[str, ...] = (), source: str = "", **columns: Any) -> Row:
     """Return a row of the table.
 
     Args:
         wire, name, hosts, source: what every row says.
-        columns: what differs from `SPOKEN`, else from the defaults of `Provider` and `Dialect`.
+        columns: what differs from `SPOKEN`, else from the defaults of `Row` and `Dialect`.
 
     >>> row("openai-chat", "acme", ("llm.acme.example",), prefill=True).dialect.prefill
     True
     """
     columns = {**SPOKEN.get(wire, {}), **columns}
     own = {key: columns.pop(key) for key in _OWN & columns.keys()}
-    return Provider(Dialect(name, **columns), wire, hosts, source=source, **own)
+    return Row(Dialect(name, **columns), wire, hosts, source=source, **own)

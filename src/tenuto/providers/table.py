@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from tenuto.providers.beside import COMPLETIONS, MESSAGES
 from tenuto.providers.chat import CHAT
-from tenuto.providers.provider import SPOKEN, Provider, row
+from tenuto.providers.provider import SPOKEN, Row, row
 from tenuto.wires.names import Names, key_of
 
 UNKNOWN_OF = {wire: row(wire, "unknown") for wire in SPOKEN}
@@ -19,7 +19,7 @@ UNKNOWN_OF = {wire: row(wire, "unknown") for wire in SPOKEN}
 
 UNKNOWN = UNKNOWN_OF["openai-chat"]
 
-PROVIDERS: tuple[Provider, ...] = (
+PROVIDERS: tuple[Row, ...] = (
     *CHAT,
     *COMPLETIONS,
     row("tgi", "tgi",
@@ -95,15 +95,15 @@ PROVIDERS: tuple[Provider, ...] = (
 )  # fmt: skip
 
 
-def _shipped() -> dict[str, Provider]:
+def _shipped() -> dict[str, Row]:
     return {key_of(each.dialect.name, each.version): each for each in PROVIDERS}
 
 
-ROWS: Names[Provider] = Names(_shipped)
-"""The rows in force: those above, and what `tenuto.register` added."""
+ROWS: Names[Row] = Names(_shipped)
+"""The rows in force: those above, and what `tenuto.register_provider` added."""
 
 
-def by_url(url: str, wire: str = "openai-chat") -> Provider:
+def by_url(url: str, wire: str = "openai-chat") -> Row:
     """The provider behind a URL that speaks a wire, the unknown one where no row names its host.
 
     >>> by_url("https://api.openai.com/v1/chat/completions").dialect.name
@@ -116,7 +116,7 @@ def by_url(url: str, wire: str = "openai-chat") -> Provider:
     return UNKNOWN_OF.get(wire, UNKNOWN)
 
 
-def by_server(server: str, wire: str = "openai-chat") -> Provider:
+def by_server(server: str, wire: str = "openai-chat") -> Row:
     """The provider that a response's `server` header names, the unknown one where no row has it.
 
     >>> by_server("llama.cpp").dialect.prefill

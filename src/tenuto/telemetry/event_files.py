@@ -52,7 +52,8 @@ class EventFile:
             raise ValueError("a file of events has at least 1 byte, and 0 or more older ones")
         self.path = Path(path)
         self._max_bytes, self._keep = max_bytes, keep
-        self._lock = threading.Lock()
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside.
+        self._lock = threading.RLock()
         self._file = -1  # the descriptor; -1: none is open
         self._closed = False
         self._size = 0
@@ -68,7 +69,9 @@ class EventFile:
         with self._lock:
             if self._closed:
                 return
-            if self._file < 0:  # it could not be opened behind the last one
+            if self._file >= 0 and os.fstat(self._file).st_nlink == 0:  # somebody removed it
+                self._close()
+            if self._file < 0:  # it could not be opened behind the last one either
                 self._open()
             if self._size and self._size + len(line) > self._max_bytes:
                 self._rotate()
@@ -80,6 +83,12 @@ class EventFile:
         with self._lock:
             self._closed = True
             self._close()
+
+    def leave(self) -> None:
+        """Close the file in a process that was forked from the one that writes it. No lock is
+        waited for: the thread that held it is not here."""
+        self._lock = threading.RLock()
+        self.close()
 
     def __enter__(self) -> EventFile:
         return self
@@ -104,11 +113,11 @@ class EventFile:
     def _rotate(self) -> None:
         self._close()
         for number in range(self._keep - 1, 0, -1):
-            older = _numbered(self.path, number)
+            older = numbered(self.path, number)
             if older.exists():
-                older.replace(_numbered(self.path, number + 1))
+                older.replace(numbered(self.path, number + 1))
         if self._keep:
-            self.path.replace(_numbered(self.path, 1))
+            self.path.replace(numbered(self.path, 1))
         else:
             self.path.unlink()
         self._open()
@@ -131,7 +140,7 @@ def files_of_events(path: str | os.PathLike[str]) -> list[Path]:
     """The files that an `EventFile` wrote under this path, the oldest first."""
     first = Path(path)
     older: list[Path] = []
-    while (one := _numbered(first, len(older) + 1)).exists():
+    while (one := numbered(first, len(older) + 1)).exists():
         older.append(one)
     return [*reversed(older), *([first] if first.exists() else [])]
 
@@ -144,7 +153,8 @@ def _read(line: bytes) -> Event | None:
         return None
 
 
-def _numbered(path: Path, number: int) -> Path:
+def numbered(path: Path, number: int) -> Path:
+    """The name of an older file, 1 for the youngest of them."""
     return path.with_name(f"{path.name}.{number}")
 
 

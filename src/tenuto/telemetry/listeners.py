@@ -2,6 +2,9 @@
 
 The listeners are one tuple, which is replaced as a whole: a turn takes it once, when it begins, and
 needs no lock. While the tuple is empty, no turn makes an event for it.
+
+Log lines are on by default, and yet no listener in this sense: they tell of recoveries and of turns
+that were not finished alone, so a turn need not make events for them before it turns out to be one.
 """
 
 from __future__ import annotations
@@ -12,6 +15,12 @@ import threading
 from tenuto.core.event import Event, OnEvent
 
 log = logging.getLogger("tenuto")
+
+lines_log = logging.getLogger("tenuto.turns")
+"""Where log lines about turns go. A program that has set up no logging is to see none of them; of
+`log` it sees the warnings about its own settings."""
+
+lines_log.addHandler(logging.NullHandler())
 
 _lock = threading.Lock()
 _listeners: tuple[OnEvent, ...] = ()
@@ -27,13 +36,14 @@ def add_listener(listener: OnEvent) -> None:
     Raises:
         TypeError: the listener cannot be called.
 
+    >>> import tenuto
     >>> heard = []
     >>> add_listener(heard.append)
-    >>> is_listening()
-    True
+    >>> body = b'{"model": "gpt-5", "messages": [{"role": "user", "content": "Why?"}]}'
+    >>> turn = tenuto.Turn("POST", "https://api.openai.com/v1/chat/completions", [], body)
+    >>> type(turn.next()).__name__, [event.name for event in heard]
+    ('Transmit', ['turn_started', 'attempt_started'])
     >>> remove_listener(heard.append)
-    >>> is_listening()
-    False
     """
     global _listeners  # noqa: PLW0603 - the tuple belongs to the process
     if not callable(listener):
@@ -56,12 +66,30 @@ def is_listening() -> bool:
     return bool(_listeners)
 
 
-def heard_by(on_event: OnEvent | None) -> OnEvent | None:
-    """Join a client's own listener and those of the process. None: nobody listens."""
-    listeners = _listeners
+def heard_by(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | None:
+    """Join a client's own listener and those of the process, and the log lines behind them. None:
+    nobody listens, whatever may come to be logged.
+
+    `folder`: where the process writes its events, by the policy of the client; None: nowhere."""
+    listeners = _listeners if on_event is None else (on_event, *_listeners)
+    if folder:
+        from tenuto.telemetry.event_folder import events_in
+
+        listeners = (*listeners, events_in(folder))
     if not listeners:
-        return on_event
-    return _Joined(listeners if on_event is None else (on_event, *listeners))
+        return None
+    if (lines := log_lines()) is not None:
+        listeners = (*listeners, lines)
+    return listeners[0] if len(listeners) == 1 else _Joined(listeners)
+
+
+def log_lines() -> OnEvent | None:
+    """What writes the log lines of the process. None: nobody wants any, so nothing is loaded."""
+    if not lines_log.isEnabledFor(logging.WARNING):  # the highest level of a line
+        return None
+    from tenuto.telemetry.logs import DEFAULT
+
+    return DEFAULT
 
 
 class _Joined:

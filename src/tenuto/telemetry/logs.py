@@ -1,15 +1,15 @@
 """Log lines for what an operator wants to know of turns: each recovery that ended, and each turn
 that was not finished. A healthy turn writes nothing.
 
-    from tenuto.telemetry import LogLines, add_listener
-
-    add_listener(LogLines())
+Every process writes these lines by default (`DEFAULT`, which `telemetry.listeners` has called), as
+far as the level of the logger lets them pass.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +18,8 @@ from typing import Any
 
 from tenuto.core.event import Event
 from tenuto.core.events import RecoveryEnded, TurnEnded
+from tenuto.core.stop import StopReason
+from tenuto.telemetry.listeners import lines_log
 
 PREFIX = "tenuto_"
 """What the names of the structured fields begin with, in `extra` and on a `LogRecord`."""
@@ -35,6 +37,7 @@ LEVELS: Mapping[tuple[str, str], int] = {
     ("recovery", "gave_up"): logging.WARNING,
     ("turn", "partial"): logging.WARNING,
     ("turn", "failed"): logging.WARNING,
+    ("turn", "left_alone"): logging.INFO,
 }
 """The level of a line by what ended and how. What does not stand here has no line."""
 
@@ -57,11 +60,14 @@ _OF_TURN = (
 
 class LogLines:
     """A listener that writes one line for each recovery that ended and each turn that ended partial
-    or failed, to the logger `tenuto`. Lines hold names, numbers and reasons, never content.
+    or failed, to the logger `tenuto.turns`. Lines hold names, numbers and reasons, never content.
+
+    A process writes these lines without any listener. Add one of your own for other bounds: for
+    the turns that it hears, it takes the place of the default.
 
     The fields of the event stand in the record as attributes, `tenuto_turn` for instance. Within
     `window_s` seconds, at most `lines` lines of one kind are written (a recovery's kind with its
-    result, or a turn's status). The first line of that kind after them says in
+    result, or how a turn ended). The first line of that kind after them says in
     `tenuto_suppressed` how many were left out.
 
     Args:
@@ -90,7 +96,6 @@ class LogLines:
         window_s: float = WINDOW_S,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._log = logging.getLogger("tenuto")
         self._limit = _Limit(lines, window_s, now)
 
     def __call__(self, event: Event) -> None:
@@ -98,14 +103,15 @@ class LogLines:
         match event:
             case RecoveryEnded(result=how):
                 self._write(event, "recovery", event.KIND, how, _OF_RECOVERY)
-            case TurnEnded(status=str(how)):
-                self._write(event, "turn", "turn", how, _OF_TURN)
+            case TurnEnded():
+                self._write(event, "turn", "turn", _how(event), _OF_TURN)
 
     def _write(
         self, event: RecoveryEnded | TurnEnded, of: str, kind: str, how: str, names: tuple[str, ...]
     ) -> None:
+        _latest.event = event
         level = LEVELS.get((of, how))
-        if level is None or not self._log.isEnabledFor(level):
+        if level is None or not lines_log.isEnabledFor(level):
             return
         suppressed = self._limit.passes((kind, how))
         if suppressed is None:
@@ -120,7 +126,20 @@ class LogLines:
         if suppressed:
             said += "; %d such lines before were left out"
             told += (suppressed,)
-        self._log.log(level, said, *told, extra=extra)
+        lines_log.log(level, said, *told, extra=extra)
+
+
+_latest = threading.local()
+"""Its `event` is the one that a `LogLines` was given last in this thread."""
+
+
+def _how(turn: TurnEnded) -> str:
+    """How a turn ended, as `LEVELS` has it."""
+    if turn.reason == "left_alone":  # nobody meant to finish it
+        return "left_alone"
+    if turn.reason == "cancelled" and turn.stop != StopReason.CANCELLED:
+        return "abandoned"  # by the caller; else it was the provider that stopped
+    return turn.status or "unread"
 
 
 class _Limit:
@@ -129,7 +148,12 @@ class _Limit:
     def __init__(self, lines: int, window_s: float, now: Callable[[], float]) -> None:
         self._lines, self._window_s, self._now = lines, window_s, now
         self._begun: dict[tuple[str, str], tuple[float, int]] = {}  # when, and how many since
-        self._lock = threading.Lock()
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Have no lock that a thread holds which is not here, in a process that was forked."""
+        # The collector may end an abandoned turn, and so write a line, in a thread that is inside.
+        self._lock = threading.RLock()
 
     def passes(self, kind: tuple[str, str]) -> int | None:
         """How many lines were left out before this one; None: it is left out too."""
@@ -141,6 +165,26 @@ class _Limit:
                 begun_s, count, left_out = now, 0, max(count - self._lines, 0)
             self._begun[kind] = (begun_s, count + 1)
         return left_out if count < self._lines else None
+
+
+class _Default(LogLines):
+    """Writes the lines of events that no other `LogLines` was given, on its own or by a listener
+    that calls several. It is called behind all listeners."""
+
+    def __call__(self, event: Event) -> None:
+        if getattr(_latest, "event", None) is not event:
+            super().__call__(event)
+
+    def begin_anew(self) -> None:
+        """Go on in a process that was forked."""
+        self._limit.begin_anew()
+
+
+DEFAULT = _Default()
+"""Writes the lines of every process."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=DEFAULT.begin_anew)
 
 
 class JsonFormatter(logging.Formatter):

@@ -15,7 +15,7 @@ from tenuto.core.event import OnEvent
 from tenuto.core.fault import Fault
 from tenuto.core.report import Report
 from tenuto.core.view import Budget
-from tenuto.providers.provider import Provider
+from tenuto.providers.provider import Row
 from tenuto.wires.base import Answer, WireRequest
 
 Told = Callable[[str], None]
@@ -62,7 +62,7 @@ class CallContext:
     """
 
     parsed: WireRequest
-    provider: Provider | None = None
+    provider: Row | None = None
     hints: Mapping[str, str] = field(default_factory=dict)
     spent: Mapping[Budget, int] = field(default_factory=dict)
     answered: Answered = _nobody

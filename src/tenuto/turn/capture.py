@@ -310,7 +310,8 @@ class Record:
         changed = {
             key: plain(v) for key in RULES if (v := getattr(policy, key)) != getattr(default, key)
         }
-        changed.pop("capture", None)
+        for folder in ("capture", "events"):  # where this process writes is nothing of the turn
+            changed.pop(folder, None)
         first = events[0] if events else None
         return {
             "tenuto_capture": FORMAT,

@@ -83,29 +83,39 @@ def finish_turn(
     commands that show the caller what is still to come."""
     if finish.status is Status.COMPLETE and turn.first is not None:
         turn.around.successors.add(turn.first.response.id, attempt.response.id)
-    report = turn.watch.finished(finish, outcome, facts, turn.held_bytes)
-    ending = _Ending(turn, finish, facts, attempt, report)
+    ending = _Ending(turn, finish, facts, attempt)
+    report = turn.watch.finished(finish, outcome, facts, turn.held_bytes, ending.error)
     if turn.context is not None:
-        ending.tell(turn.context)
-    return ending.show()
+        ending.tell(turn.context, report)
+    return ending.show(report)
 
 
 class _Ending:
-    """How one turn ended, and what of it the caller has still to see."""
+    """How one turn ended, and what of it the caller has still to see.
 
-    def __init__(
-        self, turn: TurnRecord, finish: Finish, facts: Facts, attempt: Attempt, report: Report
-    ) -> None:
+    Attributes:
+        error: the code of the error that the caller gets in place of an answer; None where it gets
+            an answer, or an error that is not ours.
+    """
+
+    def __init__(self, turn: TurnRecord, finish: Finish, facts: Facts, attempt: Attempt) -> None:
         self._turn = turn
         self._finish = finish
         self._facts = facts
         self._attempt = attempt
-        self._report = report
         self._shown = turn.wire.shown[finish.shown]
         self._is_first = attempt is turn.first
         self._is_complete = finish.status is Status.COMPLETE
+        nothing_came = finish.status is Status.FAILED and not turn.headed
+        # Nothing of ours was sent either: the SDK retries by itself, and its users know its own
+        # exception (P1b).
+        self._reraised = attempt.lost if self._is_first and nothing_came else None
+        self._unchanged = self._reraised is None and self._as_it_came()
+        ours = self._reraised is None and not self._unchanged
+        raises = ours and ends_in_error(finish, self._shown, turn.policy)
+        self.error = (self._shown.error or finish.reason) if raises else None
 
-    def tell(self, context: CallContext) -> None:
+    def tell(self, context: CallContext, report: Report) -> None:
         """Give the whole answer to a loop, whether or not its caller has seen some of it."""
         fault = self._attempt.response.fault
         if fault is not None:  # some repeat the key that they refuse
@@ -114,23 +124,20 @@ class _Ending:
         context.refusal = self._attempt.response.refusal
         if self._attempt.head is not None:
             context.quota = quota_of(self._attempt.head.headers)
-        context.ended(self._report, self._answer(whole=True), fault, self._turn.state.spent)
+        context.ended(report, self._answer(whole=True), fault, self._turn.state.spent)
 
-    def show(self) -> Run:
+    def show(self, report: Report) -> Run:
         """The head and the bytes that are still to come."""
         turn, finish, attempt = self._turn, self._finish, self._attempt
-        nothing_came = finish.status is Status.FAILED and not turn.headed
-        if attempt.lost and self._is_first and nothing_came:
-            # Nothing of ours was sent either: the SDK retries by itself, and its users know its own
-            # exception (P1b).
-            yield Reraise(attempt.lost.error)
+        if self._reraised is not None:
+            yield Reraise(self._reraised.error)
             return
-        if self._as_it_came():
-            yield from self._untouched()
+        if self._unchanged:
+            yield from self._untouched(report)
             return
         answer = self._answer()
-        if ends_in_error(finish, self._shown, turn.policy):
-            yield from self._error_end(answer)
+        if self.error is not None:
+            yield from self._error_end(answer, report, self.error)
             return
         if turn.facts.stream and not turn.open:
             yield from open_as_events(turn, attempt)
@@ -144,14 +151,14 @@ class _Ending:
                 outlet = turn.outlet
                 yield Write(outlet.say_rest() + outlet.framed(outlet.writer.text(notice)))
         if turn.open:
-            yield Write(self._stream_end(answer), last=True)
+            yield Write(self._stream_end(answer, report), last=True)
             return
         # The last attempt may have no head at all: its connection was lost.
         shape = turn.answered or attempt
         first, head = shape.value or {}, shape.head
         assert head is not None
         body = turn.wire.render_body(first, attempt.value or first, answer)
-        usage = (b"x-tenuto-usage", usage_line(self._report).encode())
+        usage = (b"x-tenuto-usage", usage_line(report).encode())
         yield Open(turn.shown(counted(head, answer.usage).of(body).plus(usage)))
         yield Write(body, last=True)
 
@@ -197,8 +204,8 @@ class _Ending:
         called = seen is not None and seen.reason is StopReason.TOOL_CALL
         return called or raw.strip().lower() in usual
 
-    def _untouched(self) -> Run:
-        turn, attempt, report = self._turn, self._attempt, self._report
+    def _untouched(self, report: Report) -> Run:
+        turn, attempt = self._turn, self._attempt
         if turn.open:
             alone = bool(turn.left_alone)
             yield from rest_of_stream(attempt, turn.outlet.release(), left_alone=alone)
@@ -266,16 +273,15 @@ class _Ending:
             return native
         return shown.native if shown.native != clean else wire.shown[Outcome.TEXT_CUT].native
 
-    def _stream_end(self, answer: Answer) -> bytes:
+    def _stream_end(self, answer: Answer, report: Report) -> bytes:
         outlet = self._turn.outlet
         include_usage = self._turn.facts.include_usage or outlet.raw_usage is not None
         rest = outlet.stop_forwarding() + outlet.say_rest()
         end = outlet.writer.end(answer, include_usage=include_usage)
-        return rest + outlet.framed(usage_comment(usage_line(self._report)) + end)
+        return rest + outlet.framed(usage_comment(usage_line(report)) + end)
 
-    def _error_end(self, answer: Answer) -> Run:
-        turn, attempt, report = self._turn, self._attempt, self._report
-        code = self._shown.error or self._finish.reason
+    def _error_end(self, answer: Answer, report: Report, code: str) -> Run:
+        turn, attempt = self._turn, self._attempt
         message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
         if report.advice:
             message += f" {report.advice}"

@@ -98,4 +98,7 @@ class Environment:
     @property
     def watched(self) -> bool:
         """Whether somebody wants to hear of, or to decide about, every answer."""
-        return self.on_event is not None or self.policy.decide is not None or is_listening()
+        policy = self.policy
+        if self.on_event is not None or policy.decide is not None:
+            return True
+        return bool(policy.events) or is_listening()

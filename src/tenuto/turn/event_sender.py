@@ -43,6 +43,14 @@ _LEAVES_OUT = "drop_rejected_keys"
 _EMPTY = (Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.THINKING_CUT)
 _BROKEN_CALLS = (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED)
 _PARTS = ("text", "reasoning", "refusal", "calls", "usage")
+_PORTS = {"http": 80, "https": 443}
+_URL_CHARS = 500
+
+
+def _where(url: str) -> tuple[str, int | None]:
+    """The host and the port that a URL leads to."""
+    parts = urlsplit(url)
+    return printable(parts.hostname or ""), parts.port or _PORTS.get(parts.scheme)
 
 
 class EventSender:
@@ -57,6 +65,9 @@ class EventSender:
         around: the clocks. The time of day is read once: what it jumps while the turn goes on is no
             time that passed.
         started_s: when the turn began, by the steady clock.
+        wire: the format of its requests.
+        stream: whether the caller wants a stream.
+        attempt: the number of requests that were answered before, 0 for a turn that begins.
 
     Attributes:
         provider: the provider's name for all events from here on.
@@ -71,6 +82,9 @@ class EventSender:
         redactor: Redactor,
         around: Environment,
         started_s: float,
+        wire: str,
+        stream: bool,
+        attempt: int = 0,
     ) -> None:
         self.provider = provider
         self._on_event = on_event
@@ -81,7 +95,7 @@ class EventSender:
         self._started_s = started_s
         self._epoch_s = around.wall() - around.now()
         self._recoveries = Recoveries()
-        self._attempt = 0
+        self._attempt = attempt
         self._running = False  # an attempt
         self._sent_s = 0.0
         self._first_byte_s: float | None = None
@@ -89,7 +103,7 @@ class EventSender:
         self._lost: Lost | None = None
         self._continuations = 0
         self._cancelled = False
-        self._wire, self._stream = "", False
+        self._wire, self._stream = wire, stream
         self._stop_raw: str | None = None
         self._begun: list[str] = []  # the kinds of recoveries
         self._repairing: tuple[Outcome, str] | None = None  # what was last wrong with a call
@@ -107,18 +121,25 @@ class EventSender:
         try:
             self._on_event(event)
         except Exception:  # somebody else's code: whatever it raises must not cost an answer
-            log.exception("on_event raised for %s", event.name)
+            log.exception("a listener raised for %s", event.name)
 
     def _since(self, begun_s: float) -> float:
         return round(self._now() - begun_s, 6)
 
     # --- the turn ---------------------------------------------------------------------------
 
-    def turn_started(self, wire: str, url: str, *, stream: bool) -> None:
+    def turn_started(self, url: str) -> None:
         """The turn begins."""
-        self._wire, self._stream = wire, stream
-        host = printable(urlsplit(url).hostname or "")
-        self._send(events.TurnStarted, wire=wire, stream=stream, host=host)
+        host, port = _where(url)
+        shown = printable(self._redactor.own_url(), _URL_CHARS)
+        self._send(
+            events.TurnStarted,
+            wire=self._wire,
+            stream=self._stream,
+            host=host,
+            port=port,
+            url=shown,
+        )
 
     def history_repaired(self, repairs: Iterable[str]) -> None:
         """The history was put right."""
@@ -163,9 +184,17 @@ class EventSender:
         self._fault(fault, 0.0, None)
 
     def turn_ended(
-        self, report: Report, outcome: Outcome, output_chars: int, held_bytes: int, *, read: bool
+        self,
+        report: Report,
+        outcome: Outcome,
+        output_chars: int,
+        held_bytes: int,
+        *,
+        read: bool,
+        error: str | None,
     ) -> None:
-        """The turn is over. `read`: whether its answer was read."""
+        """The turn is over. `read`: whether its answer was read; `error`: what the caller gets in
+        place of an answer."""
         ends = self._recoveries.finished(
             report.status, report.reason, outcome, cancelled=self._cancelled
         )
@@ -192,6 +221,7 @@ class EventSender:
             stop_raw=self._stop_raw,
             recoveries=tuple(self._begun),
             overridden=report.overridden,
+            error=error,
         )
 
     # --- an attempt -------------------------------------------------------------------------

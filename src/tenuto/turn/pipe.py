@@ -64,10 +64,11 @@ Receiving = Generator[Command, Reply, Attempt | None]
 def run(turn: TurnRecord) -> Run:
     """Finish a turn: its commands, which end after the last byte."""
     if turn.events is not None:
-        turn.events.turn_started(turn.wire.name, turn.request.url, stream=turn.facts.stream)
+        turn.events.turn_started(turn.request.url)
         if turn.parsed.repairs and not turn.left_alone:
             turn.events.history_repaired(turn.parsed.repairs)
     action: Send | Finish = Send((), "", Recovery.RETRY)
+    raised: str | None = None
     try:
         while isinstance(action, Send):
             if action.wait_s:
@@ -82,11 +83,14 @@ def run(turn: TurnRecord) -> Run:
                 yield from finish_turn(turn, action, outcome, facts, attempt)
             elif turn.open and (text := turn.outlet.stop_forwarding()):
                 yield Write(text)
+    except Exception as error:  # the policy's `decide` named no rung
+        raised = type(error).__name__
+        raise
     finally:
         # Closed from outside before its end: the caller went away (C23).
         if not turn.watch.ended:
             said = turn.outlet.delivered_text or turn.said
-            turn.watch.cancelled(len(said), turn.held_bytes)
+            turn.watch.cancelled(len(said), turn.held_bytes, raised)
             if turn.context is not None:
                 turn.context.given = said
 

@@ -6,14 +6,35 @@ from collections.abc import Iterable
 
 from tenuto.core.stop import printable
 
-_BEGINNINGS = ("x-ratelimit-", "anthropic-ratelimit-", "ratelimit-")
+BEGINNINGS = (
+    # OpenAI and most who speak like it: Azure, Groq, Cerebras, Mistral, Together, Fireworks, xAI,
+    # OpenRouter.
+    "x-ratelimit-",
+    # Anthropic, and its tier of committed capacity.
+    "anthropic-ratelimit-",
+    "anthropic-priority-",
+    # The drafts of a standard: `RateLimit-Remaining`, later `RateLimit-Policy` beside `RateLimit`.
+    "ratelimit-",
+    # Mistral's tokens by the minute and the month.
+    "ratelimitbysize-",
+    "x-ratelimitbysize-",
+    # Together's tokens.
+    "x-tokenlimit-",
+    # watsonx.
+    "x-requests-limit-",
+    # Cohere's trial keys.
+    "x-trial-endpoint-call-",
+    "x-endpoint-monthly-call-",
+)
+"""How the names of such headers begin."""
+
 _NAMES = frozenset({"ratelimit"})
 _MOST = 32
 """As many headers are kept; Anthropic sends twelve."""
 
 
 def quota_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """The headers of the family `ratelimit`, by their names in lower case; {} where none came.
+    """The headers that tell of a quota, by their names in lower case; {} where none came.
 
     >>> quota_of([(b"X-RateLimit-Remaining-Tokens", b"149984"), (b"Date", b"today")])
     {'x-ratelimit-remaining-tokens': '149984'}
@@ -21,6 +42,6 @@ def quota_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in headers:
         known = name.decode("latin-1").lower()
-        if len(found) < _MOST and (known in _NAMES or known.startswith(_BEGINNINGS)):
+        if len(found) < _MOST and (known in _NAMES or known.startswith(BEGINNINGS)):
             found[printable(known)] = printable(value.decode("latin-1"))
     return found

@@ -27,6 +27,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -35,7 +36,7 @@ from tenuto.core.builder import Builder
 from tenuto.core.policy import Policy
 from tenuto.core.signals import TransferEnded
 from tenuto.core.view import State
-from tenuto.providers.provider import Provider
+from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server
 from tenuto.turn.attempt import Attempt
 from tenuto.turn.commands import Head, LeftS, Request, reading
@@ -47,6 +48,9 @@ from tenuto.turn.watch import Watch
 from tenuto.wires.base import AttemptContent, Wire, WireRequest
 from tenuto.wires.stop_sequences import stop_sequences
 from tenuto.wires.unsupported import Unsupported
+
+if TYPE_CHECKING:
+    from tenuto.turn.event_sender import EventSender
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class TurnRequest(msgspec.Struct, frozen=True):
 
     request: Request
     wire: Wire
-    provider: Provider
+    provider: Row
     path: str
     parsed: WireRequest
     started_s: float
@@ -134,10 +138,21 @@ class TurnRecord:
         self.redactor = Redactor(turn_request.request.url, turn_request.request.headers)
         turn, provider = f"{_PROCESS}{self._number:08x}", turn_request.provider.dialect.name
         self.watch = Watch(
-            turn, self.facts.model, provider, self.redactor, around, turn_request.started_s
+            turn,
+            self.facts.model,
+            provider,
+            self.redactor,
+            around,
+            turn_request.started_s,
+            self.wire.name,
+            stream=self.facts.stream,
         )
-        self.events = self.watch.events  # None where nobody listens
         self._end_by(None)
+
+    @property
+    def events(self) -> EventSender | None:
+        """Sends the turn's events; None where nobody listens, or not yet."""
+        return self.watch.events
 
     @cached_property
     def framing(self) -> StreamFraming:
@@ -192,7 +207,7 @@ class TurnRecord:
         turn where somebody may look for it, by its events or because it took several attempts."""
         went = ", ".join(self.watch.left_out).encode("ascii", "replace")
         shown = head.plus((b"x-tenuto-left-out", went)) if went else head
-        told = self.watch.events is not None or len(self.watch.usage) > 1
+        told = self.watch.heard or len(self.watch.usage) > 1
         if not told or self.left_alone:
             return shown
         return shown.plus((b"x-tenuto-turn", self.watch.turn.encode()))

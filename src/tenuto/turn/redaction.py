@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
 from tenuto.core.response import Response
@@ -279,6 +279,22 @@ class Redactor:
 
         return self.text(_parameters.sub(kept, url))
 
+    def own_url(self) -> str:
+        """The URL of the request itself, without secrets. Most turns of a process share one, so
+        what can be seen of it alone is kept.
+
+        >>> Redactor("https://me:hunter2hunter2@host/v1?key=abc", ()).own_url()
+        'https://[removed]@host/v1?key=[removed]'
+        """
+        shown = _shown_alone(self._url)
+        behind_host = shown.partition("://")[2].partition("/")[2]
+        for _, value in self._headers:
+            text = value if isinstance(value, str) else value.decode("latin-1")
+            key = text.rpartition(" ")[2]  # behind "Bearer"
+            if len(key) >= _LEAST_CHARS and key in behind_host:
+                return self.text(shown)
+        return shown
+
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
         """Headers as pairs, without secrets."""
         return [[name, self._of(name, value)] for name, value in headers]
@@ -287,3 +303,9 @@ class Redactor:
         if is_secret_header(name):
             return REMOVED
         return self.url(value) if "://" in value else self.text(value)
+
+
+@lru_cache(maxsize=256)
+def _shown_alone(url: str) -> str:
+    """The URL without what looks like a secret in it, whatever else the request holds."""
+    return Redactor(url, ()).url(url)

@@ -21,7 +21,7 @@ from msgspec import structs
 from tenuto.core.policy import Policy
 from tenuto.core.report import Report
 from tenuto.frames.compression import UndecodableBytes, decoder_for
-from tenuto.providers.provider import Provider
+from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server
 from tenuto.turn.commands import (
     READ,
@@ -83,7 +83,7 @@ class Short:
         engine: TurnStarter,
         request: Request,
         wire: Wire,
-        provider: Provider,
+        provider: Row,
         parsed: WireRequest | None,
         *,
         reports: bool,

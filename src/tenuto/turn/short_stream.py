@@ -16,7 +16,7 @@ import msgspec
 
 from tenuto.frames.frame import Framing
 from tenuto.frames.sniff import named_by
-from tenuto.providers.provider import Provider
+from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server
 from tenuto.turn.commands import (
     BODY_HEADERS,
@@ -60,7 +60,7 @@ _PROBES = {_TEXT: _PROBE.encode(), _NUMBER: b"90071992", _WORD: b"k3f", _BLANK: 
 _QUOTE = 34
 
 
-def is_for_streams(request: Request, provider: Provider, asks: Asks, probe_max_tokens: int) -> bool:
+def is_for_streams(request: Request, provider: Row, asks: Asks, probe_max_tokens: int) -> bool:
     """Whether the short path takes a stream. What is only watched is not for it, and what comes
     from a host that nobody knows may be no stream of a model."""
     if asks.alone or not asks.model:
@@ -93,7 +93,7 @@ class ShortStream(Short):
         engine: TurnStarter,
         request: Request,
         wire: Wire,
-        provider: Provider,
+        provider: Row,
         parsed: WireRequest | None,
         way: ShortPath,
         asks: Asks,

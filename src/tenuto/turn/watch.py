@@ -2,6 +2,9 @@
 
 A `Watch` belongs to one turn. The rooms of the turn tell it what happens, and it alone changes what
 it keeps; only `ended` is set from outside, by whoever hands on a plain answer that nobody watches.
+
+Where nobody listens, a turn makes no events until there is something to log: another request
+follows, or the turn ends unfinished. From there on it makes them for the log lines.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from tenuto.core.actions import Action, Finish, Send
-from tenuto.core.event import Event
+from tenuto.core.event import Event, OnEvent
 from tenuto.core.fault import Fault
 from tenuto.core.ladders import ENDINGS
 from tenuto.core.outcome import Outcome
@@ -21,7 +24,7 @@ from tenuto.core.response import Response
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, StopReason, printable
 from tenuto.core.view import Budget, Facts, State
-from tenuto.telemetry.listeners import heard_by
+from tenuto.telemetry.listeners import heard_by, log_lines
 from tenuto.turn.commands import Lost
 from tenuto.turn.redaction import Redactor
 
@@ -70,9 +73,12 @@ class Watch:
         redactor: makes texts of the provider fit for logs and events.
         around: the limits, the clocks, and who listens.
         started_s: when the turn began, by the steady clock.
+        wire: the format of its requests.
+        stream: whether the caller wants a stream.
 
     Attributes:
-        events: sends the turn's events; None where nobody listens.
+        heard: whether somebody listens to all events of the turn.
+        events: sends the turn's events; None where nobody listens, or there is nothing to log yet.
         usage: the tokens of each attempt that ended.
         last: the last response.
         left_out: what went of the caller's own request.
@@ -89,11 +95,18 @@ class Watch:
         redactor: Redactor,
         around: Environment,
         started_s: float,
+        wire: str,
+        *,
+        stream: bool,
     ) -> None:
         self.turn = turn
         self.model = model
         self.provider = provider
         self._policy = around.policy
+        self._around = around
+        self._started_s = started_s
+        self._wire = wire
+        self._stream = stream
         self._redactor = redactor
         self.events: EventSender | None = None
         self.usage: list[Usage | None] = []
@@ -104,11 +117,32 @@ class Watch:
         self.ended = False
         self.report: Report | None = None
         own = around.on_event
-        on_event = heard_by(own if own is not nobody else None)
+        on_event = heard_by(own if own is not nobody else None, around.policy.events)
+        self.heard = on_event is not None
         if on_event is not None:  # else nothing is loaded and made
-            from tenuto.turn.event_sender import EventSender
+            self.events = self._sender(on_event)
 
-            self.events = EventSender(on_event, turn, model, provider, redactor, around, started_s)
+    def _sender(self, on_event: OnEvent) -> EventSender:
+        from tenuto.turn.event_sender import EventSender
+
+        return EventSender(
+            on_event,
+            self.turn,
+            self.model,
+            self.provider,
+            self._redactor,
+            self._around,
+            self._started_s,
+            self._wire,
+            self._stream,
+            attempt=len(self.usage),
+        )
+
+    def _sender_to_log(self) -> EventSender | None:
+        """What sends events from where there is something to log; None where nobody wants any."""
+        if self.events is None and (lines := log_lines()) is not None:
+            self.events = self._sender(lines)
+        return self.events
 
     def observed(
         self, attempt: Attempt, outcome: Outcome, action: Action, output_chars: int
@@ -138,10 +172,10 @@ class Watch:
     ) -> None:
         """Another request follows."""
         self.rungs.append(action.rung)
-        if self.events is not None:
+        if (events := self._sender_to_log()) is not None:
             attempts_left = state.left(Budget.CONTINUATION, self._policy)
             used = state.output_tokens
-            self.events.goes_on(action, outcome, facts, self.last, used, left, attempts_left)
+            events.goes_on(action, outcome, facts, self.last, used, left, attempts_left)
 
     def leaving_out(self, places: Iterable[str]) -> None:
         """What goes of the caller's own request (H5)."""
@@ -151,23 +185,32 @@ class Watch:
             self.events.keys_left_out(told)
 
     def finished(
-        self, finish: Finish, outcome: Outcome, facts: Facts, held_bytes: int = 0
+        self,
+        finish: Finish,
+        outcome: Outcome,
+        facts: Facts,
+        held_bytes: int = 0,
+        error: str | None = None,
     ) -> Report:
-        """The turn is over."""
+        """The turn is over. `error`: the code of the error that the caller gets, None where it gets
+        an answer or an error that is not ours."""
         if self.events is not None:
             self.events.finished(finish, outcome, facts, self.last)
         status, chars = finish.status.value, len(facts.said)
-        report = self.report = self._end(status, finish.reason, outcome, chars, held_bytes)
+        report = self.report = self._end(status, finish.reason, outcome, chars, held_bytes, error)
         return report
 
-    def cancelled(self, output_chars: int, held_bytes: int = 0) -> None:
-        """The caller went away before the end (C23)."""
+    def cancelled(self, output_chars: int, held_bytes: int = 0, raised: str | None = None) -> None:
+        """The caller went away before the end (C23). `raised`: the class of the exception that took
+        it away, None where it left by itself."""
         if self.ended:
             return
         if self.events is not None:
             self.events.cancelled(output_chars, len(self.usage))
         status = "partial" if output_chars else "failed"
-        self.report = self._end(status, "cancelled", Outcome.CANCELLED, output_chars, held_bytes)
+        self.report = self._end(
+            status, "cancelled", Outcome.CANCELLED, output_chars, held_bytes, raised
+        )
 
     def handed_on(self, status: int) -> None:
         """The answer, of this HTTP status, is handed on unread: there is nothing to report."""
@@ -184,7 +227,15 @@ class Watch:
             self.events.unreachable(fault(), lost)
         self._end("failed", ENDINGS[Outcome.FAULT].reason, Outcome.FAULT, 0, 0)
 
-    def _end(self, status: str, reason: str, outcome: Outcome, chars: int, held: int) -> Report:
+    def _end(
+        self,
+        status: str,
+        reason: str,
+        outcome: Outcome,
+        chars: int,
+        held: int,
+        error: str | None = None,
+    ) -> Report:
         self.ended = True
         complete = status in ("complete", "")
         report = Report(
@@ -198,6 +249,7 @@ class Watch:
             self.turn,
             self.overridden,
         )
-        if self.events is not None:
-            self.events.turn_ended(report, outcome, chars, held, read=bool(status))
+        events = self.events if complete else self._sender_to_log()
+        if events is not None:
+            events.turn_ended(report, outcome, chars, held, read=bool(status), error=error)
         return report

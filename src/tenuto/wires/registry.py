@@ -1,5 +1,5 @@
 """Wires by name. A wire is a folder of this package whose `wire.py` has a constant `WIRE`; adding
-one touches nothing here. Further ones come in at run time (`tenuto.register`)."""
+one touches nothing here. Further ones come in at run time (`tenuto.register_wire`)."""
 
 from __future__ import annotations
 

@@ -114,3 +114,30 @@ def test_a_client_on_httpx_cannot_be_wrapped(sim):
 
     config = AioConfig(http_session_cls=HttpxSession)
     with_client(sim.root_url, use, config=config)
+
+
+@pytest.mark.behaviour("P1")
+@pytest.mark.parametrize("listens", [True, False])
+def test_an_answer_over_aiohttp_names_its_turn_where_somebody_may_look_for_it(sim, listens):
+    heard: list[tenuto.Event] = []
+
+    async def use(bare: Any) -> list[str | None]:
+        policy, told = tenuto.Policy(**QUICK), []
+        client = tenuto.wrap(bare, policy=policy, on_event=heard.append if listens else None)
+        for steps in ([Step()], [LENGTH, Step()]):
+            sim.script(steps)
+            body = await client.converse(modelId="sim", messages=ASK)
+            sim.script(steps)
+            stream = await client.converse_stream(modelId="sim", messages=ASK)
+            assert [event async for event in stream["stream"]]
+            told += [answer["ResponseMetadata"]["HTTPHeaders"] for answer in (body, stream)]
+        return [headers.get("x-tenuto-turn") for headers in told]
+
+    named = with_client(sim.root_url, use)
+    if listens:
+        assert named == [*dict.fromkeys(event.turn for event in heard)]
+        return
+    healthy, stream, recovered, recovered_stream = named
+    assert recovered
+    # When the head of a stream leaves, nobody knows that a second attempt will follow.
+    assert [healthy, stream, recovered_stream] == [None] * 3

@@ -280,3 +280,26 @@ def test_between_two_rows_of_the_user_the_assistant_speaks(wrapped, model):
     rows = asker.sim.requests[-1].json["messages"]
     assert [row["role"] for row in rows] == ["user", "assistant"] * 2 + ["user"]
     assert rows[:3] == said.history
+
+
+@pytest.mark.behaviour("P1")
+@pytest.mark.parametrize("listens", [True, False])
+def test_an_answer_names_its_turn_where_somebody_may_look_for_it(sim, listens):
+    heard: list[tenuto.Event] = []
+    on_event = heard.append if listens else None
+    client = tenuto.wrap(client_for(sim), policy=tenuto.Policy(**QUICK), on_event=on_event)
+    told = []
+    for steps in ([Step()], [LENGTH, Step()]):
+        sim.script(steps)
+        told.append(client.converse(modelId="sim", messages=ASK))
+        sim.script(steps)
+        told.append(client.converse_stream(modelId="sim", messages=ASK))
+        assert list(told[-1]["stream"])
+    named = [answer["ResponseMetadata"]["HTTPHeaders"].get("x-tenuto-turn") for answer in told]
+    if listens:
+        assert named == [*dict.fromkeys(event.turn for event in heard)]
+        return
+    healthy, stream, recovered, recovered_stream = named
+    assert recovered
+    # When the head of a stream leaves, nobody knows that a second attempt will follow.
+    assert [healthy, stream, recovered_stream] == [None] * 3

@@ -104,7 +104,9 @@ def test_a_prompt_is_gone_on_with_as_messages(asker: WrappedDashScope) -> None:
 def test_a_model_that_takes_a_beginning_is_given_one(asker: WrappedDashScope) -> None:
     before = ROWS.all()
     host = asker.sim.root_url.removeprefix("http://")
-    tenuto.register("dashscope-here", wire="dashscope", like="dashscope", hosts=[host])
+    tenuto.register_provider(
+        tenuto.Provider("dashscope-here", wire="dashscope", like="dashscope", hosts=[host])
+    )
     try:
         given = {"model": "qwen-plus/length_once", "messages": [{"role": "user", "content": "So?"}]}
         request = asker._request({**given, "stream": False})

@@ -55,7 +55,7 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("system", "developer", "user", "function"), _SPOKEN),
     # The last four are what the official SDK's own message dumps to.
     "assistant": _SPOKEN | {"tool_calls", "refusal", "audio", "function_call", "annotations"},
-    "tool": frozenset({"role", "content", "tool_call_id"}),
+    "tool": frozenset({"role", "content", "tool_call_id", "name"}),  # as in OpenAI's own examples
 }
 _ROLES: Final = "'system', 'assistant', 'user', 'function', 'tool', and 'developer'"
 _MAX_ID_CHARS: Final = 40

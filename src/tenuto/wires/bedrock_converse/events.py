@@ -8,6 +8,7 @@ or reasoning begins without an event of its own, and the usage comes behind the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from tenuto.core.parts import (
     AnySignal,
@@ -29,9 +30,11 @@ from tenuto.core.signals import (
     StopSeen,
     Usage,
     UsageSeen,
+    WordsSeen,
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject
+from tenuto.wires.beside_stop import guardrail_findings, kept_words, with_words
 from tenuto.wires.json import as_text, count, is_no_piece
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.request_reading import text_in
@@ -46,7 +49,7 @@ STOPS: StopTable = {
     "tool_use": (_R.TOOL_CALL, None),
     # inferenceConfig.maxTokens, or the model's own maximum.
     "max_tokens": (_R.MAX_TOKENS, None),
-    # One of inferenceConfig.stopSequences; which one stands nowhere.
+    # One of inferenceConfig.stopSequences; which one is told only where the caller asks for it.
     "stop_sequence": (_R.STOP_SEQUENCE, None),
     # A guardrail stands in for the model; `trace.guardrail` tells why.
     "guardrail_intervened": (_R.SAFETY_BLOCKED, "guardrail"),
@@ -73,6 +76,9 @@ SERVER_TOOL = "server_tool_use"
 GUARDRAIL = "amazon-bedrock-guardrailAction"
 """What a guardrail did, beside whatever a model wrote on InvokeModel: the stop does not tell."""
 
+TRACE = "amazon-bedrock-trace"
+"""Why it did so, if the caller asked for a trace."""
+
 
 def guardrail_signals(value: JsonObject) -> list[Signal]:
     """The stop that a guardrail's word is, if it stepped in.
@@ -82,7 +88,31 @@ def guardrail_signals(value: JsonObject) -> list[Signal]:
     """
     if value.get(GUARDRAIL) != "INTERVENED":
         return []
-    return [StopSeen("INTERVENED", GUARDRAIL, _R.SAFETY_BLOCKED, "guardrail")]
+    stop = StopSeen("INTERVENED", GUARDRAIL, _R.SAFETY_BLOCKED, "guardrail")
+    return [replace(stop, beside=trace_words(value.get(TRACE)))]
+
+
+def trace_words(trace: object) -> tuple[tuple[str, str], ...]:
+    """What a trace tells of a guardrail that stepped in; () where none did. The members have other
+    names on InvokeModel, where those of the answers are a list.
+
+    >>> found = {"gr-1": [{"wordPolicy": {"customWords": [{"match": "x", "action": "BLOCKED"}]}}]}
+    >>> trace_words({"guardrail": {"outputAssessments": found}})
+    (('guardrail_output', 'customWords=BLOCKED'),)
+    """
+    told = object_in(object_in(trace).get("guardrail"))
+    outputs = (told.get("outputAssessments"), *list_in(told.get("outputs")))
+    found = {
+        "guardrail_input": guardrail_findings(told.get("inputAssessment"), told.get("input")),
+        "guardrail_output": guardrail_findings(*outputs),
+    }
+    return kept_words(found) and kept_words({**found, "action_reason": told.get("actionReason")})
+
+
+def stop_words(payload: JsonObject) -> dict[str, object]:
+    """What stands beside a stop: the stop sequence that Claude met, if the caller asked for it."""
+    fields = object_in(payload.get("additionalModelResponseFields"))
+    return {"stop_sequence": fields.get("stop_sequence")}
 
 
 # --- blocks of a body
@@ -247,14 +277,16 @@ def _call_delta(value: object, index: int | None) -> CallDelta:
 
 def _stop(payload: JsonObject) -> list[AnySignal]:
     stop = read_stop(payload.get("stopReason"), "messageStop.stopReason")
-    return [Said(payload), *([stop] if stop is not None else [])]
+    return [Said(payload), *([with_words(stop, **stop_words(payload))] if stop is not None else [])]
 
 
 def _metadata(payload: JsonObject) -> list[AnySignal]:
     """The last event. What stands in it beside the usage is handed on."""
     usage = payload.get("usage")
     used = [UsageSeen(read_usage(usage))] if isinstance(usage, dict) else []
-    return [Said(payload), Beside({"metadata": payload}), *used, Ended()]
+    words = trace_words(payload.get("trace"))
+    why = [WordsSeen(words)] if words else []
+    return [Said(payload), Beside({"metadata": payload}), *used, *why, Ended()]
 
 
 EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {

@@ -12,6 +12,8 @@ callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bod
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal
 from tenuto.core.signals import FaultSeen, UsageSeen
@@ -27,9 +29,12 @@ from tenuto.wires.bedrock_converse.events import (
     read_event,
     read_stop,
     read_usage,
+    stop_words,
+    trace_words,
 )
 from tenuto.wires.bedrock_converse.form import FORM
 from tenuto.wires.bedrock_converse.request import asked_at, parse_request
+from tenuto.wires.beside_stop import with_words
 from tenuto.wires.members import list_in, value_at
 from tenuto.wires.stops import clean_stop
 
@@ -52,7 +57,8 @@ def _read_body(body: JsonObject) -> list[AnySignal]:
         signals += read_block(block, index)
     stop = read_stop(body.get("stopReason"), "stopReason")
     if stop is not None:
-        signals.append(stop)
+        stop = replace(stop, beside=trace_words(body.get("trace")))
+        signals.append(with_words(stop, **stop_words(body)))
     usage = body.get("usage")
     if isinstance(usage, dict):
         signals.append(UsageSeen(read_usage(usage)))

@@ -112,7 +112,8 @@ class ChatRequest(EditableRequest):
         members |= less_reasoning(members, dialect)
 
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
-        if "tool_choice" in members and value_of(members["tool_choice"]) != "none":
+        # LlamaIndex sends null beside no tools, where providers refuse "auto".
+        if value_of(members.get("tool_choice")) not in (None, "none"):
             members["tool_choice"] = b'"auto"'
 
 

@@ -38,6 +38,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, error_body, shown_alike
+from tenuto.wires.beside_stop import filtered_categories, with_words
 from tenuto.wires.errors import blames, fault_parser, openai_error
 from tenuto.wires.json import arguments_of, as_text, count
 from tenuto.wires.members import list_in, object_in, others_in, word_in
@@ -197,7 +198,7 @@ def _end_of(response: JsonObject, at: str) -> list[Signal]:
     """The stop of a response, the items that contradict it, and its usage."""
     reason = object_in(response.get("incomplete_details")).get("reason")
     stop = read_stop(response.get("status"), reason, at)
-    signals: list[Signal] = [] if stop is None else [stop]
+    signals: list[Signal] = [] if stop is None else [_with_words(stop, response)]
     output = response.get("output")
     if stop is not None and stop.reason is _R.END_TURN and isinstance(output, list):
         # Servers call items whole that are not, and never the other way round (Q40).
@@ -207,6 +208,20 @@ def _end_of(response: JsonObject, at: str) -> list[Signal]:
                 signals.append(StopSeen("incomplete", field, _R.MAX_TOKENS))
     usage = usage_object(response)
     return signals if usage is None else [*signals, UsageSeen(body.COUNTS.read(usage.get))]
+
+
+def _with_words(stop: StopSeen, response: JsonObject) -> StopSeen:
+    """Azure lists what its filters found in the prompt and in each part of the answer."""
+    filters = response.get("content_filters")
+    if not filters:
+        return stop
+    results = {
+        name: result
+        for each in map(object_in, list_in(filters))
+        for name, result in object_in(each.get("content_filter_results")).items()
+        if object_in(result).get("filtered") is True
+    }
+    return with_words(stop, content_filter=filtered_categories(results))
 
 
 # --- events

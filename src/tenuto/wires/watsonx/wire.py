@@ -98,7 +98,7 @@ class WatsonxRequest(ChatRequest):
         """`tool_choice` names a tool; whether any is called, another key says."""
         if members.pop("tool_choice", None) is not None:
             members.setdefault("tool_choice_option", b'"auto"')
-        if value_of(members.get("tool_choice_option", b'"none"')) != "none":
+        if value_of(members.get("tool_choice_option")) not in (None, "none"):
             members["tool_choice_option"] = b'"auto"'
 
 

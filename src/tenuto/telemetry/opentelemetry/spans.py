@@ -1,13 +1,10 @@
-"""Spans and metrics of turns by OpenTelemetry: the package `opentelemetry-api` and no SDK.
+"""The listener: spans of turns.
 
 Theory of operation: a listener gets the events of a turn in the thread or task of its caller, so
 the span that is current at `turn_started` is the caller's. Where that span is the inference span of
 an SDK's instrumentation, the turn is told on it. Everywhere else the turn has a CLIENT span of its
 own, with a child for each HTTP request. A stream may outlive the instrumentation's span; what comes
 then stands on a child span named "tenuto turn".
-
-The names are those of the conventions for generative AI, schema gen-ai/1.42:
-https://github.com/open-telemetry/semantic-conventions-genai (read 2026-11-25).
 """
 
 from __future__ import annotations
@@ -15,10 +12,12 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from opentelemetry import context, metrics, trace
+from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from tenuto.core.event import Event
 from tenuto.core.events import (
@@ -31,18 +30,19 @@ from tenuto.core.events import (
     TurnEnded,
     TurnStarted,
 )
-
-try:
-    from opentelemetry import context, metrics, trace
-    from opentelemetry.trace import SpanKind, Status, StatusCode
-except ImportError as error:
-    raise ImportError(
-        f"spans and metrics need the package {error.name}: pip install 'tenuto[otel]'"
-    ) from error
+from tenuto.telemetry.opentelemetry.conventions import (
+    SCHEMA_URL,
+    attributes_of,
+    common_attributes,
+    is_inference,
+    server_attributes,
+    url_attributes,
+)
+from tenuto.telemetry.opentelemetry.meters import Billed, Meters
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
-    from opentelemetry.metrics import Histogram, Meter, MeterProvider
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, TracerProvider
 
 __all__ = ["OpenTelemetry"]
@@ -50,75 +50,11 @@ __all__ = ["OpenTelemetry"]
 MAX_TURNS = 10_000
 """Turns that are kept at once. A program that leaves streams open has turns that never end."""
 
-OPERATIONS: Mapping[str, str] = {
-    "gemini-generate": "generate_content",
-    "openai-completions": "text_completion",
-    "tgi": "text_completion",
-}
-"""`gen_ai.operation.name` by wire; "chat" for all others."""
-
-PROVIDERS: Mapping[str, str] = {
-    "aws": "aws.bedrock",
-    "azure-openai": "azure.ai.openai",
-    "azure": "azure.ai.inference",
-    "deepseek": "deepseek",
-    "gemini-vertex": "gcp.vertex_ai",
-    "gemini": "gcp.gemini",
-    "google-vertex": "gcp.vertex_ai",
-    "mistral": "mistral_ai",
-    "moonshot": "moonshot_ai",
-    "openai": "openai",
-    "watsonx": "ibm.watsonx.ai",
-    "xai": "x_ai",
-}
-"""`gen_ai.provider.name` by what our own name of the provider begins with, the longer first. What
-is in no row keeps our name."""
-
-_INFERENCE = frozenset({"chat", "generate_content", "text_completion"})
-_MODEL_KEYS = ("gen_ai.request.model", "llm.request.model", "llm.model_name", "llm.request.type")
 _DROPPED = frozenset({"dropped", "error"})
-_LATEST = "gen_ai_latest_experimental"
-
-SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-TOKENS = tuple(4**n for n in range(14))
-"""The bounds of histograms that the conventions recommend."""
 
 
 def _ns(time_s: float) -> int:
     return round(time_s * 1_000_000) * 1_000
-
-
-@lru_cache(maxsize=256)
-def provider_name(ours: str) -> str:
-    """The conventions' name of a provider.
-
-    >>> [provider_name(ours) for ours in ("azure-openai-responses", "openai", "openrouter")]
-    ['azure.ai.openai', 'openai', 'openrouter']
-    """
-    begins = (theirs for known, theirs in PROVIDERS.items() if f"{ours}-".startswith(f"{known}-"))
-    return next(begins, ours)
-
-
-def _attributes(span: Span) -> Mapping[str, Any]:
-    """The attributes of a span; only those of an SDK that records can be read."""
-    return getattr(span, "attributes", None) or {}
-
-
-def is_inference(span: Span) -> bool:
-    """Whether a span is that of a call to a model, made by somebody's instrumentation.
-
-    The span of an agent's run may name a model too; it says by its kind or operation what it is.
-    """
-    if not span.is_recording():
-        return False
-    known = _attributes(span)
-    kind = known.get("openinference.span.kind")
-    if kind is not None:
-        return bool(kind == "LLM")
-    operation = known.get("gen_ai.operation.name")
-    if operation is not None:
-        return operation in _INFERENCE
-    return "gen_ai.agent.name" not in known and any(key in known for key in _MODEL_KEYS)
 
 
 @dataclass(slots=True)
@@ -157,27 +93,6 @@ class _Turn:
     recovered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Billed:
-    """Tokens that the provider counted, of some attempts; None where it counted none of them."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-
-    @classmethod
-    def of(cls, ended: TurnEnded, first: int = 0, last: int | None = None) -> Billed:
-        """The tokens of a turn's attempts from `first` to before `last`."""
-        counted = [usage for usage in ended.usage[first:last] if usage is not None]
-        ins = [u.input_tokens for u in counted if u.input_tokens is not None]
-        outs = [u.output_tokens for u in counted if u.output_tokens is not None]
-        return cls(sum(ins) if ins else None, sum(outs) if outs else None)
-
-    def by_type(self) -> dict[str, int]:
-        """What was counted, by `gen_ai.token.type`."""
-        both = {"input": self.input_tokens, "output": self.output_tokens}
-        return {key: count for key, count in both.items() if count is not None}
-
-
 class OpenTelemetry:
     """A listener that makes spans and metrics of turns, for `tenuto.wrap(client, on_event=…)`.
 
@@ -200,9 +115,11 @@ class OpenTelemetry:
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
     ) -> None:
-        self._tracer = trace.get_tracer("tenuto", tracer_provider=tracer_provider)
-        meter = metrics.get_meter("tenuto", meter_provider=meter_provider)
-        self._metrics = _Metrics(meter, os.environ.get("OTEL_SEMCONV_STABILITY_OPT_IN", ""))
+        self._tracer = trace.get_tracer(
+            "tenuto", tracer_provider=tracer_provider, schema_url=SCHEMA_URL
+        )
+        meter = metrics.get_meter("tenuto", meter_provider=meter_provider, schema_url=SCHEMA_URL)
+        self._metrics = Meters(meter, os.environ.get("OTEL_SEMCONV_STABILITY_OPT_IN", ""))
         self._turns: OrderedDict[str, _Turn] = OrderedDict()
         self._lock = Lock()
 
@@ -237,10 +154,8 @@ class OpenTelemetry:
 
     def _made(self, event: TurnStarted, parent: Context) -> Span:
         """A span of our own for a turn."""
-        given = _common(event, event.wire)
-        given["gen_ai.request.stream"] = event.stream
-        if event.host:
-            given["server.address"] = event.host
+        given = common_attributes(event, event.wire)
+        given |= {"gen_ai.request.stream": event.stream, **server_attributes(event)}
         return self._tracer.start_span(
             f"{given['gen_ai.operation.name']} {event.model}".rstrip(),
             context=parent,
@@ -267,8 +182,7 @@ class OpenTelemetry:
         if turn.inherited:  # instrumentation of an HTTP client may tell of requests there
             return
         given: dict[str, Any] = {"http.request.method": "POST", "tenuto.attempt": event.attempt}
-        if turn.started.host:
-            given["server.address"] = turn.started.host
+        given |= {**server_attributes(turn.started), **url_attributes(turn.started)}
         if event.attempt > 1:
             given["http.request.resend_count"] = event.attempt - 1
         if event.recovery is not None:
@@ -325,15 +239,19 @@ class OpenTelemetry:
         if turn.request is not None:
             turn.request.end(_ns(event.time))
         failed, span = _error_type(turn, event), self._open(turn)
-        span.set_attributes(_result(turn, event, _attributes(span) if not turn.own else {}))
-        # Whoever made the span sees what is raised, and whether the SDK then tries again.
-        if failed is not None and (turn.own or event.status == "partial"):
+        span.set_attributes(_result(turn, event, attributes_of(span) if not turn.own else {}))
+        # Whoever made the span sees what is raised, and whether the SDK then tries again. It does
+        # not after an error of ours, nor after an answer that broke off.
+        ours = event.error is not None or event.status == "partial"
+        if failed is not None and (turn.own or ours):
             span.set_attribute("error.type", failed)
             span.set_status(Status(StatusCode.ERROR))
         if turn.own:
             span.end(_ns(event.time))
         within = trace.set_span_in_context(span, turn.parent)  # exemplars lead to this span
-        self._metrics.turn_ended(turn, event, failed, within)
+        self._metrics.turn_ended(
+            turn.started, event, turn.first_chunk_s, failed, within, inherited=turn.inherited
+        )
 
     _HEARD: ClassVar[tuple[tuple[type[Event], Callable[[Any, _Turn, Any], None]], ...]] = (
         (AttemptStarted, _attempt_started),
@@ -347,24 +265,16 @@ class OpenTelemetry:
     """What is done about each kind of event."""
 
 
-def _common(event: Event, wire: str) -> dict[str, Any]:
-    """What spans and metrics of a turn have in common."""
-    given = {
-        "gen_ai.operation.name": OPERATIONS.get(wire, "chat"),
-        "gen_ai.provider.name": provider_name(event.provider),
-    }
-    return given | ({"gen_ai.request.model": event.model} if event.model else {})
-
-
 def _error_type(turn: _Turn, event: TurnEnded) -> str | None:
     """What made the turn raise or break off; None where its caller got an answer to use.
 
-    An answer that is short, empty or refused is an answer: the SDK hands it on.
+    An answer that is short or refused is an answer, unless the policy raises for it. Of an error
+    that Tenuto raises, the kind of fault behind it says more than its code.
     """
+    if event.error is not None:
+        return turn.fault or event.error
     if event.status is None and (turn.http_status or 0) >= 400:
         return str(turn.http_status)
-    if event.reason == "limit_passed":
-        return event.reason
     if turn.native is not None or event.status == "complete" or event.reason == "cancelled":
         return None
     return turn.fault or (event.stop if event.stop in _DROPPED else None)
@@ -389,7 +299,7 @@ def _result(turn: _Turn, event: TurnEnded, earlier: Mapping[str, Any]) -> dict[s
             turns under one span, and each of them was billed.
     """
     # Who made the span has named provider and model in its own way.
-    given = {} if turn.inherited else _common(event, turn.started.wire)
+    given = {} if turn.inherited else common_attributes(event, turn.started.wire)
     for name, count in Billed.of(event).by_type().items():
         total = count + earlier.get(f"tenuto.billed.{name}_tokens", 0)
         given[f"tenuto.billed.{name}_tokens"] = given[f"gen_ai.usage.{name}_tokens"] = total
@@ -409,84 +319,3 @@ def _result(turn: _Turn, event: TurnEnded, earlier: Mapping[str, Any]) -> dict[s
     if turn.inherited and turn.own:  # beside theirs: who adds tokens up over spans counts them once
         given = {key: value for key, value in given.items() if not key.startswith("gen_ai.")}
     return given
-
-
-@dataclass(slots=True)
-class _Metrics:
-    """The instruments, and what is put into them at the end of a turn.
-
-    Attributes:
-        meter: what makes them.
-        opted: the value of `OTEL_SEMCONV_STABILITY_OPT_IN`.
-    """
-
-    meter: Meter
-    opted: str
-    made: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        chosen = {word.strip() for word in self.opted.split(",")}
-        both = f"{_LATEST}/dup" in chosen
-        if both or _LATEST not in chosen:
-            self._histogram("gen_ai.client.operation.duration", "s", SECONDS)
-            self._histogram("gen_ai.client.token.usage", "{token}", TOKENS)
-        if both or _LATEST in chosen:
-            self._histogram("gen_ai.client.inference.duration", "s", SECONDS)
-            self._histogram("gen_ai.client.inference.time_to_first_chunk", "s", SECONDS)
-            for side in ("input", "output"):
-                name = f"gen_ai.client.inference.usage.{side}_tokens"
-                self.made[name] = self.meter.create_counter(name, "{token}")
-                self._histogram(
-                    f"gen_ai.client.inference.operation.{side}_tokens", "{token}", TOKENS
-                )
-        self.made["tenuto.tokens.billed"] = self.meter.create_counter(
-            "tenuto.tokens.billed", "{token}", "Tokens that the provider counted, of all attempts."
-        )
-
-    def _histogram(self, name: str, unit: str, bounds: tuple[float, ...]) -> None:
-        made: Histogram = self.meter.create_histogram(
-            name, unit, explicit_bucket_boundaries_advisory=bounds
-        )
-        self.made[name] = made
-
-    def turn_ended(
-        self, turn: _Turn, event: TurnEnded, failed: str | None, within: Context
-    ) -> None:
-        """Count a turn. Where an instrumentation made the span, it makes the metrics of the
-        conventions too, and only our own counter grows."""
-        common = _common(event, turn.started.wire)
-        self._bill(event, common, within)
-        if turn.inherited:
-            return
-        if turn.started.host:
-            common["server.address"] = turn.started.host
-        timed = common | ({"error.type": failed} if failed is not None else {})
-        self._record("gen_ai.client.operation.duration", event.duration_s, timed, within)
-        self._record("gen_ai.client.inference.duration", event.duration_s, timed, within)
-        if turn.first_chunk_s is not None:
-            name = "gen_ai.client.inference.time_to_first_chunk"
-            self._record(name, turn.first_chunk_s, timed, within)
-        billed = Billed.of(event).by_type()
-        for side, count in billed.items():
-            typed = common | {"gen_ai.token.type": side}
-            self._record("gen_ai.client.token.usage", count, typed, within)
-            name = f"gen_ai.client.inference.operation.{side}_tokens"
-            self._record(name, count, common, within)
-        for side in ("input", "output"):  # 0 where nothing was counted, as the conventions want
-            counter = self.made.get(f"gen_ai.client.inference.usage.{side}_tokens")
-            if counter is not None:
-                modality = common | {"gen_ai.token.modality": "unknown"}
-                counter.add(billed.get(side, 0), modality, within)
-
-    def _record(
-        self, name: str, value: float, attributes: Mapping[str, Any], within: Context
-    ) -> None:
-        if (histogram := self.made.get(name)) is not None:
-            histogram.record(value, attributes, within)
-
-    def _bill(self, event: TurnEnded, common: Mapping[str, Any], within: Context) -> None:
-        counter = self.made["tenuto.tokens.billed"]
-        for recovery, part in ((False, Billed.of(event, 0, 1)), (True, Billed.of(event, 1))):
-            for side, count in part.by_type().items():
-                more = {"gen_ai.token.type": side, "tenuto.recovery": recovery}
-                counter.add(count, {**common, **more}, within)

@@ -1,0 +1,235 @@
+"""`HTTPTransport` and `AsyncHTTPTransport`: the pipe for programs that build the HTTP client.
+
+Theory of operation
+-------------------
+A transport gets a request after the client's hooks and authentication, and returns one response.
+Ours runs the same pipe as a client that recovers (`httpx_client.sending`), and sends each attempt
+through the transport below it. It reads every response as a stream, since a client does not tell
+its transport whether it will read the body at once.
+
+httpx and httpx2 only call a transport's methods and never check its class. So one class serves
+both, and the first request tells which library's transport to make.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Self
+
+from tenuto.clients.http_client import MAX_CONNECTIONS, MAX_KEEPALIVE_CONNECTIONS
+from tenuto.clients.httpx_client import HANDLED, sending, sending_async
+from tenuto.clients.libraries import LIBRARIES, library_of_request
+from tenuto.clients.wrap import engine
+from tenuto.core.errors import UnsupportedClient
+from tenuto.core.event import OnEvent
+from tenuto.core.policy import Policy
+
+if TYPE_CHECKING:
+    import httpx
+    import httpx2
+
+    class _Sync(httpx.BaseTransport, httpx2.BaseTransport):
+        def __enter__(self) -> Self: ...
+        def handle_request(self, request: Any) -> Any: ...
+
+    class _Async(httpx.AsyncBaseTransport, httpx2.AsyncBaseTransport):
+        async def __aenter__(self) -> Self: ...
+        async def handle_async_request(self, request: Any) -> Any: ...
+else:
+    _Sync = _Async = object
+
+
+class _Below:
+    """The transport under one of ours, for one of the two ways.
+
+    Args:
+        given: the caller's; None: the library's own is made at the first request.
+        name: the library's class; `method`: what it is called by.
+    """
+
+    def __init__(self, given: Any, name: str, method: str) -> None:
+        self._name = name
+        self._method = method
+        self._library: Any = None
+        self._lock = threading.Lock()
+        self.transport = given
+        self._is_given = given is not None
+
+    def of(self, request: Any) -> Any:
+        """Return the transport that sends this request.
+
+        Raises:
+            UnsupportedClient: the client is of neither library, or not of the one that the first
+                client was of; or a given transport does not serve this way.
+        """
+        if self._is_given:
+            if not hasattr(self.transport, self._method):
+                raise UnsupportedClient(
+                    f"{type(self.transport).__qualname__} has no {self._method}; "
+                    f"give tenuto.{self._name} a transport that has"
+                )
+            return self.transport
+        library = library_of_request(request)
+        with self._lock:
+            if self.transport is None and library is not None:
+                limits = library.Limits(
+                    max_connections=MAX_CONNECTIONS,
+                    max_keepalive_connections=MAX_KEEPALIVE_CONNECTIONS,
+                )
+                self._library, self.transport = library, getattr(library, self._name)(limits=limits)
+        if library is None or library is not self._library:
+            asked = type(request).__module__.partition(".")[0]
+            name = self._library.__name__ if self._library else " or ".join(LIBRARIES)
+            raise UnsupportedClient(
+                f"a transport of {name} was given to a client of {asked}; make one for each client"
+            )
+        return self.transport
+
+
+class AsyncHTTPTransport(_Async):
+    """A transport for an async client of httpx or httpx2 that finishes the turns sent through it.
+
+    The same as `HTTPTransport`, for `AsyncClient(transport=…)` and its `mounts`.
+
+    Args:
+        transport: sends each attempt; None: the library's own `AsyncHTTPTransport`, as for
+            `HTTPTransport`.
+        policy: the limits; None: as for `http_client`.
+        on_event: called with each `Event` of each turn, from the task that runs the turn.
+
+    Raises:
+        PolicyError: as for `http_client`.
+        UnsupportedClient: as for `HTTPTransport`.
+
+    >>> import httpx
+    >>> client = httpx.AsyncClient(transport=AsyncHTTPTransport(), timeout=600)
+    """
+
+    def __init__(
+        self,
+        transport: httpx.AsyncBaseTransport | httpx2.AsyncBaseTransport | None = None,
+        *,
+        policy: Policy | None = None,
+        on_event: OnEvent | None = None,
+    ) -> None:
+        # Of one of ours what is below it: wrapping twice is wrapping once.
+        self._given: Any = getattr(transport, "_given", transport)
+        self._tenuto_engine = engine(policy, on_event)
+        self._below_async = _Below(self._given, "AsyncHTTPTransport", "handle_async_request")
+
+    def __deepcopy__(self, _: object) -> Self:
+        """Return the transport itself, as frameworks copy their settings."""
+        return self
+
+    async def _once_async(self, request: Any, *, stream: bool) -> Any:
+        response = await self._below_async.of(request).handle_async_request(request)
+        response.request = request
+        return response
+
+    _finish_async = sending_async(_once_async)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Return the response to a request of the library, as its own transports do."""
+        send = self._once_async if HANDLED in request.extensions else self._finish_async
+        return await send(request, stream=True)
+
+    async def aclose(self) -> None:
+        """Close the transport below."""
+        if (close := getattr(self._below_async.transport, "aclose", None)) is not None:
+            await close()
+
+    async def __aenter__(self) -> Self:
+        """Enter the transport that was given, if any."""
+        if (enter := getattr(self._given, "__aenter__", None)) is not None:
+            await enter()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        """Leave the transport that was given, or close the one that was made."""
+        if (leave := getattr(self._given, "__aexit__", None)) is not None:
+            await leave(*error)
+        else:
+            await self.aclose()
+
+
+class HTTPTransport(AsyncHTTPTransport, _Sync):
+    """A transport for a client of httpx or httpx2 that finishes the turns sent through it.
+
+    For programs and frameworks that build the HTTP client themselves: `Client(transport=…)`, one of
+    its `mounts`, or a dictionary of keywords. It serves sync and async clients of either library.
+    Requests that ask no model for a turn pass through untouched.
+
+    Hooks, cookies, redirects and authentication stay with the client, above the turn: they see one
+    request and one response, whatever number of attempts the turn took. Each attempt is sent with
+    the headers of that request. A request whose signature covers its body is left alone, since
+    nobody could sign the next one: wrap the SDK's client for that (`wrap`). A client that recovers
+    by itself does not need this transport; given one, it finishes the turns and the transport hands
+    them on.
+
+    Args:
+        transport: sends each attempt; None: the library's own `HTTPTransport` (for an async client
+            its `AsyncHTTPTransport`) with 1,000 connections, 100 of them kept alive. Pass one of
+            yours for certificates, a proxy or HTTP/2: httpx reads neither `verify` and `proxy` nor
+            the proxies of the environment for a client that was given a transport.
+        policy: the limits; None: as for `http_client`.
+        on_event: called with each `Event` of each turn, from the thread or task that runs the turn.
+
+    Raises:
+        PolicyError: as for `http_client`.
+        UnsupportedClient: with a request: the client is of neither library; or one transport was
+            given to clients of both; or `transport` does not serve this kind of client.
+
+    A client waits 5 s for a model unless it is given a `timeout` (in seconds):
+
+    >>> import httpx
+    >>> client = httpx.Client(transport=HTTPTransport(), timeout=600)
+    >>> mounts = {"https://api.openai.com": HTTPTransport()}
+    >>> client = httpx.Client(mounts=mounts, timeout=600)
+    """
+
+    def __init__(
+        self,
+        transport: httpx.BaseTransport | httpx2.BaseTransport | None = None,
+        *,
+        policy: Policy | None = None,
+        on_event: OnEvent | None = None,
+    ) -> None:
+        given: Any = transport
+        super().__init__(given, policy=policy, on_event=on_event)
+        self._below = _Below(self._given, "HTTPTransport", "handle_request")
+
+    @property
+    def _pool(self) -> Any:
+        """The connections below, in which `waking` finds the one that carries a request."""
+        transport = self._below.transport
+        return transport._pool  # noqa: SLF001 - see private_seams
+
+    def _once(self, request: Any, *, stream: bool) -> Any:
+        response = self._below.of(request).handle_request(request)
+        response.request = request
+        return response
+
+    _finish = sending(_once)
+
+    def handle_request(self, request: Any) -> Any:
+        """Return the response to a request of the library, as its own transports do."""
+        send = self._once if HANDLED in request.extensions else self._finish
+        return send(request, stream=True)
+
+    def close(self) -> None:
+        """Close the transport below."""
+        if (close := getattr(self._below.transport, "close", None)) is not None:
+            close()
+
+    def __enter__(self) -> Self:
+        """Enter the transport that was given, if any."""
+        if (enter := getattr(self._given, "__enter__", None)) is not None:
+            enter()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Leave the transport that was given, or close the one that was made."""
+        if (leave := getattr(self._given, "__exit__", None)) is not None:
+            leave(*error)
+        else:
+            self.close()

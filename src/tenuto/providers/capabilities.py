@@ -1,0 +1,125 @@
+"""`capabilities()`: what a provider and a model can do, as the tables and registrations say."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from tenuto.core.errors import RegistrationError
+from tenuto.providers.models import output_tokens
+from tenuto.providers.provider import Row
+from tenuto.providers.registry import behind
+from tenuto.providers.table import ROWS
+from tenuto.wires.names import key_of
+from tenuto.wires.registry import WIRES
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What Tenuto knows of a provider and a model before it asks them.
+
+    Attributes:
+        provider: the provider's name, "unknown" where no row names the host.
+        wire: the name of the wire that it speaks.
+        model: the model that was asked about, "" where none was.
+        finishes: whether Tenuto finishes turns on this wire. False: it only reads why they ended.
+        continues_by: how Tenuto asks for the rest of a cut text: "prefill" sends the text back as
+            the beginning of the model's answer, "hint" asks in a user message.
+        continues_reasoning: whether the model goes on behind reasoning that has no answer.
+        output_tokens: the largest output limit that is taken; None: not known.
+        body_output_tokens: the largest output limit for a response that is not streamed; None:
+            there is none beside `output_tokens`.
+        window_tokens: the context window; None: not known.
+        output_key: the request key of the output limit where the request itself uses none.
+        signed_thinking: whether the provider refuses thinking without a signature in a history.
+        sends_stop: whether its streams end with a mark; None: Tenuto learns it.
+        stops: the provider's own stop values, each with the reason that it stands for.
+
+    >>> capabilities("anthropic", "claude-sonnet-4-5").as_dict()["output_tokens"]
+    64000
+    """
+
+    provider: str
+    wire: str
+    model: str
+    finishes: bool
+    continues_by: Literal["prefill", "hint"]
+    continues_reasoning: bool
+    output_tokens: int | None
+    body_output_tokens: int | None
+    window_tokens: int | None
+    output_key: str
+    signed_thinking: bool
+    sends_stop: bool | None
+    stops: dict[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields by name, as JSON has them."""
+        return asdict(self)
+
+
+def capabilities(provider: str, model: str = "", *, wire: str = "") -> Capabilities:
+    """Return what is known of a provider and a model: of the tables, and of what was registered.
+
+    What a provider's errors taught in this process is left out: it holds for one base URL and model
+    only, and is forgotten after a while.
+
+    Args:
+        provider: a name (`tenuto providers` lists them), or a URL: a base URL, or a request's.
+        model: the model's name, as requests say it. "": what holds whatever the model.
+        wire: the name of a wire, for a base URL where several are spoken. "": the first one.
+
+    Raises:
+        RegistrationError: no provider has this name, or does not speak this wire; the message lists
+            what is known.
+
+    >>> capabilities("openai", "gpt-4o").continues_by
+    'hint'
+    >>> capabilities("https://api.deepseek.com/beta").continues_by
+    'prefill'
+    >>> capabilities("nobody")
+    Traceback (most recent call last):
+        ...
+    tenuto.core.errors.RegistrationError: no provider is named 'nobody'; `tenuto providers` lists \
+those that are known, and tenuto.register_provider adds one
+    """
+    rows = _rows(provider)
+    fitting = [row for row in rows if wire in ("", row.wire, row.wire.partition("@")[0])]
+    if not fitting:
+        spoken = ", ".join(dict.fromkeys(row.wire for row in rows))
+        raise RegistrationError(f"{provider} speaks {spoken}, and not the wire {wire!r}")
+    return _of(fitting[0], model)
+
+
+def _rows(provider: str) -> list[Row]:
+    if not isinstance(provider, str) or not provider.strip():
+        raise RegistrationError(f"provider is {provider!r}, but it must be a name or a URL")
+    known = ROWS.find(provider)
+    if known is not None:
+        return [known]
+    if "://" in provider:
+        return behind(provider)
+    raise RegistrationError(
+        f"no provider is named {provider!r}; `tenuto providers` lists those that are known, and "
+        "tenuto.register_provider adds one"
+    )
+
+
+def _of(row: Row, model: str) -> Capabilities:
+    wire, dialect = WIRES.all()[row.wire], row.dialect
+    stops = {native: reason.value for native, (reason, _) in wire.stops.items()}
+    return Capabilities(
+        provider=key_of(dialect.name, row.version),
+        wire=row.wire,
+        model=model,
+        finishes=not wire.only_read,
+        continues_by="prefill" if dialect.takes_prefill(model) else "hint",
+        continues_reasoning=dialect.reasoning_prefill and dialect.takes_prefill(model),
+        output_tokens=dialect.output_tokens or output_tokens(model),
+        body_output_tokens=wire.body_ceiling_tokens(model),
+        window_tokens=dialect.window_tokens or None,
+        output_key=dialect.output_key,
+        signed_thinking=dialect.signed_thinking,
+        sends_stop=row.sends_stop,
+        stops={**stops, **{native: reason.value for native, reason in row.overrides.items()}},
+    )

@@ -1,0 +1,289 @@
+"""Providers and wires that are registered at run time, beside those that ship (N8).
+
+Both stand in one mapping each (`ROWS`, `WIRES`). What has the same name and version is replaced. A
+client that is wrapped already sees a registration with its next request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+from tenuto.core.errors import RegistrationError
+from tenuto.core.outcome import Outcome
+from tenuto.core.stop import StopReason
+from tenuto.providers.provider import Overrides, Row
+from tenuto.providers.table import ROWS, UNKNOWN, UNKNOWN_OF
+from tenuto.wires.base import Dialect, Wire
+from tenuto.wires.names import key_of
+from tenuto.wires.registry import WIRES
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_HOST = re.compile(
+    r"(?:\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?(?::[0-9]{1,5})?|[0-9a-f:]+)(?:/[\w.~-]+)*", re.ASCII
+)
+
+Members = Mapping[str, Any]
+"""Members of a request, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider as you describe it, for `register_provider`.
+
+    Only the name and the wire are needed. From `prefill` on, each field says what the provider's
+    form of the wire allows; None takes it from `like`, else from an unknown provider of that wire.
+
+    Attributes:
+        name: the provider's name: up to 64 letters, digits, dots, hyphens and underscores.
+        wire: the name of the wire that it speaks, such as "openai-chat".
+        version: tells several of one name apart; asked for as `name@version`. "": there is one.
+        like: the name of a known provider of that wire that it resembles, such as "vllm". "": none.
+        hosts: where its base URLs begin: host names, with a port or a path where only what has them
+            is meant; a leading dot stands for any sub-domain.
+        server: the beginning of its `server` response header. "": the header tells nothing.
+        sends_stop: whether its streams end with a mark: a stop, or the wire's own. False: a stream
+            without one is whole, and Tenuto makes no further request for it. None: as the wire has
+            it, else Tenuto learns it.
+        overrides: native stops that this provider means otherwise, each with the reason that it
+            stands for, such as {"stop": "max_tokens"} for a back end that says so of answers that
+            were cut. They hold for this provider alone.
+        prefill: whether models take a trailing assistant message as the beginning of their answer.
+        prefill_models: the models that do where not all of them do, by a pattern that is searched
+            for in their names.
+        prefill_row: members that the row of a prefill carries as well.
+        prefill_members: top-level members that a request with a prefill carries as well.
+        prefill_echoed: whether every answer to a prefill begins with it, however short it is.
+        output_key: the request key of the output limit where the request itself uses none.
+        reasoning_prefill: whether those that take a prefill go on behind reasoning as well.
+        reasoning_members: top-level members that a request with reasoning as its prefill carries.
+        reasoning_echoed: whether answers in one body repeat the reasoning that they go on from.
+        reasoning_key: the key under which assistant rows must carry their reasoning back. "": the
+            provider does not want it.
+        signed_thinking: whether the provider refuses thinking without a signature in a history.
+        less_reasoning: top-level members by which any request asks for less reasoning.
+        output_tokens: the largest output limit that is taken, whatever the model. 0: the model's.
+        window_tokens: the context window, in tokens. 0: not known.
+
+    Raises:
+        RegistrationError: a value is not allowed; the message says what is.
+
+    >>> Provider("gpu", "openai-chat", like="vllm", hosts=["gpu.lab:8000"]).hosts
+    ('gpu.lab:8000',)
+    >>> Provider("gpu", "openai-chat", hosts=["http://gpu.lab"])
+    Traceback (most recent call last):
+        ...
+    tenuto.core.errors.RegistrationError: 'http://gpu.lab' is not a host name; leave out the scheme
+    """
+
+    name: str
+    wire: str
+    version: str = ""
+    like: str = ""
+    hosts: Collection[str] = ()
+    server: str = ""
+    sends_stop: bool | None = None
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    prefill: bool | None = None
+    prefill_models: re.Pattern[str] | None = None
+    prefill_row: Members | None = None
+    prefill_members: Members | None = None
+    prefill_echoed: bool | None = None
+    output_key: str | None = None
+    reasoning_prefill: bool | None = None
+    reasoning_members: Members | None = None
+    reasoning_echoed: bool | None = None
+    reasoning_key: str | None = None
+    signed_thinking: bool | None = None
+    less_reasoning: Members | None = None
+    output_tokens: int | None = None
+    window_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_name("name", self.name)
+        _check_name("version", self.version, empty=True)
+        _check_type("server", self.server, str, "a text")
+        _check_type("sends_stop", self.sends_stop, bool | None, "True, False or None")
+        object.__setattr__(self, "hosts", _checked_hosts(self.hosts))
+        object.__setattr__(self, "overrides", _checked_overrides(self.overrides))
+        for key, kind in _DIALECT.items():
+            value = getattr(self, key)
+            if value is None:
+                continue
+            number = kind is int
+            if not isinstance(value, kind) or (number and (isinstance(value, bool) or value < 0)):
+                raise RegistrationError(f"{key} is {value!r}, but it must be {_ALLOWED[kind]}")
+        _like(self)  # a name that is not known is told here, not with the first request
+
+    def row(self) -> Row:
+        """Return the row of the table that this describes."""
+        given: dict[str, Any] = {
+            key: tuple(value.items()) if kind is Mapping else value
+            for key, kind in _DIALECT.items()
+            if (value := getattr(self, key)) is not None
+        }
+        if "prefill" in given:  # said of all models
+            given = {"prefill_models": None, **given}
+        return Row(
+            replace(_like(self), name=self.name, **given),
+            self.wire,
+            hosts=tuple(self.hosts),
+            server=self.server.lower(),
+            source="registered",
+            version=self.version,
+            sends_stop=_unknown(self.wire).sends_stop
+            if self.sends_stop is None
+            else self.sends_stop,
+            overrides=MappingProxyType({k: StopReason(v) for k, v in self.overrides.items()}),
+        )
+
+
+_KINDS: Mapping[type, type] = {tuple: Mapping, type(None): re.Pattern}
+"""What a user gives where `Dialect` holds members, or a pattern."""
+
+_DIALECT: dict[str, Any] = {
+    item.name: _KINDS.get(type(item.default), type(item.default))
+    for item in fields(Dialect)
+    if item.name != "name"
+}
+
+_ALLOWED: Mapping[Any, str] = {
+    bool: "True, False or None",
+    int: "a whole number, 0 or more, or None",
+    str: "a text or None",
+    Mapping: "a mapping of members by name, or None",
+    re.Pattern: "a compiled pattern, or None",
+}
+
+
+def register_provider(provider: Provider) -> None:
+    """Make a provider known: it is found by its hosts, its `server` header and its name.
+
+    A provider of the same name and version is replaced, those that ship included. Safe under
+    threads; it takes microseconds.
+
+    Args:
+        provider: its description.
+
+    Raises:
+        RegistrationError: this is no `Provider`.
+
+    >>> halting = Provider("halting", "openai-chat", overrides={"halt": "end_turn"})
+    >>> register_provider(halting)
+    >>> from tenuto import detect
+    >>> body = {"choices": [{"message": {"content": "Hi"}, "finish_reason": "halt"}]}
+    >>> detect(body, wire="halting").reason.value, detect(body).reason.value
+    ('end_turn', 'unknown')
+    """
+    if not isinstance(provider, Provider):
+        given = type(provider).__name__
+        raise RegistrationError(
+            f"register_provider() was given an object of type {given}, but it must be a "
+            "tenuto.Provider, such as tenuto.Provider('lab', wire='openai-chat')"
+        )
+    ROWS.add(key_of(provider.name, provider.version), provider.row())
+
+
+def register_wire(wire: Wire, *, version: str = "") -> None:
+    """Make a wire known; Tenuto asks it before those that ship whose a request or an answer is.
+
+    A wire of the same name and version is replaced, those that ship included. docs/guide/
+    add-a-provider.md describes how to write one.
+
+    Args:
+        wire: the wire.
+        version: tells several of one name apart; asked for as `name@version`. "": there is one.
+
+    Raises:
+        RegistrationError: this is no `Wire`, its name is not allowed, or its table `shown` lacks an
+            outcome.
+
+    >>> from dataclasses import replace
+    >>> from tenuto.wires.openai_chat.wire import WIRE
+    >>> register_wire(replace(WIRE, name="acme-chat"))
+    """
+    _check_name("version", version, empty=True)
+    if not isinstance(wire, Wire):
+        given = type(wire).__name__
+        raise RegistrationError(f"wire is of type {given}, but it must be a tenuto.wires.base.Wire")
+    _check_name("the wire's name", wire.name)
+    unshown = [outcome.value for outcome in Outcome if outcome not in wire.shown]
+    if unshown:
+        raise RegistrationError(f"the wire's table `shown` lacks {', '.join(unshown)}")
+    WIRES.add(key_of(wire.name, version), wire)
+
+
+# --- what is allowed ----------------------------------------------------------------------------
+
+
+def _check_name(what: str, value: object, *, empty: bool = False) -> None:
+    if value == "" and empty:
+        return
+    if not isinstance(value, str) or not _NAME.fullmatch(value) or value == UNKNOWN.dialect.name:
+        raise RegistrationError(
+            f"{what} is {value!r}, but it must be up to 64 letters, digits, dots, hyphens and "
+            f"underscores, and not {UNKNOWN.dialect.name!r}"
+        )
+
+
+def _check_type(key: str, value: object, kind: Any, allowed: str) -> None:
+    if not isinstance(value, kind):
+        raise RegistrationError(f"{key} is {value!r}, but it must be {allowed}")
+
+
+def _unknown(wire: str) -> Row:
+    """Whoever speaks a wire and is not known."""
+    return UNKNOWN_OF.get(wire.partition("@")[0], UNKNOWN)
+
+
+def _like(provider: Provider) -> Dialect:
+    """The dialect of the known provider that this one is like; without one that of an unknown."""
+    wire, name = provider.wire, provider.like
+    if not isinstance(wire, str) or WIRES.find(wire) is None:
+        raise RegistrationError(f"wire is {wire!r}, known are {', '.join(WIRES.all())}")
+    if name == "":
+        return _unknown(wire).dialect
+    spoken = wire.partition("@")[0]
+    row = ROWS.find(name) if isinstance(name, str) else None
+    if row is None or row.wire.partition("@")[0] != spoken:
+        known = [key for key, row in ROWS.all().items() if row.wire.partition("@")[0] == spoken]
+        raise RegistrationError(
+            f"like is {name!r}, but on {spoken} it must be one of {', '.join(known)}"
+        )
+    return row.dialect
+
+
+def is_host(name: str) -> bool:
+    """Whether this can stand in `hosts`.
+
+    >>> is_host("gpu.lab:8000"), is_host("two words"), is_host("")
+    (True, False, False)
+    """
+    return _HOST.fullmatch(name.lower()) is not None
+
+
+def _checked_hosts(hosts: object) -> tuple[str, ...]:
+    if isinstance(hosts, str) or not isinstance(hosts, Collection):
+        raise RegistrationError(f"hosts is {hosts!r}, but it must be a list of host names")
+    for host in hosts:
+        if not isinstance(host, str) or not is_host(host):
+            raise RegistrationError(f"{host!r} is not a host name; leave out the scheme")
+    return tuple(host.lower() for host in hosts)
+
+
+def _checked_overrides(overrides: Any) -> Overrides:
+    _check_type("overrides", overrides, Mapping, "a mapping")
+    checked: dict[str, StopReason] = {}
+    for native, reason in overrides.items():
+        if not isinstance(native, str) or not native.strip():
+            raise RegistrationError(f"{native!r} in overrides is not a native stop")
+        if reason not in tuple(StopReason):
+            words = ", ".join(StopReason)
+            raise RegistrationError(
+                f"{native!r} stands for {reason!r}, but it must stand for one of {words}"
+            )
+        checked[native.strip().lower()] = StopReason(reason)
+    return MappingProxyType(checked)

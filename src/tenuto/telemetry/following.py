@@ -1,0 +1,191 @@
+"""The lines of files that grow, also across their rotation: of one, or of all in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Generator, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+from tenuto.telemetry.event_files import numbered
+
+POLL_S = 0.2
+"""Seconds between two looks at a file that has not grown."""
+
+LINE_MAX_BYTES = 268_435_456
+"""A file with a longer line is not read further."""
+
+
+def lines_of(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str | None]:
+    """Yield the lines of a file, as `lines`, or of the files of a folder, as `lines_in`; with
+    `follow`, once there is one of the two."""
+    while follow and not path.exists():
+        yield None
+        time.sleep(poll_s)
+    read = lines_in if path.is_dir() else lines
+    yield from read(path, follow=follow, poll_s=poll_s)
+
+
+def lines_in(folder: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str | None]:
+    """Yield each whole line of the files `*.jsonl` of a folder, and None each time that the ends of
+    all are reached. What is there at first comes by the time that the lines tell, and later what
+    was added to one file after the other. Files that come later are read from their beginning.
+
+    Args and Raises as for `lines`; without `follow`, an `OSError` also where there is no such file.
+    """
+    readers: dict[Path, Iterator[str | None]] = {}
+    gone: set[Path] = set()
+    reads: Callable[[list[Iterator[str]]], Iterator[str]] = _merged
+    while True:
+        there = sorted(folder.glob("*.jsonl"))
+        if not there and not follow:
+            raise OSError(0, "the folder holds no file of events (*.jsonl)")
+        for file in there:
+            if file not in readers:
+                readers[file] = lines(file, follow=follow, poll_s=0.0)
+        yield from reads([_to_its_end(reader) for reader in readers.values()])
+        yield None
+        if not follow:
+            return
+        reads = chain.from_iterable
+        # A file is missing for a moment while it is rotated, and for ever once it was removed.
+        missing = {file for file in readers if not file.exists()}
+        for file in missing & gone:
+            del readers[file]
+        gone = missing
+        time.sleep(poll_s)
+
+
+def _merged(readers: list[Iterator[str]]) -> Iterator[str]:
+    return heapq.merge(*readers, key=_time_of)
+
+
+def _to_its_end(reader: Iterator[str | None]) -> Iterator[str]:
+    for line in reader:
+        if line is None:
+            return
+        yield line
+
+
+def _time_of(line: str) -> float:
+    """When the event of a line happened; 0 where the line tells no time."""
+    with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+        return float(json.loads(line)["time"])
+    return 0.0
+
+
+def lines(
+    path: Path, *, follow: bool, older: bool = False, poll_s: float = POLL_S
+) -> Generator[str | None]:
+    """Yield each whole line of a file, and None each time that its end is reached.
+
+    A file that is replaced by another of the same name (a rotation), or is cut, is read from its
+    beginning. A last line without its end is half written: it is yielded once the rest is there,
+    and without `follow` as it is.
+
+    Args:
+        path: the file.
+        follow: wait for further lines, and for a file that is not there yet. False: return at the
+            end.
+        older: begin with the older files that `EventFile` keeps beside it, the oldest first.
+        poll_s: seconds between two looks.
+
+    Raises:
+        OSError: it cannot be read, or is a pipe or a device; without `follow`, also where there is
+            no such file.
+    """
+    # Opened before the older ones: a file that is rotated meanwhile is then among them once more,
+    # and none is missed.
+    file = _opened(path, follow=follow)
+    if older:
+        try:
+            yield from _of_older(path, file)
+        except BaseException:
+            if file is not None:
+                file.close()
+            raise
+    while True:
+        if file is None:
+            yield None
+            time.sleep(poll_s)
+            file = _opened(path, follow=follow)
+            continue
+        with file:
+            half: list[bytes] = []
+            moved = False
+            while not moved:
+                moved = _is_another(path, file)  # asked first: what is read then is all of it
+                yield from _whole(file, half)
+                if half and (moved or not follow):
+                    yield b"".join(half).decode("utf-8", "replace")
+                yield None
+                if not follow:
+                    return
+                if not moved:
+                    time.sleep(poll_s)
+        file = _opened(path, follow=follow)
+
+
+def _of_older(path: Path, first: BinaryIO | None) -> Iterator[str]:
+    """The lines of the older files, each file once."""
+    seen = {_identity(os.fstat(first.fileno()))} if first is not None else set()
+    found: list[BinaryIO] = []
+    try:
+        while (file := _opened(numbered(path, len(found) + 1), follow=True)) is not None:
+            found.append(file)
+        for file in reversed(found):
+            if (identity := _identity(os.fstat(file.fileno()))) not in seen:
+                seen.add(identity)
+                half: list[bytes] = []
+                yield from _whole(file, half)
+                if half:
+                    yield b"".join(half).decode("utf-8", "replace")
+    finally:
+        for file in found:
+            file.close()
+
+
+def _whole(file: BinaryIO, half: list[bytes]) -> Iterator[str]:
+    """The lines up to the end of the file; the pieces of one that has no end yet stay in `half`."""
+    while piece := file.read(65_536):
+        first, *rest = piece.split(b"\n")
+        half.append(first)
+        for begun in rest:
+            yield b"".join(half).decode("utf-8", "replace")
+            half[:] = [begun]
+        if len(half) * 65_536 > LINE_MAX_BYTES:
+            raise OSError(0, f"a line holds more than {LINE_MAX_BYTES} bytes")
+    if half and not any(half):
+        half.clear()
+
+
+def _opened(path: Path, *, follow: bool) -> BinaryIO | None:
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(0, "it is a pipe or a device and no file")
+        return path.open("rb")
+    except FileNotFoundError:
+        if not follow:
+            raise
+        return None
+
+
+def _is_another(path: Path, file: BinaryIO) -> bool:
+    """Whether the name stands for another file by now, or the file was cut."""
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        return False  # a rotation is under way
+    moved = _identity(now) != _identity(os.fstat(file.fileno()))
+    return moved or now.st_size < file.tell()
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino

@@ -1,0 +1,251 @@
+"""What a page shows of turns, made of their events: the latest turns, counts, and why attempts
+stopped in each minute.
+
+Counts come from the table of `tenuto.telemetry.metrics`, and the minutes from the same samples as
+the counts, so that page, metrics and chart cannot disagree. Whoever shows the board asks for what
+changed since a sequence number. So a reader that is slow gets fewer and larger answers, and nothing
+has to be queued for it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from tenuto.core.event import Event
+from tenuto.core.events import event_from_dict
+from tenuto.core.stop import printable
+from tenuto.telemetry.metrics import METRICS, Metric, Metrics
+from tenuto.telemetry.tally import Tally
+from tenuto.watch.turn_seen import RUNNING, Plain, TurnSeen
+
+MOST_TURNS = 500
+"""So many turns are kept. Then the oldest that has ended goes, or else the oldest."""
+
+MOST_MINUTES = 240
+"""Stops are kept for so many minutes in which any attempt ended."""
+
+LINE_MAX_CHARS = 65_536
+"""A longer line of a file is not taken for an event."""
+
+MOST_NOTES = 20
+"""So many notes on what went wrong are kept."""
+
+_LATEST_S = 1e11
+"""A later time is no time: the year 5138."""
+
+_NO_EVENT = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
+"""What a line raises that holds no event, or one with odd values."""
+
+_STOPS = "tenuto_attempts_total"
+
+HEADLINE: tuple[tuple[str, str, dict[str, str]], ...] = (
+    ("turns", "tenuto_turns_total", {}),
+    ("complete", "tenuto_turns_total", {"outcome": "complete"}),
+    ("partial", "tenuto_turns_total", {"outcome": "partial"}),
+    ("failed", "tenuto_turns_total", {"outcome": "failed"}),
+    ("unread", "tenuto_turns_total", {"outcome": "unread"}),
+    ("attempts", _STOPS, {}),
+    ("recovered", "tenuto_recoveries_ended_total", {"result": "recovered"}),
+    ("gave_up", "tenuto_recoveries_ended_total", {"result": "gave_up"}),
+    ("continuations", "tenuto_continuations_total", {}),
+    ("truncation_exits", "tenuto_truncation_exits_total", {}),
+    ("faults", "tenuto_faults_total", {}),
+    ("stalls", "tenuto_stalls_total", {}),
+    ("unknown_stops", "tenuto_unknown_stops_total", {}),
+    ("input_tokens", "tenuto_billed_tokens_total", {"direction": "input"}),
+    ("output_tokens", "tenuto_billed_tokens_total", {"direction": "output"}),
+    ("recovery_input_tokens", "tenuto_recovery_tokens_total", {"direction": "input"}),
+    ("recovery_output_tokens", "tenuto_recovery_tokens_total", {"direction": "output"}),
+)
+"""The sums that a page shows first: their names, and the metric and labels that they are taken
+from."""
+
+
+@dataclass(slots=True)
+class _Minute:
+    sequence: int = 0
+    stops: Counter[tuple[str, str]] = field(default_factory=Counter)  # by model and stop
+
+
+class Board:
+    """A listener that keeps what a page shows. It is safe under threads.
+
+    Args:
+        most_turns: how many turns are kept. Counts go on over all turns.
+
+    Raises:
+        ValueError: `most_turns` is below 1.
+
+    >>> from tenuto.core.events import TurnStarted
+    >>> board = Board()
+    >>> board(TurnStarted(time=60.0, turn="t1", provider="openai", model="gpt", attempt=0,
+    ...                   wire="openai-chat", stream=False, host="api.openai.com"))
+    >>> [(turn["turn"], turn["state"]) for turn in board.turns()]
+    [('t1', 'running')]
+    >>> board.totals()["turns"], board.totals()["running"]
+    (0, 1)
+    """
+
+    def __init__(self, most_turns: int = MOST_TURNS) -> None:
+        if most_turns < 1:
+            raise ValueError("a board keeps at least 1 turn")
+        self.run = secrets.token_hex(4)
+        """Tells this board from another one, whose sequence numbers mean something else."""
+        self.most_turns = most_turns
+        self.sequence = 0
+        """How many changes there were."""
+        self._lock = threading.Lock()
+        self._turns: dict[str, TurnSeen] = {}
+        self._gone: deque[tuple[int, str]] = deque(maxlen=4 * most_turns)
+        self._tally = Tally()
+        self._metrics = Metrics(self)
+        self._minutes: dict[int, _Minute] = {}
+        self._now = 0.0  # of the event that is being taken
+        self._notes: dict[str, int] = {}
+
+    # --- taking ---------------------------------------------------------------------------------
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        with self._lock:
+            self.sequence += 1
+            self._now = event.time
+            turn = self._turns.get(event.turn)
+            if turn is None:
+                turn = TurnSeen(event.turn, event.time, event.time, event.provider, event.model)
+                self._turns[event.turn] = turn
+                if len(self._turns) > self.most_turns:
+                    self._drop()
+            turn.sequence = self.sequence
+            turn.take(event)
+            self._metrics(event)
+
+    def take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
+        """Count a sample of the table of metrics; `tenuto.telemetry.Metrics` calls this."""
+        self._tally.take(metric, labels, value)
+        if metric.name == _STOPS:
+            named = dict(zip(metric.all_labels, labels, strict=True))
+            number = int(self._now // 60)
+            minute = self._minutes.get(number)
+            if minute is None:
+                minute = self._minutes[number] = _Minute()
+                if len(self._minutes) > MOST_MINUTES:
+                    del self._minutes[min(self._minutes)]
+            minute.sequence = self.sequence
+            minute.stops[named["model"], named["stop"]] += int(value)
+
+    def read_line(self, line: str) -> bool:
+        """Take the event that a line of an event file holds.
+
+        Returns:
+            False where the line holds no event, or one with a value of a wrong type.
+        """
+        try:
+            if len(line) > LINE_MAX_CHARS:
+                return False
+            read = event_from_dict(msgspec.json.decode(line, type=dict))
+            event = msgspec.convert(msgspec.to_builtins(read), type(read))
+            if not 0 <= event.time < _LATEST_S:
+                return False
+            self(event)
+        except _NO_EVENT:
+            return False
+        return True
+
+    def note(self, what: str) -> None:
+        """Keep a sentence on something that went wrong, for whoever looks at the page."""
+        with self._lock:
+            what = printable(what, 300)
+            if what in self._notes or len(self._notes) < MOST_NOTES:
+                self._notes[what] = self._notes.get(what, 0) + 1
+                self.sequence += 1
+
+    def _drop(self) -> None:
+        ended = (turn.id for turn in self._turns.values() if turn.end is not None)
+        gone = next(ended, next(iter(self._turns)))
+        del self._turns[gone]
+        self._gone.append((self.sequence, gone))
+
+    # --- showing --------------------------------------------------------------------------------
+
+    def totals(self) -> Plain:
+        """The sums of `HEADLINE` over all turns, and how many of those kept are running."""
+        with self._lock:
+            return self._totals()
+
+    def metrics(self) -> list[Plain]:
+        """Every metric with its series, as `tenuto.telemetry.Tally` keeps them."""
+        return [
+            {
+                "name": metric.name,
+                "kind": metric.kind.value,
+                "help": metric.help,
+                "series": [
+                    {"labels": series.labels, "count": series.count, "total": series.total}
+                    for series in self._tally.series(metric.name)
+                ],
+            }
+            for metric in METRICS
+        ]
+
+    def turns(self) -> list[Plain]:
+        """The summaries of the turns that are kept, in the order in which they began."""
+        with self._lock:
+            return [turn.summary() for turn in self._turns.values()]
+
+    def turn(self, turn: str) -> Plain | None:
+        """All that is known of a turn; None where it is not kept."""
+        with self._lock:
+            found = self._turns.get(turn)
+            return msgspec.to_builtins(found.detail()) if found is not None else None
+
+    def stops(self) -> list[Plain]:
+        """How many attempts of each model ended for which stop, by the minute, in order of time."""
+        with self._lock:
+            return self._stops(-1)
+
+    def changes(self, since: int | None = None) -> Plain:
+        """What there is to show, or what of it changed.
+
+        Args:
+            since: the sequence number up to which the reader knows all; None: it knows nothing.
+
+        Returns:
+            `sequence` is the number up to which this tells all. `whole` says that it tells
+            everything, as it also does where the reader knows too little. Else `turns` and `stops`
+            are those that changed, and `gone` names the turns that are no longer kept.
+        """
+        with self._lock:
+            forgot = len(self._gone) == self._gone.maxlen and self._gone[0][0] > (since or 0)
+            whole = since is None or since > self.sequence or forgot
+            known = -1 if whole or since is None else since
+            return {
+                "sequence": self.sequence,
+                "whole": whole,
+                "turns": [t.summary() for t in self._turns.values() if t.sequence > known],
+                "gone": [] if whole else [turn for at, turn in self._gone if at > known],
+                "stops": self._stops(known),
+                "totals": self._totals(),
+                "notes": dict(self._notes),
+            }
+
+    def _totals(self) -> Plain:
+        told: dict[str, Any] = {
+            name: int(self._tally.total(metric, **labels)) for name, metric, labels in HEADLINE
+        }
+        told["running"] = sum(turn.state == RUNNING for turn in self._turns.values())
+        return told
+
+    def _stops(self, known: int) -> list[Plain]:
+        return [
+            {"minute": number * 60, "model": model, "stop": stop, "count": count}
+            for number, minute in sorted(self._minutes.items())
+            if minute.sequence > known
+            for (model, stop), count in minute.stops.items()
+        ]

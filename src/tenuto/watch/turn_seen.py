@@ -1,0 +1,155 @@
+"""One turn as its events tell it, while it runs and afterwards, as plain JSON values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenuto.core.event import Event
+from tenuto.core.events import (
+    AttemptEnded,
+    AttemptStarted,
+    RecoveryEnded,
+    RecoveryStarted,
+    StopReasonObserved,
+    TurnEnded,
+    TurnStarted,
+)
+
+Plain = dict[str, Any]
+
+MOST_ATTEMPTS = 100
+"""So many attempts of a turn are kept; further ones are only counted."""
+
+MOST_EVENTS = 300
+"""So many of a turn's other events are kept; further ones are left out."""
+
+RUNNING = "running"
+"""The state of a turn that has not ended."""
+
+
+@dataclass(slots=True)
+class TurnSeen:
+    """What the events of a turn have told so far.
+
+    Attributes:
+        id: the turn's id.
+        started: when its first event came, in seconds since the epoch.
+        last: when its latest event came.
+        provider, model: whom it asks.
+        sequence: the number of the board's change that touched it last.
+        number: of how many attempts was told.
+        start: the fields of `turn_started`; None where that event was not seen.
+        end: the fields of `turn_ended`; None while the turn runs.
+        attempts: each attempt with its `request` (the fields of `attempt_started`), `answer` (of
+            `attempt_ended`) and `decision` (of `stop_reason_observed`); each None until it is told.
+        recoveries: each recovery that began, and how it ended.
+        events: all other events.
+    """
+
+    id: str
+    started: float
+    last: float
+    provider: str
+    model: str
+    sequence: int = 0
+    number: int = 0
+    start: Plain | None = None
+    end: Plain | None = None
+    attempts: dict[int, Plain] = field(default_factory=dict)
+    recoveries: list[Plain] = field(default_factory=list)
+    events: list[Plain] = field(default_factory=list)
+
+    @property
+    def state(self) -> str:
+        """ "running", or how the turn ended; "unread" where its answer was passed on unread."""
+        if self.end is None:
+            return RUNNING
+        return self.end["status"] or "unread"
+
+    def take(self, event: Event) -> None:
+        """Take an event of this turn."""
+        self.last = max(self.last, event.time)
+        self.number = max(self.number, event.attempt)
+        at_s, data = event.time - self.started, event.data
+        match event:
+            case TurnStarted():
+                self.start = data
+            case TurnEnded():
+                self.end = data
+            case AttemptStarted():
+                self._attempt(event, at_s)["request"] = data
+            case AttemptEnded():
+                self._attempt(event, at_s)["answer"] = data
+            case StopReasonObserved():
+                self._attempt(event, at_s)["decision"] = data
+            case RecoveryStarted():
+                if len(self.recoveries) < MOST_ATTEMPTS:
+                    self.recoveries.append({"kind": event.KIND, "at_s": at_s, **data, "end": None})
+            case RecoveryEnded():
+                begun = (r for r in self.recoveries if r["kind"] == event.KIND and not r["end"])
+                if (recovery := next(begun, None)) is not None:
+                    recovery["end"] = {"at_s": at_s, **data}
+            case _:
+                if len(self.events) < MOST_EVENTS:
+                    told = {"name": event.name, "at_s": at_s, "attempt": event.attempt}
+                    self.events.append({**told, "data": data})
+
+    def _attempt(self, event: Event, at_s: float) -> Plain:
+        """The attempt that an event is about. Beyond the bound, one that is not kept."""
+        found = self.attempts.get(event.attempt)
+        if found is None:
+            found = {"number": event.attempt, "at_s": at_s}
+            found |= dict.fromkeys(("request", "answer", "decision"))
+            if len(self.attempts) < MOST_ATTEMPTS:
+                self.attempts[event.attempt] = found
+        return found
+
+    def summary(self) -> Plain:
+        """What a row of a list of turns shows.
+
+        `started` and `last` are in seconds since the epoch. What the turn has not told yet is None.
+        `bars` has the beginning and the duration in seconds, the stop and the kind of recovery of
+        each attempt.
+        """
+        end = self.end or {}
+        counts = [usage for usage in end.get("usage", ()) if usage is not None]
+        return {
+            "turn": self.id,
+            "started": self.started,
+            "last": self.last,
+            "provider": self.provider,
+            "model": self.model,
+            "wire": (self.start or end).get("wire"),
+            "stream": (self.start or end).get("stream"),
+            "host": (self.start or {}).get("host"),
+            "state": self.state,
+            "reason": end.get("reason"),
+            "stop": end.get("stop"),
+            "attempts": end.get("attempts", self.number),
+            "duration_s": end.get("duration_s"),
+            "input_tokens": sum(c["input_tokens"] or 0 for c in counts) if counts else None,
+            "output_tokens": sum(c["output_tokens"] or 0 for c in counts) if counts else None,
+            "recoveries": [recovery["kind"] for recovery in self.recoveries],
+            "bars": [_bar(attempt) for attempt in self.attempts.values()],
+        }
+
+    def detail(self) -> Plain:
+        """The summary with the attempts, the recoveries, the other events and the end."""
+        return {
+            "summary": self.summary(),
+            "attempts": list(self.attempts.values()),
+            "recoveries": self.recoveries,
+            "events": self.events,
+            "end": self.end,
+        }
+
+
+def _bar(attempt: Plain) -> Plain:
+    request, answer = attempt["request"] or {}, attempt["answer"] or {}
+    return {
+        "at_s": attempt["at_s"],
+        "duration_s": answer.get("duration_s"),
+        "stop": answer.get("stop"),
+        "recovery": request.get("recovery"),
+    }

@@ -1,0 +1,59 @@
+"""What a release carries and refuses, on small wheels of their own."""
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import release
+import sbom
+
+METADATA = "Metadata-Version: 2.4\nName: tenuto\nVersion: {}\nProject-URL: Source, {}\n"
+
+
+def wheel(folder: Path, version: str, url: str) -> Path:
+    path = folder / f"tenuto-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"tenuto-{version}.dist-info/METADATA", METADATA.format(version, url))
+    return path
+
+
+def test_an_sbom_names_each_package_once_with_how_it_was_declared_and_for_which_extras() -> None:
+    text = sbom.render(
+        name="tenuto",
+        version="1.2.3",
+        licence="Apache-2.0",
+        summary="It does.",
+        requires=["h11>=0.16"],
+        extras={"one": ["h11", "httpx2>=2"], "two": ["httpx2>=2", "tenuto[one]"]},
+    )
+    told = json.loads(text)
+    assert told["metadata"]["component"]["purl"] == "pkg:pypi/tenuto@1.2.3"
+    required, optional = told["components"]
+    assert (required["name"], required["scope"]) == ("h11", "required")
+    assert required["properties"] == [{"name": "tenuto:requirement", "value": "h11>=0.16"}]
+    assert (optional["name"], optional["scope"]) == ("httpx2", "optional")
+    assert [each["value"] for each in optional["properties"]] == ["httpx2>=2", "one", "two"]
+
+
+def test_a_release_is_published_only_from_a_tag_and_with_settled_addresses(tmp_path: Path) -> None:
+    untagged = wheel(tmp_path, "0.1.0.dev7", "https://example.org")
+    unsettled = wheel(tmp_path, "0.1.0", "https://tenuto.example")
+    right = wheel(tmp_path, "0.2.0rc1", "https://example.org")
+    with pytest.raises(release.Refused, match=r"0\.1\.0\.dev7 is not the version of a tag"):
+        release.checked_metadata(untagged, publish=True)
+    with pytest.raises(release.Refused, match="no settled address for Source"):
+        release.checked_metadata(unsettled, publish=True)
+    assert release.checked_metadata(right, publish=True) == "0.2.0rc1"
+    assert release.checked_metadata(untagged, publish=False) == "0.1.0.dev7"
+
+
+def test_a_wheel_without_an_sbom_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(release.Refused, match="has 0 SBOMs"):
+        release.checked_sbom(wheel(tmp_path, "1.0.0", "https://example.org"))
+
+
+def test_a_command_that_fails_is_named_with_what_it_printed() -> None:
+    with pytest.raises(release.Refused, match=r"(?s)failed:.*no such thing"):
+        release.run(sys.executable, "-c", "raise SystemExit('no such thing')")

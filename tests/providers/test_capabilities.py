@@ -1,0 +1,71 @@
+"""What a provider and a model can do is asked for by name or by URL."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import tenuto
+from tenuto.providers.table import ROWS
+from tenuto.wires.registry import WIRES
+
+pytestmark = pytest.mark.behaviour("N8")
+
+
+@pytest.mark.parametrize("name", [*ROWS.all()])
+def test_every_provider_tells_what_it_can_do(name: str):
+    told = tenuto.capabilities(name, "a-model")
+    assert told.wire == ROWS.all()[name].wire
+    assert told.finishes is not WIRES.all()[told.wire].only_read
+    assert told.stops
+    json.dumps(told.as_dict())
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "expected"),
+    [
+        ("anthropic", "claude-sonnet-4-5", "prefill"),
+        ("anthropic", "claude-opus-4-7", "hint"),
+        ("gemini", "gemini-2.5-pro", "prefill"),
+        ("mistral", "", "prefill"),
+        ("openai", "gpt-4o", "hint"),
+        ("https://nobody.example/v1", "", "hint"),
+    ],
+)
+def test_how_text_is_continued_depends_on_the_model(provider: str, model: str, expected: str):
+    assert tenuto.capabilities(provider, model).continues_by == expected
+
+
+def test_limits_are_those_of_the_model_unless_the_provider_has_its_own():
+    assert tenuto.capabilities("openai", "gpt-4o-2024-08-06").output_tokens == 16_384
+    assert tenuto.capabilities("openai", "who-knows").output_tokens is None
+    lab = tenuto.Provider("lab", "openai-chat", output_tokens=13_000, window_tokens=32_000)
+    before = ROWS.all()
+    tenuto.register_provider(lab)
+    try:
+        told = tenuto.capabilities("lab", "gpt-4o")
+        assert (told.output_tokens, told.window_tokens) == (13_000, 32_000)
+    finally:
+        ROWS._all = before
+
+
+def test_a_url_that_serves_several_wires_is_asked_about_by_wire():
+    url = "https://api.openai.com/v1"
+    assert tenuto.capabilities(url).wire == "openai-chat"
+    assert tenuto.capabilities(url, wire="openai-responses").wire == "openai-responses"
+    assert tenuto.capabilities(f"{url}/responses").wire == "openai-responses"
+    with pytest.raises(
+        tenuto.RegistrationError, match=r"speaks openai-chat, .* not the wire 'tgi'"
+    ):
+        tenuto.capabilities(url, wire="tgi")
+
+
+def test_a_wire_that_is_only_read_is_not_finished():
+    assert not tenuto.capabilities("lm-studio-native").finishes
+
+
+@pytest.mark.parametrize("given", ["", "  ", None, 3])
+def test_what_is_no_name_is_refused(given):
+    with pytest.raises(tenuto.RegistrationError, match="must be a name or a URL"):
+        tenuto.capabilities(given)
