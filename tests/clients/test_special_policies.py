@@ -57,7 +57,7 @@ def test_a_provider_that_no_url_tells_is_unknown_and_has_a_policy_as_well(sim):
 
 def test_a_registered_provider_has_its_own_policy(sim):
     host = sim.base_url.split("/")[2]
-    tenuto.register("lab-of-policies", wire="openai-chat", hosts=[host])
+    tenuto.register_provider(tenuto.Provider("lab-of-policies", "openai-chat", hosts=[host]))
     policy = tenuto.Policy(providers={"lab-of-policies": {"on_incomplete": "error"}})
     with pytest.raises(openai.APIStatusError, match="Tenuto could not finish"):
         chat(sim, policy, "length_always")

@@ -224,7 +224,7 @@ def _check_exceptions(policy: Policy) -> None:
         if name not in known:
             raise PolicyError(
                 f"providers.{shown(name, str)} is not a provider that a base URL tells; those are "
-                f"{', '.join(sorted(known))} (tenuto.register adds one)"
+                f"{', '.join(sorted(known))} (tenuto.register_provider adds one)"
             )
     for changes in (*policy.providers.values(), *policy.models.values()):
         checking.require_packages(policy.changed(changes))
