@@ -19,7 +19,8 @@ MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m ven
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
-  litellm litellm-anthropic llamaindex crewai haystack
+  litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
+  smolagents
 
 .PHONY: help setup model run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel clean
 
