@@ -43,7 +43,8 @@ class Driver:
             self.thread = made.thread
             stop = getattr(made.message.finish_reason, "value", made.message.finish_reason)
             return Answer(str(made), stop)
-        stop, texts = None, []
+        stop = None
+        texts: list[str] = []
 
         async def called(_: Any) -> None:
             texts.clear()  # what was said before a call
