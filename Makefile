@@ -20,7 +20,8 @@ CHECKS := check-format check-lint check-types check-layers check-docs check-beha
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-openai-alone phoenix openllmetry openai-v2
 FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
-  litellm litellm-anthropic llamaindex crewai haystack
+  litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
+  smolagents instructor
 
 .PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 

@@ -207,8 +207,8 @@ Command = SendRequest | ReadMore | StartResponse | SendData | Sleep | RaiseError
 """What a turn asks its driver to do."""
 
 Reply = Head | bytes | ConnectionLost | None
-"""What a driver answers: a `Head` or `ConnectionLost` to `SendRequest`, bytes or `ConnectionLost` to
-`ReadMore`, None to all others."""
+"""What a driver answers: a `Head` or `ConnectionLost` to `SendRequest`, bytes or `ConnectionLost`
+to `ReadMore`, None to all others."""
 
 Run = Generator[Command, Reply, None]
 """A turn, or a part of one."""
