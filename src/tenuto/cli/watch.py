@@ -19,7 +19,7 @@ from tenuto.cli.command_error import CommandError
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, print_json, reason_of, why_unread
 from tenuto.cli.turn_text import text_of
-from tenuto.core.policy import Rule
+from tenuto.core.rule import Rule
 from tenuto.core.stop import printable
 from tenuto.watch import Board, Watch, follow
 from tenuto.watch.access import LOOPBACK
