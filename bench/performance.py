@@ -48,8 +48,8 @@ own and answers with recorded bytes. Each part of the figures runs in a process 
 * **Memory** is the peak that Python allocates for one turn, without what the caller allocates.
 * **A step of the agent** is one request of its loop: 40 tokens of text, a tool call, and the tool.
   The share of HTTP is what the same client needs to send and read the same bytes without an agent.
-* **A turn without an SDK** runs through `tenuto.Turn` without a listener. The table counts its
-  Python calls, which do not depend on the machine, and gives its time in units of
+* **A turn without an SDK** runs through `tenuto.sansio.Turn` without a listener. The table counts
+  its Python calls, which do not depend on the machine, and gives its time in units of
   `sum(range(1000))`.
 * **Listening** is measured on healthy turns. Each turn that somebody hears of runs through the
   machine, while an unheard one takes a shorter path.

@@ -20,7 +20,15 @@ from tenuto import Policy
 from tenuto.core.fault import FaultKind
 from tenuto.core.report import Report
 from tenuto.providers.learned import Learned
-from tenuto.turn.commands import Head, Lost, Open, Read, Request, Transmit, Write
+from tenuto.turn.commands import (
+    ConnectionLost,
+    Head,
+    ReadMore,
+    Request,
+    SendData,
+    SendRequest,
+    StartResponse,
+)
 from tenuto.turn.engine import Engine
 from tenuto.turn.short_stream import ShortStream
 from tenuto.turn.watch import nobody
@@ -116,13 +124,13 @@ def _must_be_whole(engine: Engine, request: Request, body: bytes) -> None:
     command, seen, sent = run.send(None), b"", 0
     while True:
         reply = None
-        if isinstance(command, Transmit | Read):
-            sent += isinstance(command, Transmit)
+        if isinstance(command, SendRequest | ReadMore):
+            sent += isinstance(command, SendRequest)
             assert replies, "a body that is whole is asked for once"
             reply = replies.pop(0)
-        elif isinstance(command, Open):
+        elif isinstance(command, StartResponse):
             assert command.head == _HEAD
-        elif isinstance(command, Write):
+        elif isinstance(command, SendData):
             seen += command.data
         try:
             command = run.send(reply)
@@ -174,7 +182,7 @@ def _check_stream(wire: Wire, data: bytes, mutations: int, draw: random.Random, 
         size = draw.randint(1, (most + 1) * (8 if draw.random() < 0.3 else 1))
         pieces.append(data[at : at + size])
         at += size
-    ends = Lost(FaultKind.CONNECTION, ConnectionError()) if draw.random() < 0.1 else b""
+    ends = ConnectionLost(FaultKind.CONNECTION, ConnectionError()) if draw.random() < 0.1 else b""
     engine = Engine(_LEAST) if draw.random() < 0.05 else draw.choice(_QUIET)
     around = engine.around
     for_machine = Engine(
@@ -210,11 +218,11 @@ def _played(run: Any, pieces: list[bytes], ends: Any) -> tuple[Any, ...]:
         except StopIteration:
             break
         reply = None
-        if isinstance(command, Transmit):
+        if isinstance(command, SendRequest):
             sent.append(_OWN_ID.sub(b"t-own", command.body))
             left = iter([*pieces, ends]) if len(sent) == 1 else iter([*pieces, b""])
             reply = _STREAM_HEAD
-        elif isinstance(command, Read):
+        elif isinstance(command, ReadMore):
             progress.append(len(seen))
             reply = next(left, b"")
             while command.take is not None and isinstance(reply, bytes) and reply:
@@ -223,9 +231,9 @@ def _played(run: Any, pieces: list[bytes], ends: Any) -> tuple[Any, ...]:
                 seen += out
                 progress.append(len(seen))
                 reply = next(left, b"")
-        elif isinstance(command, Open):
+        elif isinstance(command, StartResponse):
             opened.append(command.head.without(b"x-tenuto-turn"))
-        elif isinstance(command, Write):
+        elif isinstance(command, SendData):
             seen += command.data
     return sent, _OWN_ID.sub(b"t-own", seen), opened, progress
 

@@ -77,7 +77,7 @@ def by_turn(
     forget()
     played = Played()
     try:
-        turn = tenuto.Turn(
+        turn = tenuto.sansio.Turn(
             "POST", asked.url, asked.headers, asked.body, policy=policy,
             on_event=played.events.append if watched else None, timeout_s=TIMEOUT_S,
         )  # fmt: skip
@@ -89,27 +89,27 @@ def by_turn(
     while (command := turn.next(reply)) is not None:
         reply = None
         match command:
-            case tenuto.Transmit(headers, body):
+            case tenuto.sansio.SendRequest(headers, body):
                 named = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in headers)
                 played.begun_at.append(played.written)
                 answer = played.answer(far, Request(asked.url, named, body))
                 pieces = _replies(answer)
                 encoded = tuple((k.encode(), v.encode("latin-1")) for k, v in answer.headers)
-                reply = tenuto.Head(answer.status, encoded)
-            case tenuto.Read():
+                reply = tenuto.sansio.Head(answer.status, encoded)
+            case tenuto.sansio.ReadMore():
                 played.progress.append(len(played.received))
                 reply = next(pieces)
-            case tenuto.Open(head):
+            case tenuto.sansio.StartResponse(head):
                 named = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in head.headers)
                 played.head = (head.status, list(named))
                 played.closed = close_behind == 0
-            case tenuto.Write(data):
+            case tenuto.sansio.SendData(data):
                 played.received += data
                 played.written += 1
                 played.closed = played.written == close_behind
-            case tenuto.Wait(seconds):
+            case tenuto.sansio.Sleep(seconds):
                 played.sent.append(seconds)
-            case tenuto.Reraise(error):
+            case tenuto.sansio.RaiseError(error):
                 played.raised = f"{type(error).__name__}: {error}"
                 played.closed = True
         if played.closed:
@@ -121,7 +121,9 @@ def by_turn(
 
 def _replies(answer: Answer) -> Iterator[Any]:
     yield from answer.pieces
-    lost = tenuto.Lost(tenuto.FaultKind.CONNECTION, ConnectionError("the far side broke off"))
+    lost = tenuto.sansio.ConnectionLost(
+        tenuto.FaultKind.CONNECTION, ConnectionError("the far side broke off")
+    )
     yield from itertools.repeat(lost if answer.lost else b"")
 
 

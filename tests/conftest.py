@@ -20,9 +20,10 @@ settings.load_profile("house")
 # two. Tests speak plain HTTP on loopback, so one authority will do; it has signed nothing.
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "nobody.pem")
 
-# Drivers of frameworks live in environments of their own, where `make frameworks` runs them. Servers are
-# programs that tests start; looking for examples in their docstrings would import mcp in each worker.
-collect_ignore_glob = ["frameworks/*.py", "agent/*mcp_server.py"]
+# Drivers of frameworks live in environments of their own, where `make frameworks` runs them, and so do
+# products of observability (`make observability`). Servers are programs that tests start; looking for
+# examples in their docstrings would import mcp in each worker.
+collect_ignore_glob = ["frameworks/*.py", "observability/*.py", "agent/*mcp_server.py"]
 
 
 @pytest.fixture(scope="session")

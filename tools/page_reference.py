@@ -26,10 +26,12 @@ MODULES = (
     "tenuto.agent",
     "tenuto.agent.events",
     "tenuto.agent.files",
+    "tenuto.sansio",
     "tenuto.litellm",
     "tenuto.sim",
     "tenuto.telemetry",
     "tenuto.telemetry.opentelemetry",
+    "tenuto.watch",
 )
 """Modules whose names are public; a name that an earlier one has too stands there."""
 
@@ -72,7 +74,8 @@ def _title(module: str, name: str) -> str:
 def _names(module: str) -> list[str]:
     before = {name for earlier in MODULES[: MODULES.index(module)] for name in _names(earlier)}
     names = sorted(import_module(module).__all__, key=str.lower)
-    return [name for name in names if not name.startswith("__") and name not in before]
+    own = [name for name in names if not name.startswith("__") and name not in before]
+    return [name for name in own if not inspect.ismodule(getattr(import_module(module), name))]
 
 
 def _constant(module: str, name: str) -> Iterator[str]:

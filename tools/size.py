@@ -5,8 +5,9 @@
     python tools/size.py --json     # both, for machines
 
 Code is a line that holds neither nothing, nor a comment, nor a part of a docstring. The walk plays
-a streamed Chat answer that the output limit cuts, and the rest of it, through `tenuto.Turn`, after
-one such turn whose lessons and caches are kept, and counts each named function of the package once.
+a streamed Chat answer that the output limit cuts, and the rest of it, through `tenuto.sansio.Turn`,
+after one such turn whose lessons and caches are kept, and counts each named function of the package
+once.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ def wires() -> dict[str, dict[str, Size]]:
 
 def walked() -> Counter[str]:
     """Return how many functions of each file one cut streamed Chat answer enters."""
-    from tenuto import Policy, Turn
+    from tenuto import Policy
+    from tenuto.sansio import Turn
     from tenuto.turn.scripted import Script, Scripted
 
     def chunk(delta: object, finish: str | None = None) -> bytes:
@@ -124,10 +126,10 @@ def walked() -> Counter[str]:
         while (command := turn.next(reply)) is not None:  # type: ignore[arg-type]
             reply = None
             match type(command).__name__:
-                case "Transmit":
+                case "SendRequest":
                     upstream: Any = provider.connect(command)  # type: ignore[arg-type]
                     reply = upstream.head
-                case "Read":
+                case "ReadMore":
                     reply = upstream.read()
 
     play()

@@ -1,4 +1,4 @@
-"""A healthy turn through `tenuto.Turn`, without a listener: Python calls beside time.
+"""A healthy turn through `tenuto.sansio.Turn`, without a listener: Python calls beside time.
 
 How many functions are called does not depend on the machine. Time is told in units of
 `sum(range(1000))`, measured in the same run. "Each further event" is what a stream of twice as many
@@ -163,19 +163,19 @@ _POLICY = tenuto.Policy()
 
 def turn(url: str, body: bytes, kind: bytes, pieces: list[bytes]) -> bytes:
     """Drive one turn, and return what the caller is given."""
-    head = tenuto.Head(200, ((b"content-type", kind), *_ANSWERED))
-    made = tenuto.Turn("POST", url, _HEADERS, body, policy=_POLICY)
+    head = tenuto.sansio.Head(200, ((b"content-type", kind), *_ANSWERED))
+    made = tenuto.sansio.Turn("POST", url, _HEADERS, body, policy=_POLICY)
     left, seen = iter(pieces), []
     reply: Any = None
-    step, read = made.next, tenuto.Read
+    step, read = made.next, tenuto.sansio.ReadMore
     while (command := step(reply)) is not None:
         if type(command) is read:
             reply = next(left, b"")
-        elif type(command) is tenuto.Write:
+        elif type(command) is tenuto.sansio.SendData:
             seen.append(command.data)
             reply = None
         else:
-            reply = head if type(command) is tenuto.Transmit else None
+            reply = head if type(command) is tenuto.sansio.SendRequest else None
     return b"".join(seen)
 
 

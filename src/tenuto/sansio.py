@@ -24,16 +24,16 @@ from tenuto.providers.learned import Learned
 from tenuto.turn.commands import (
     Command,
     Commands,
+    ConnectionLost,
     Head,
-    Lost,
-    Open,
-    Read,
+    RaiseError,
+    ReadMore,
     Reply,
     Request,
-    Reraise,
-    Transmit,
-    Wait,
-    Write,
+    SendData,
+    SendRequest,
+    Sleep,
+    StartResponse,
 )
 from tenuto.turn.engine import Engine
 from tenuto.turn.record import TurnRequest
@@ -41,6 +41,20 @@ from tenuto.turn.redaction import Redactor
 from tenuto.turn.short import Short
 from tenuto.turn.watch import Watch, nobody
 from tenuto.wires.registry import wires
+
+__all__ = [
+    "Command",
+    "ConnectionLost",
+    "Head",
+    "RaiseError",
+    "ReadMore",
+    "Reply",
+    "SendData",
+    "SendRequest",
+    "Sleep",
+    "StartResponse",
+    "Turn",
+]
 
 _learned = Learned()
 
@@ -76,18 +90,18 @@ def _engines_of(policy: Policy | None) -> _Engines:
 
 
 REPLIES: dict[type, tuple[type, ...]] = {
-    Transmit: (Head, Lost),
-    Read: (bytes, Lost),
-    Open: (type(None),),
-    Write: (type(None),),
-    Wait: (type(None),),
-    Reraise: (type(None),),
+    SendRequest: (Head, ConnectionLost),
+    ReadMore: (bytes, ConnectionLost),
+    StartResponse: (type(None),),
+    SendData: (type(None),),
+    Sleep: (type(None),),
+    RaiseError: (type(None),),
 }
 """What each command is answered with."""
 
 _PLAIN_REPLIES: dict[type, frozenset[type]] = {
     type(None): frozenset({type(None)}),
-    **{command: frozenset(replies) - {Lost} for command, replies in REPLIES.items()},
+    **{command: frozenset(replies) - {ConnectionLost} for command, replies in REPLIES.items()},
 }
 """The same without what comes seldom, and is looked at more closely."""
 
@@ -98,17 +112,19 @@ class Turn:
     `next()` gives a command; carry it out and give the reply to the following `next()`, until it
     gives None:
 
-    - `Transmit(headers, body, edited, timeout_s, within_s)`: send this request to the turn's URL,
-      closing the response before it; reply with its `Head(status, headers)`, or with
-      `Lost(kind, error)`.
-    - `Read()`: read on; reply with the bytes as they came, b"" at the end, or `Lost`. Its `take`
-      may be left aside: it saves a driver of many streams a step for each event.
+    - `SendRequest(headers, body, edited, timeout_s, within_s)`: send this request to the turn's
+      URL, closing the response before it; reply with its `Head(status, headers)`, or with
+      `ConnectionLost(kind, error)`.
+    - `ReadMore()`: read on; reply with the bytes as they came, b"" at the end, or
+      `ConnectionLost`. Its `take` may be left aside: it saves a driver of many streams a step for
+      each event.
     - Both may bound the wait: `within_s()` tells how many seconds are left. Where nothing came by
-      then, reply with a `Lost` whose kind is `FaultKind.TIMEOUT`.
-    - `Open(head)`, then `Write(data, last)`: what the caller is to see; no reply. With `last` all
-      is said, whatever still follows.
-    - `Wait(seconds)`: wait; no reply.
-    - `Reraise(error)`: the connection failed before anything came; raise the error, or try again.
+      then, reply with a `ConnectionLost` whose kind is `FaultKind.TIMEOUT`.
+    - `StartResponse(head)`, then `SendData(data, last)`: what the caller is to see; no reply. With
+      `last` all is said, whatever still follows.
+    - `Sleep(seconds)`: wait; no reply.
+    - `RaiseError(error)`: the connection failed before anything came; raise the error, or try
+      again.
 
     Args:
         method: the request's method.
@@ -135,12 +151,12 @@ class Turn:
     >>> while (command := turn.next(reply)) is not None:
     ...     reply = None
     ...     match command:
-    ...         case Transmit():
+    ...         case SendRequest():
     ...             upstream = provider.connect(command)
     ...             reply = upstream.head
-    ...         case Read():
+    ...         case ReadMore():
     ...             reply = upstream.read()
-    ...         case Write(data):
+    ...         case SendData(data):
     ...             seen.append(data)
     >>> b"Half of it and the rest." in b"".join(seen)
     True
@@ -183,7 +199,7 @@ class Turn:
         else:
             self._run = self._told = taken
         self._asked: Command | None = None
-        self._reading: Read | None = None  # takes what comes without the run
+        self._reading: ReadMore | None = None  # takes what comes without the run
         self._over = False
 
     def next(self, reply: Reply = None) -> Command | None:
@@ -206,7 +222,7 @@ class Turn:
             if kind is bytes and reply and self._asked is reading:
                 out = reading.take(reply)  # type: ignore[misc, arg-type]
                 if out:
-                    written = self._asked = Write(out)
+                    written = self._asked = SendData(out)
                     return written
                 if out is not None:
                     return reading
@@ -223,7 +239,7 @@ class Turn:
             self._asked = None
             self._run.close()
             return None
-        self._reading = asked if type(asked) is Read and asked.take is not None else None
+        self._reading = asked if type(asked) is ReadMore and asked.take is not None else None
         return asked
 
     def close(self) -> None:
@@ -252,7 +268,7 @@ class Turn:
             raise TurnError(f"the reply to {asked} must be {words}, not {type(reply).__name__}")
         if isinstance(reply, Head) and not _is_sound(reply):
             raise TurnError("a Head needs a status number and a tuple of pairs of bytes")
-        if isinstance(reply, Lost) and not (
+        if isinstance(reply, ConnectionLost) and not (
             isinstance(reply.kind, FaultKind) and isinstance(reply.error, Exception)
         ):
             raise TurnError("a Lost needs a FaultKind and the exception that was raised")

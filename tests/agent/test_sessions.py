@@ -235,7 +235,7 @@ def test_a_file_that_does_not_fit_is_told_and_left_as_it_is(tmp_path: Path, name
     content, told = BAD[name]
     path = tmp_path / "s.jsonl"
     path.write_bytes(content)
-    with pytest.raises(tenuto.AgentError) as caught:
+    with pytest.raises(tenuto.agent.AgentError) as caught:
         Session(path)
     assert told in str(caught.value)
     assert str(path) in str(caught.value)
@@ -244,19 +244,19 @@ def test_a_file_that_does_not_fit_is_told_and_left_as_it_is(tmp_path: Path, name
 
 
 def test_what_is_no_file_or_in_use_or_closed_is_told(tmp_path: Path) -> None:
-    with pytest.raises(tenuto.AgentError, match="cannot be opened"):
+    with pytest.raises(tenuto.agent.AgentError, match="cannot be opened"):
         Session(tmp_path)
-    with pytest.raises(tenuto.AgentError, match="cannot be opened: No such file"):
+    with pytest.raises(tenuto.agent.AgentError, match="cannot be opened: No such file"):
         Session(tmp_path / "none" / "s.jsonl")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(tenuto.AgentError, match="is not a regular file"):
+        with pytest.raises(tenuto.agent.AgentError, match="is not a regular file"):
             Session(tmp_path / "pipe")
     session = Session(tmp_path / "s.jsonl")
-    with pytest.raises(tenuto.AgentError, match="in use by another"):
+    with pytest.raises(tenuto.agent.AgentError, match="in use by another"):
         Session(tmp_path / "s.jsonl")
     session.close()
-    with pytest.raises(tenuto.AgentError, match="is closed"):
+    with pytest.raises(tenuto.agent.AgentError, match="is closed"):
         session.transcript.add(User("Hi"))
     assert session.rows == ()
     assert opened(tmp_path / "s.jsonl") == ((), ())
@@ -271,7 +271,7 @@ def test_a_line_that_does_not_fit_on_the_disk_is_not_half_written(tmp_path: Path
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-        with pytest.raises(tenuto.AgentError, match="cannot be written: File too large"):
+        with pytest.raises(tenuto.agent.AgentError, match="cannot be written: File too large"):
             session.transcript.add(User("x" * 500))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -311,7 +311,7 @@ def test_on_every_wire_a_conversation_goes_on_from_its_file_as_from_memory(
     with Simulator() as sim:
         base = sim.root_url + below.get(wire, "")
         model = Model(f"{wire}:m", base_url=base, api_key="k", headers=headers)
-        with tenuto.Agent(model, tools=[write_file]) as agent:
+        with tenuto.agent.Agent(model, tools=[write_file]) as agent:
             with Session(path) as session:
                 chat = agent.conversation(session)
                 chat.run("Write it.")
@@ -345,7 +345,7 @@ def test_a_conversation_that_was_shortened_reads_back_as_it_went_on(tmp_path: Pa
     path = tmp_path / "s.jsonl"
     with Simulator() as sim:
         model = Model("openai-chat:m", base_url=sim.base_url, context_window_tokens=400)
-        with Session(path) as session, tenuto.Agent(model, tools=[write_file]) as agent:
+        with Session(path) as session, tenuto.agent.Agent(model, tools=[write_file]) as agent:
             chat = agent.conversation(session)
             for number in range(6):
                 assert chat.run(f"Tell me more, part {number}.").ok
@@ -373,7 +373,7 @@ async def test_a_turn_that_is_cancelled_while_calls_run_reads_back_as_it_went_on
 
     with Simulator() as sim:
         model = Model("openai-chat:sim/tools", base_url=sim.base_url)
-        with Session(path) as session, tenuto.Agent(model, tools=[fetch]) as agent:
+        with Session(path) as session, tenuto.agent.Agent(model, tools=[fetch]) as agent:
             chat = agent.conversation(session)
             running = asyncio.ensure_future(chat.arun("Go."))
             with pytest.raises(asyncio.CancelledError):

@@ -44,7 +44,7 @@ BASE = "http://127.0.0.1:1"
     ids=repr,
 )
 def test_a_model_that_cannot_be_asked_is_refused_when_it_is_made(wrong: dict[str, Any]) -> None:
-    with pytest.raises(tenuto.AgentError) as raised:
+    with pytest.raises(tenuto.agent.AgentError) as raised:
         Model("openai-chat:m", **wrong)
     assert "sk-" not in str(raised.value)
 
@@ -65,7 +65,7 @@ def test_a_model_that_invoke_model_takes_in_a_form_of_its_own_is_sent_to_convers
     name: str,
 ) -> None:
     for provider, other in (("bedrock-invoke", "bedrock-converse"), ("aws-invoke", "aws-converse")):
-        with pytest.raises(tenuto.AgentError) as raised:
+        with pytest.raises(tenuto.agent.AgentError) as raised:
             Model(f"{provider}:{name}", base_url=BASE)
         said = f"the agent cannot call {name} on bedrock-invoke; call it as {other}:{name}"
         assert str(raised.value) == said
@@ -134,7 +134,7 @@ def test_a_second_turn_waits_for_the_end_of_the_first() -> None:
         chat = agent.conversation()
         first = chat.stream("One, please.")
         next(first)
-        with pytest.raises(tenuto.AgentError, match="is still running"):
+        with pytest.raises(tenuto.agent.AgentError, match="is still running"):
             chat.run("Two, please.")
         list(first)
         assert chat.result is not None
@@ -196,7 +196,7 @@ def test_a_key_that_a_refusal_repeats_is_taken_out() -> None:
 def test_a_wait_that_the_provider_asks_for_is_no_longer_than_the_turn() -> None:
     refusal = {"error": {"message": "Slow down.", "type": "x", "code": "rate_limit_exceeded"}}
     with answering(429, {"retry-after": "100"}, refusal) as (base, asked):
-        limits = tenuto.Limits(timeout_s=2)
+        limits = tenuto.agent.Limits(timeout_s=2)
         with Agent(Model("openai-chat:m", base_url=base), limits=limits) as agent:
             result = agent.run("Hello.")
     assert (result.status, len(asked)) == ("failed", 1)

@@ -215,14 +215,14 @@ import sys, time
 import tenuto
 from pathlib import Path
 
-@tenuto.tool
+@tenuto.agent.tool
 def deploy(place: str = "") -> str:
     Path("running").touch()
     time.sleep(60)
     return "done"
 
-model = tenuto.Model("openai-chat:sim/tool", base_url=sys.argv[1])
-with tenuto.Session("work.jsonl") as session, tenuto.Agent(model, tools=[deploy]) as agent:
+model = tenuto.agent.Model("openai-chat:sim/tool", base_url=sys.argv[1])
+with tenuto.agent.Session("work.jsonl") as session, tenuto.agent.Agent(model, tools=[deploy]) as agent:
     agent.conversation(session).run("Deploy it.")
 """
 

@@ -139,6 +139,14 @@ def raw(turn: Any, way: str, **more: Any) -> tuple[Any, str]:
     return turn.loop.run_until_complete(ask())  # type: ignore[no-any-return]
 
 
+@pytest.mark.behaviour("P1")
+@pytest.mark.parametrize("answers", [[R("A")], [R("A", MAX), R("B")]], ids=["one", "two"])
+def test_a_whole_body_names_its_turn_where_somebody_listens(play, way, answers):
+    turn = play(*answers)
+    headers, _ = raw(turn, way)
+    assert headers["x-tenuto-turn"] == turn.events[-1].turn
+
+
 @pytest.mark.behaviour("C19")
 def test_what_was_billed_stands_in_a_header_of_a_whole_body(play, way):
     turn = play(R("A", MAX, tokens=7, input_tokens=30), R("B", tokens=5, input_tokens=44))

@@ -13,7 +13,7 @@ from support.replay.openai_chat import FILES, MAX, SAFETY, TOOL, Call, R
 import tenuto
 from tenuto.core.outcome import Outcome
 from tenuto.sim import Simulator
-from tenuto.turn.commands import Head, Open, Read, Request, Transmit
+from tenuto.turn.commands import Head, ReadMore, Request, SendRequest, StartResponse
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted
@@ -235,14 +235,14 @@ def test_a_further_attempt_offers_no_piece_to_the_driver_so_that_its_time_is_loo
     replies: Iterator[Any] = iter([json_head, empty, b"", stream_head, event, event, b""])
     offers: list[object] = []
     command = run.send(None)
-    while not isinstance(command, Open):
-        if isinstance(command, Read):
+    while not isinstance(command, StartResponse):
+        if isinstance(command, ReadMore):
             offers.append(command.take)
-        answered = isinstance(command, Transmit | Read)
+        answered = isinstance(command, SendRequest | ReadMore)
         command = run.send(next(replies) if answered else None)
     for _ in range(2):
         command = run.send(None)
-        while not isinstance(command, Read):
+        while not isinstance(command, ReadMore):
             command = run.send(None)
         offers.append(command.take)
         run.send(next(replies))  # an event

@@ -172,12 +172,12 @@ def test_the_header_works_through_a_bare_http_client(sim):
 def test_a_turn_without_io_takes_the_header_as_well():
     body = json.dumps({"model": "m", "messages": MESSAGES}).encode()
     url = "https://host/v1/chat/completions"
-    turn = tenuto.Turn("POST", url, [("x-tenuto", "empty_retries=0")], body)
+    turn = tenuto.sansio.Turn("POST", url, [("x-tenuto", "empty_retries=0")], body)
     command = turn.next()
-    assert isinstance(command, tenuto.Transmit)
+    assert isinstance(command, tenuto.sansio.SendRequest)
     assert command.headers == ()
     with pytest.raises(tenuto.PolicyError, match="empty_retries is 99"):
-        tenuto.Turn("POST", url, [("x-tenuto", "empty_retries=99")], body)
+        tenuto.sansio.Turn("POST", url, [("x-tenuto", "empty_retries=99")], body)
 
 
 # --- what the owner allows ----------------------------------------------------------------------
@@ -265,8 +265,10 @@ def test_a_block_may_be_entered_again_and_is_no_decorator(asker):
 
 
 def test_a_block_holds_for_an_agent(sim):
-    model = tenuto.Model("openai-chat:sim/length_always", base_url=sim.base_url, api_key="none")
-    with tenuto.Agent(model, policy=tenuto.Policy()) as agent:
+    model = tenuto.agent.Model(
+        "openai-chat:sim/length_always", base_url=sim.base_url, api_key="none"
+    )
+    with tenuto.agent.Agent(model, policy=tenuto.Policy()) as agent:
         agent.run("Why?")
         before = len(sim.requests)
         sim.forget()

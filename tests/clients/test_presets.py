@@ -84,14 +84,14 @@ def test_a_preset_waits_as_long_as_its_user_can(policy, waits_s):
 def waited_s(policy: tenuto.Policy, told_s: int) -> float:
     """How long a turn waits where the second attempt is answered with this Retry-After."""
     body = json.dumps({"model": "m", **ASK}).encode()
-    turn = tenuto.Turn("POST", "https://host/v1/chat/completions", [], body, policy=policy)
-    good = tenuto.Head(200, ((b"content-type", b"application/json"),))
-    busy = tenuto.Head(429, ((b"retry-after", b"%d" % told_s),))
+    turn = tenuto.sansio.Turn("POST", "https://host/v1/chat/completions", [], body, policy=policy)
+    good = tenuto.sansio.Head(200, ((b"content-type", b"application/json"),))
+    busy = tenuto.sansio.Head(429, ((b"retry-after", b"%d" % told_s),))
     replies: list[Any] = [good, CUT, b"", busy, b'{"error":{"message":"busy"}}', b""]
     command = turn.next()
-    while isinstance(command, (tenuto.Transmit, tenuto.Read)) and replies:
+    while isinstance(command, (tenuto.sansio.SendRequest, tenuto.sansio.ReadMore)) and replies:
         command = turn.next(replies.pop(0))
-    while isinstance(command, (tenuto.Open, tenuto.Write)):
+    while isinstance(command, (tenuto.sansio.StartResponse, tenuto.sansio.SendData)):
         return 0.0
     turn.close()
-    return command.seconds if isinstance(command, tenuto.Wait) else 0.0
+    return command.seconds if isinstance(command, tenuto.sansio.Sleep) else 0.0

@@ -111,5 +111,5 @@ def test_a_healthy_turn_of_a_special_model_stays_on_the_short_path():
     body = json.dumps({"model": "m", "messages": MESSAGES}).encode()
     url = "https://api.openai.com/v1/chat/completions"
     for _ in range(2):
-        turn = tenuto.Turn("POST", url, [], body, policy=policy)
+        turn = tenuto.sansio.Turn("POST", url, [], body, policy=policy)
         assert type(turn._told).__name__ == "Short"

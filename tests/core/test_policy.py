@@ -236,7 +236,7 @@ def test_every_setting_belongs_to_a_group_and_stands_beside_the_others_of_it() -
     groups = [rule.group for rule in RULES.values()]
     assert list(dict.fromkeys(groups)) == list(GROUPS)
     assert groups == sorted(groups, key=list(GROUPS).index)
-    assert set(OBSERVING) == {"events", *(key for key in RULES if key.startswith("capture"))}
+    assert set(OBSERVING) == {key for key in RULES if key.startswith("capture")} | {"events"}
 
 
 @pytest.mark.behaviour("P3")

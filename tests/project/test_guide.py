@@ -43,7 +43,7 @@ A_REQUEST = {
     "body": b'{"model":"gpt-5-mini","messages":[{"role":"user","content":"Why?"}]}',
 }
 """What the README's first example takes for given."""
-CLIENTS = (openai.OpenAI, anthropic.Anthropic, genai.Client, httpx2.Client, tenuto.Agent)
+CLIENTS = (openai.OpenAI, anthropic.Anthropic, genai.Client, httpx2.Client, tenuto.agent.Agent)
 NOT_RUN = ("text", "mermaid")
 
 

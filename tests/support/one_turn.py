@@ -1,4 +1,4 @@
-"""One `tenuto.Turn` over scripted answers."""
+"""One `tenuto.sansio.Turn` over scripted answers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tenuto.turn.scripted import Script, Scripted
 class Shown:
     """What the caller of a turn was given; `head` is None where it was given none."""
 
-    head: tenuto.Head | None = None
+    head: tenuto.sansio.Head | None = None
     body: bytes = b""
 
 
-def drive(turn: tenuto.Turn, script: Script) -> Shown:
+def drive(turn: tenuto.sansio.Turn, script: Script) -> Shown:
     """Drive a turn to its end."""
     shown = Shown()
     reply: Any = None
@@ -27,14 +27,18 @@ def drive(turn: tenuto.Turn, script: Script) -> Shown:
     while (command := turn.next(reply)) is not None:
         reply = None
         match command:
-            case tenuto.Transmit():
+            case tenuto.sansio.SendRequest():
                 upstream = script.connect(command)
-                reply = upstream if isinstance(upstream, tenuto.Lost) else upstream.head
-            case tenuto.Read():
+                reply = (
+                    upstream
+                    if isinstance(upstream, tenuto.sansio.ConnectionLost)
+                    else upstream.head
+                )
+            case tenuto.sansio.ReadMore():
                 reply = upstream.read()
-            case tenuto.Open(head):
+            case tenuto.sansio.StartResponse(head):
                 shown.head = head
-            case tenuto.Write(data):
+            case tenuto.sansio.SendData(data):
                 shown.body += data
     return shown
 
@@ -51,7 +55,7 @@ class Played:
     ) -> None:
         self.events: list[tenuto.Event] = []
         script = Script(*answers)
-        turn = tenuto.Turn(
+        turn = tenuto.sansio.Turn(
             "POST",
             url,
             [],

@@ -41,6 +41,8 @@ def chat(
 ) -> str:
     """Run one turn, and return the text that its caller got; "" where that was an error."""
     body = {"model": model, "messages": [{"role": "user", "content": PROMPT}]}
-    turn = tenuto.Turn("POST", URL, [], json.dumps(body).encode(), policy=policy, on_event=on_event)
+    turn = tenuto.sansio.Turn(
+        "POST", URL, [], json.dumps(body).encode(), policy=policy, on_event=on_event
+    )
     choices = json.loads(drive(turn, Script(*answers)).body).get("choices")
     return choices[0]["message"]["content"] if choices else ""

@@ -153,17 +153,20 @@ def test_the_level_of_the_logger_chooses_the_lines(records):
 
 
 def test_what_nobody_meant_to_finish_is_no_warning(records):
-    turn, reply = tenuto.Turn("POST", URL, [("x-tenuto", "off")], ASKED, policy=POLICY), None
+    turn, reply = tenuto.sansio.Turn("POST", URL, [("x-tenuto", "off")], ASKED, policy=POLICY), None
     pieces = iter([*CUT.pieces, b""])
     while (command := turn.next(reply)) is not None:
-        replies = {tenuto.Transmit: lambda: CUT.head, tenuto.Read: lambda: next(pieces)}
+        replies = {
+            tenuto.sansio.SendRequest: lambda: CUT.head,
+            tenuto.sansio.ReadMore: lambda: next(pieces),
+        }
         reply = replies.get(type(command), lambda: None)()
     assert levels(records) == [("INFO", "turn left_alone: left_alone")]
 
 
 def test_a_caller_who_leaves_is_told_nothing_of_the_turn(records):
     for listener in (None, LogLines()):
-        turn = tenuto.Turn("POST", URL, [], ASKED, policy=POLICY, on_event=listener)
+        turn = tenuto.sansio.Turn("POST", URL, [], ASKED, policy=POLICY, on_event=listener)
         turn.next()
         turn.close()
     assert records == []

@@ -20,7 +20,7 @@ from tenuto.telemetry.metrics import (
     Names,
 )
 from tenuto.telemetry.tally import Tally
-from tenuto.turn.commands import Lost
+from tenuto.turn.commands import ConnectionLost
 
 
 def test_each_row_of_the_table_is_in_order() -> None:
@@ -93,7 +93,7 @@ def test_a_turn_that_ends_cut_without_a_continuation_is_counted_as_an_exit() -> 
 @pytest.mark.behaviour("P6")
 def test_a_stall_is_counted_by_whether_the_head_had_come() -> None:
     tally = Tally()
-    silent = Lost(FaultKind.TIMEOUT, TimeoutError("silent"))
+    silent = ConnectionLost(FaultKind.TIMEOUT, TimeoutError("silent"))
     stalled = replace(answer("One "), pieces=(silent,))
     chat(stalled, answer("One."), on_event=Metrics(tally))
     assert tally.total("tenuto_stalls_total", phase="body") == 1

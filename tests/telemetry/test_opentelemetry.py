@@ -175,8 +175,9 @@ def test_a_turn_of_three_requests_is_one_client_span_with_a_child_for_each(
         {"gen_ai.request.model": "sim", "gen_ai.system": "openai"},
         {"openinference.span.kind": "LLM"},
         {"llm.request.type": "chat"},
+        {"langfuse.observation.type": "generation"},
     ],
-    ids=["genai", "logfire", "openinference", "openllmetry"],
+    ids=["genai", "logfire", "openinference", "openllmetry", "langfuse"],
 )
 def test_under_an_inference_span_the_turn_is_told_there(
     world: World, out: Collected, mode: str, way: str, marked: dict[str, str]
@@ -201,6 +202,7 @@ def test_under_an_inference_span_the_turn_is_told_there(
         {"http.request.method": "GET"},
         {"gen_ai.operation.name": "invoke_agent", "gen_ai.request.model": "sim"},
         {"openinference.span.kind": "AGENT", "llm.model_name": "sim"},
+        {"langfuse.observation.type": "agent", "gen_ai.request.model": "sim"},
         {"gen_ai.agent.name": "a", "gen_ai.request.model": "sim"},
     ],
 )

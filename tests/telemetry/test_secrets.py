@@ -158,28 +158,30 @@ def scripted(answer: Answer, mode: str) -> Scripted:
     """An answer as a script has it."""
     reply = answer.reply({"model": "sim", "stream": mode == "stream"})
     kind = (b"content-type", reply.content_type.encode())
-    return Scripted(tenuto.Head(reply.status, (kind,)), (reply.body,))
+    return Scripted(tenuto.sansio.Head(reply.status, (kind,)), (reply.body,))
 
 
 OWN_ERROR = "Tenuto could not finish this turn"
 """What an error begins with that Tenuto wrote; all others have the provider's bytes (P8)."""
 
 
-def run(turn: tenuto.Turn, script: Script) -> str:
+def run(turn: tenuto.sansio.Turn, script: Script) -> str:
     """Drive a turn to its end, and return what Tenuto wrote of its own: errors, "" where none."""
     got = drive(turn, script)
     shown = repr(got.head and got.head.headers) + got.body.decode()
     return shown if OWN_ERROR in shown else ""
 
 
-def begun(wire: Wire, mode: str, policy: tenuto.Policy, hear: Any) -> tenuto.Turn:
+def begun(wire: Wire, mode: str, policy: tenuto.Policy, hear: Any) -> tenuto.sansio.Turn:
     """A turn with a secret in each place of its request."""
     method = "streamGenerateContent" if mode == "stream" else "generateContent"
     url = base_url("api.example.com", "https") + wire.path.format(method)
     url += f"?key={PLANTED['query']}" + ("&alt=sse" if "gemini" in wire.path else "")
     body = {"model": "sim", "stream": mode == "stream", **wire.ask()}
     given = [*headers().items(), ("content-type", "application/json")]
-    return tenuto.Turn("POST", url, given, json.dumps(body).encode(), policy=policy, on_event=hear)
+    return tenuto.sansio.Turn(
+        "POST", url, given, json.dumps(body).encode(), policy=policy, on_event=hear
+    )
 
 
 @every_pair(name=WIRES, mode=MODES, on_incomplete=["stop", "error"])
@@ -305,7 +307,7 @@ def test_a_key_of_a_header_is_removed_from_the_url_that_is_told(given: str) -> N
 def test_the_first_event_says_where_the_turn_goes(url: str, port: int | None) -> None:
     told: list[tenuto.Event] = []
     body = json.dumps({"model": "sim", **WIRES["openai-chat"].ask()}).encode()
-    turn = tenuto.Turn("POST", f"{url}/chat/completions", [], body, on_event=told.append)
+    turn = tenuto.sansio.Turn("POST", f"{url}/chat/completions", [], body, on_event=told.append)
     run(turn, Script(lost()))
     assert isinstance(told[0], TurnStarted)
     assert (told[0].host, told[0].port, told[0].url) == ("h", port, f"{url}/chat/completions")
@@ -326,7 +328,7 @@ def test_a_user_and_a_model_of_the_url_stay(said: str) -> None:
 def test_an_error_of_a_turn_that_cannot_begin_holds_no_secret(host: str, body: bytes) -> None:
     url = base_url(host, "https") + f"/v1/elsewhere?key={PLANTED['query']}"
     with pytest.raises(TenutoError) as raised:
-        tenuto.Turn("POST", url, list(headers().items()), body)
+        tenuto.sansio.Turn("POST", url, list(headers().items()), body)
     error = raised.value
     assert leaks({"str": str(error), "repr": repr(error), "args": repr(error.args)}) == []
 

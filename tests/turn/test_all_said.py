@@ -11,13 +11,13 @@ import pytest
 from support.far_sides import BODY, STREAM, event
 
 from tenuto.core.policy import Policy
-from tenuto.turn.commands import Head, Lost, Request
+from tenuto.turn.commands import ConnectionLost, Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.pipe import ERROR_BODY_MAX_BYTES
 from tenuto.turn.scripted import Script, Scripted, lost
 
-Pieces = tuple[bytes | Lost, ...]
+Pieces = tuple[bytes | ConnectionLost, ...]
 
 CHAT = "/v1/chat/completions"
 OLLAMA = "/api/chat"
@@ -86,7 +86,7 @@ class Told(Exception):
     """What a driver raises here of a turn that was closed before its end."""
 
 
-def stream(*pieces: bytes | Lost) -> Scripted:
+def stream(*pieces: bytes | ConnectionLost) -> Scripted:
     return Scripted.stream(*pieces)
 
 

@@ -22,7 +22,15 @@ from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.sim import Simulator
 from tenuto.turn.capture import Record
-from tenuto.turn.commands import Head, Open, Read, Request, Transmit, Write, encoded
+from tenuto.turn.commands import (
+    Head,
+    ReadMore,
+    Request,
+    SendData,
+    SendRequest,
+    StartResponse,
+    encoded,
+)
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.redaction import Redactor, is_named_secret, is_secret_header
@@ -322,16 +330,16 @@ def test_no_repr_of_what_goes_out_or_comes_in_holds_a_value() -> None:
         repr(one)
         for one in (
             Request("POST", url, headers, said),
-            Transmit(headers, said, edited=True),
+            SendRequest(headers, said, edited=True),
             Head(200, headers),
-            Open(Head(200, headers)),
-            Write(said),
+            StartResponse(Head(200, headers)),
+            SendData(said),
             read,
             Redactor(url, [("x-api-key", OPAQUE)]),
         )
     ]
     assert not [text for text in shown if OPAQUE in text]
-    assert shown[1] == "Transmit(headers: x-api-key, Authorization; 24 bytes, edited)"
+    assert shown[1] == "SendRequest(headers: x-api-key, Authorization; 24 bytes, edited)"
 
 
 @pytest.mark.behaviour("N10")
@@ -384,11 +392,11 @@ def test_the_environment_s_folder_holds_beside_a_policy_in_code(
                 url = f"{sim.base_url}/chat/completions"
                 http.post(url, json={"model": "m", "messages": said})
         elif given == "Turn":
-            turn = tenuto.Turn("POST", URL, HEADERS, asked().body, policy=policy)
-            played(turn, tenuto.Head(200, ()), body("Hello"))
+            turn = tenuto.sansio.Turn("POST", URL, HEADERS, asked().body, policy=policy)
+            played(turn, tenuto.sansio.Head(200, ()), body("Hello"))
         else:
-            model = tenuto.Model("openai-chat:m", base_url=sim.base_url, api_key=KEY)
-            with tenuto.Agent(model, policy=policy) as agent:
+            model = tenuto.agent.Model("openai-chat:m", base_url=sim.base_url, api_key=KEY)
+            with tenuto.agent.Agent(model, policy=policy) as agent:
                 agent.run("Hi")
     (file,) = files(tmp_path / "turns")
     assert json.loads(file.read_text("utf-8"))["policy"] == {"on_incomplete": "error"}
@@ -398,9 +406,9 @@ def played(turn, head, raw) -> None:
     reply, pieces = None, [raw, b""]
     while (command := turn.next(reply)) is not None:
         reply = None
-        if isinstance(command, Transmit):
+        if isinstance(command, SendRequest):
             reply = head
-        elif isinstance(command, Read):
+        elif isinstance(command, ReadMore):
             reply = pieces.pop(0)
 
 

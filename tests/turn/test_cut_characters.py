@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tenuto.core.policy import Policy
-from tenuto.turn.commands import Lost, Request
+from tenuto.turn.commands import ConnectionLost, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted, lost
@@ -49,7 +49,7 @@ def test_a_character_cut_in_two_is_whole_after_an_attempt_that_brought_nothing(
 ) -> None:
     answer, asked = WIRES[path]
     whole = json.dumps(answer("いる。", False)).encode()
-    pieces: tuple[bytes | Lost, ...] = (whole[: len(whole) // 2],)
+    pieces: tuple[bytes | ConnectionLost, ...] = (whole[: len(whole) // 2],)
     nothing = {
         "connection": Scripted.body(*pieces, lost()),
         "half a body": Scripted.body(*pieces),

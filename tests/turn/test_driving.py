@@ -15,7 +15,7 @@ from support.far_sides import event
 from tenuto.clients.aiobotocore_client import _Scope
 from tenuto.core.event import Event
 from tenuto.core.policy import Policy
-from tenuto.turn.commands import Commands, Head, Lost, Request, Transmit
+from tenuto.turn.commands import Commands, ConnectionLost, Head, Request, SendRequest
 from tenuto.turn.drive import AsyncDrive, Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted, ScriptedUpstream, lost
@@ -52,7 +52,7 @@ class AsyncScripted:
         for piece in self._upstream:
             yield piece
 
-    def lost(self, error: Exception) -> Lost | None:
+    def lost(self, error: Exception) -> ConnectionLost | None:
         return self._upstream.lost(error)
 
     async def finish(self) -> None:
@@ -68,7 +68,7 @@ class Asked:
     """What a driver sends its requests with. `open_then`: how many responses were open at each;
     `again`: whether there was a second one."""
 
-    def __init__(self, *answers: Scripted | Lost) -> None:
+    def __init__(self, *answers: Scripted | ConnectionLost) -> None:
         self.script = Script(*answers)
         self.open_then: list[int] = []
         self.opened: list[AsyncScripted] = []
@@ -78,15 +78,15 @@ class Asked:
     def open(self) -> int:
         return sum(not upstream.closed for upstream in self.script.opened)
 
-    def connect(self, command: Transmit) -> ScriptedUpstream | Lost:
+    def connect(self, command: SendRequest) -> ScriptedUpstream | ConnectionLost:
         self.open_then.append(self.open)
         return self.script.connect(command)
 
-    async def connect_async(self, command: Transmit) -> AsyncScripted | Lost:
+    async def connect_async(self, command: SendRequest) -> AsyncScripted | ConnectionLost:
         answer = self.connect(command)
         if len(self.open_then) > 1:
             self.again.set()
-        if isinstance(answer, Lost):
+        if isinstance(answer, ConnectionLost):
             return answer
         self.opened.append(AsyncScripted(answer))
         return self.opened[-1]

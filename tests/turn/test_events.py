@@ -22,7 +22,7 @@ from recorder.questions import of_case
 from tenuto.core.policy import Policy
 from tenuto.detection import recognize
 from tenuto.providers.learned import Learned
-from tenuto.turn.commands import Head, Lost, Request, Transmit
+from tenuto.turn.commands import ConnectionLost, Head, Request, SendRequest
 from tenuto.turn.engine import Engine
 from tenuto.turn.environment import Environment
 from tenuto.turn.scripted import Scripted
@@ -177,9 +177,9 @@ def played_by_clock(*replies: tuple[float, Any], stream: bool = False) -> list[A
     left, reply = iter(replies), None
     while (command := next_of(run, reply)) is not None:
         reply = None
-        if isinstance(command, tenuto.Wait):
+        if isinstance(command, tenuto.sansio.Sleep):
             clock.now_s += command.seconds
-        elif isinstance(command, Transmit | tenuto.Read):
+        elif isinstance(command, SendRequest | tenuto.sansio.ReadMore):
             seconds, reply = next(left)
             clock.now_s += seconds
     return told
@@ -236,7 +236,7 @@ def test_of_a_stream_the_time_of_its_first_piece_is_told() -> None:
 @pytest.mark.parametrize("answered", [True, False])
 def test_a_provider_that_goes_silent_is_told_of(answered) -> None:
     cut = sent(body("A", "length"))
-    silent = Lost(tenuto.FaultKind.TIMEOUT, TimeoutError())
+    silent = ConnectionLost(tenuto.FaultKind.TIMEOUT, TimeoutError())
     second = [(1.0, OK), (60.0, silent)] if answered else [(60.0, silent)]
     rest = sent(body("B"))
     told = played_by_clock(
@@ -250,7 +250,7 @@ def test_a_provider_that_goes_silent_is_told_of(answered) -> None:
 
 @pytest.mark.behaviour("P6", "P1b")
 def test_a_connection_that_the_sdk_makes_anew_ends_its_turn_as_failed() -> None:
-    lost = Lost(tenuto.FaultKind.CONNECTION, ConnectionError())
+    lost = ConnectionLost(tenuto.FaultKind.CONNECTION, ConnectionError())
     told = played_by_clock((0.5, lost))
     check_each_turn(told)
     assert [e.name for e in told[2:]] == ["attempt_ended", "fault", "turn_ended"]
@@ -296,11 +296,11 @@ def test_what_was_held_back_of_a_stream_is_told() -> None:
 
 
 def test_nothing_is_made_for_a_turn_that_nobody_listens_to() -> None:
-    turn = tenuto.Turn("POST", URL, [], json.dumps(ASKED).encode())
+    turn = tenuto.sansio.Turn("POST", URL, [], json.dumps(ASKED).encode())
     assert isinstance(turn._told, Short)  # no record, no watch, no event
-    turn = tenuto.Turn("POST", URL, [("x-tenuto", "on")], json.dumps(ASKED).encode())
+    turn = tenuto.sansio.Turn("POST", URL, [("x-tenuto", "on")], json.dumps(ASKED).encode())
     assert isinstance(turn._told, Watch)
     assert turn._told.events is None
-    turn = tenuto.Turn("POST", URL, [], json.dumps(ASKED).encode(), on_event=print)
+    turn = tenuto.sansio.Turn("POST", URL, [], json.dumps(ASKED).encode(), on_event=print)
     assert isinstance(turn._told, Watch)
     assert turn._told.events is not None

@@ -7,7 +7,15 @@ import json
 import pytest
 
 from tenuto.core.policy import Policy
-from tenuto.turn.commands import Head, Open, Read, Reply, Request, Transmit, Write
+from tenuto.turn.commands import (
+    Head,
+    ReadMore,
+    Reply,
+    Request,
+    SendData,
+    SendRequest,
+    StartResponse,
+)
 from tenuto.turn.engine import Engine
 
 ASK = (
@@ -52,25 +60,31 @@ def commands_of(pieces: list[bytes]) -> list[object]:
             return made
         made.append(command)
         reply = None
-        if isinstance(command, Transmit):
+        if isinstance(command, SendRequest):
             reply = Head(200, ((b"content-type", b"text/event-stream"),))
-        elif isinstance(command, Read):
+        elif isinstance(command, ReadMore):
             piece = left.pop(0)
             while command.take is not None and piece and (out := command.take(piece)) is not None:
-                made.append(Write(out))
+                made.append(SendData(out))
                 piece = left.pop(0)
             reply = piece
 
 
 def written(commands: list[object]) -> bytes:
-    return b"".join(command.data for command in commands if isinstance(command, Write))
+    return b"".join(command.data for command in commands if isinstance(command, SendData))
 
 
 @pytest.mark.behaviour("P8")
 def test_the_first_event_leaves_before_another_is_asked_for():
     made = commands_of([START, REST])
-    assert [type(command) for command in made[:5]] == [Transmit, Open, Read, Write, Read]
-    assert made[3] == Write(START)
+    assert [type(command) for command in made[:5]] == [
+        SendRequest,
+        StartResponse,
+        ReadMore,
+        SendData,
+        ReadMore,
+    ]
+    assert made[3] == SendData(START)
 
 
 @pytest.mark.behaviour("P8")

@@ -21,7 +21,7 @@ from tenuto.sim.anthropic_messages.wire import WIRE as ANTHROPIC
 from tenuto.sim.openai_chat.wire import WIRE as CHAT
 from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Wire
-from tenuto.turn.commands import Head, Lost, Request, Transmit, encoded
+from tenuto.turn.commands import ConnectionLost, Head, Request, SendRequest, encoded
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Scripted, ScriptedUpstream, lost
@@ -84,9 +84,9 @@ class Provider:
     """Answers in this order, the last one for ever, and keeps what it was asked."""
 
     answers: Sequence[Broken | None]
-    asked: list[Transmit] = field(default_factory=list)
+    asked: list[SendRequest] = field(default_factory=list)
 
-    def connect(self, command: Transmit) -> ScriptedUpstream | Lost:
+    def connect(self, command: SendRequest) -> ScriptedUpstream | ConnectionLost:
         answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
         self.asked.append(command)
         if answer is None:
@@ -223,7 +223,7 @@ policies = st.builds(
 
 def requests_of(
     wire: Wire, policy: Policy, asked: Any, answers: Sequence[Broken | None]
-) -> list[Transmit]:
+) -> list[SendRequest]:
     """Every request of the turn."""
     headers = {"x-api-key": "key", "anthropic-version": "2023-06-01", "x-tenuto-tag": "a"}
     body = json.dumps(asked).encode()
@@ -239,7 +239,7 @@ def requests_of(
     return provider.asked
 
 
-def assert_accepted(wire: Wire, prefill: str, asked: Sequence[Transmit]) -> None:
+def assert_accepted(wire: Wire, prefill: str, asked: Sequence[SendRequest]) -> None:
     for command in asked:
         headers = {k.decode().lower(): v.decode() for k, v in command.headers}
         body = json.loads(command.body)

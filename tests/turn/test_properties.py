@@ -17,7 +17,7 @@ from tenuto.core.errors import PolicyError
 from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.core.view import LIMITS
-from tenuto.turn.commands import Head, Lost, Request, Transmit
+from tenuto.turn.commands import ConnectionLost, Head, Request, SendRequest
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted, ScriptedUpstream, lost
@@ -111,12 +111,12 @@ ANSWERS: dict[str, tuple[str, Any]] = {
 class Ideal:
     """A provider that breaks its first answers and then goes on exactly where it was cut."""
 
-    def __init__(self, text: str, calls: Any, *broken: Scripted | Lost) -> None:
+    def __init__(self, text: str, calls: Any, *broken: Scripted | ConnectionLost) -> None:
         self.text, self.calls, self.broken = text, calls, broken
-        self.transmitted: list[Transmit] = []
+        self.transmitted: list[SendRequest] = []
         self.opened: list[ScriptedUpstream] = []
 
-    def connect(self, command: Transmit) -> ScriptedUpstream | Lost:
+    def connect(self, command: SendRequest) -> ScriptedUpstream | ConnectionLost:
         self.transmitted.append(command)
         asked = json.loads(command.body)
         if len(self.transmitted) <= len(self.broken):
@@ -131,7 +131,7 @@ class Ideal:
                 answer = Scripted.stream(b"".join(events_of(rest, self.calls)))
             else:
                 answer = Scripted.body(document(rest, self.calls))
-        if isinstance(answer, Lost):
+        if isinstance(answer, ConnectionLost):
             return answer
         self.opened.append(ScriptedUpstream(answer))
         return self.opened[-1]
@@ -165,7 +165,7 @@ class Heard:
 
 
 def turn(
-    connect: Callable[[Transmit], Any],
+    connect: Callable[[SendRequest], Any],
     stream: bool = True,
     policy: Policy = QUICK,
     **more: Any,
@@ -178,7 +178,7 @@ def turn(
     return Drive(run, connect), heard
 
 
-def play(connect: Callable[[Transmit], Any], stream: bool = True, **more: Any) -> Heard:
+def play(connect: Callable[[SendRequest], Any], stream: bool = True, **more: Any) -> Heard:
     drive, heard = turn(connect, stream, **more)
     head, *pieces = drive.pieces()
     assert isinstance(head, Head)
@@ -236,7 +236,7 @@ def read_body(heard: Heard) -> None:
         heard.calls[number] = {"id": made["id"], **made["function"]}
 
 
-def check_requests(transmitted: list[Transmit]) -> None:
+def check_requests(transmitted: list[SendRequest]) -> None:
     """Every request is JSON, and what the client sent stands in it byte for byte (C7)."""
     assert len(transmitted) <= MOST
     bodies = [command.body for command in transmitted]

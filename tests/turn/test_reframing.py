@@ -14,7 +14,7 @@ from support.events.framing import chunks
 
 from tenuto.core.event import Event
 from tenuto.core.policy import Policy
-from tenuto.turn.commands import Head, Lost, Request
+from tenuto.turn.commands import ConnectionLost, Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted, lost
@@ -38,7 +38,7 @@ def said(*texts: str, stop: str = "end_turn") -> list[bytes]:
     return chunks(told)
 
 
-def streamed(*pieces: bytes | Lost, **headers: bytes) -> Scripted:
+def streamed(*pieces: bytes | ConnectionLost, **headers: bytes) -> Scripted:
     more = tuple((name.replace("_", "-").encode(), value) for name, value in headers.items())
     return Scripted(Head(200, (AWS, *more)), pieces)
 

@@ -1,4 +1,4 @@
-"""`tenuto.Turn` in the hands of somebody who gives it the wrong things."""
+"""`tenuto.sansio.Turn` in the hands of somebody who gives it the wrong things."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ POLICY = tenuto.Policy()
 def test_what_is_no_request_is_named(given: dict[str, Any], said: str) -> None:
     asked: dict[str, Any] = {"method": "POST", "url": URL, "headers": [], "body": BODY}
     with pytest.raises(tenuto.TurnError) as caught:
-        tenuto.Turn(**(asked | given), policy=POLICY)
+        tenuto.sansio.Turn(**(asked | given), policy=POLICY)
     assert said in str(caught.value)
 
 
 @pytest.mark.parametrize("given", [{"policy": {}}, {"policy": POLICY, "on_event": 3}])
 def test_settings_of_another_type_are_named(given: dict[str, Any]) -> None:
     with pytest.raises(tenuto.PolicyError, match="but it must be"):
-        tenuto.Turn("POST", URL, [], BODY, **given)
+        tenuto.sansio.Turn("POST", URL, [], BODY, **given)
 
 
 @pytest.mark.parametrize(
@@ -52,20 +52,20 @@ def test_settings_of_another_type_are_named(given: dict[str, Any]) -> None:
     [
         b"bytes",
         None,
-        tenuto.Head("200", ()),  # type: ignore[arg-type]
-        tenuto.Head(200, None),  # type: ignore[arg-type]
-        tenuto.Head(200, ((1, 2),)),  # type: ignore[arg-type]
-        tenuto.Head(200, ((b"a", b"b", b"c"),)),  # type: ignore[arg-type]
-        tenuto.Lost("timeout", OSError()),  # type: ignore[arg-type]
-        tenuto.Lost(tenuto.FaultKind.TIMEOUT, "late"),  # type: ignore[arg-type]
+        tenuto.sansio.Head("200", ()),  # type: ignore[arg-type]
+        tenuto.sansio.Head(200, None),  # type: ignore[arg-type]
+        tenuto.sansio.Head(200, ((1, 2),)),  # type: ignore[arg-type]
+        tenuto.sansio.Head(200, ((b"a", b"b", b"c"),)),  # type: ignore[arg-type]
+        tenuto.sansio.ConnectionLost("timeout", OSError()),  # type: ignore[arg-type]
+        tenuto.sansio.ConnectionLost(tenuto.FaultKind.TIMEOUT, "late"),  # type: ignore[arg-type]
     ],
 )
 def test_a_reply_that_a_command_has_not_is_refused_and_the_turn_goes_on(reply: Any) -> None:
-    turn = tenuto.Turn("POST", URL, [], BODY, policy=POLICY)
-    assert isinstance(turn.next(), tenuto.Transmit)
+    turn = tenuto.sansio.Turn("POST", URL, [], BODY, policy=POLICY)
+    assert isinstance(turn.next(), tenuto.sansio.SendRequest)
     with pytest.raises(tenuto.TurnError):
         turn.next(reply)
-    assert isinstance(turn.next(tenuto.Head(200, ())), tenuto.Read)
+    assert isinstance(turn.next(tenuto.sansio.Head(200, ())), tenuto.sansio.ReadMore)
 
 
 @pytest.mark.behaviour("C23")
@@ -77,15 +77,15 @@ def test_closing_a_turn_from_an_event_sends_nothing_more() -> None:
         if event.name == "stop_reason_observed":
             turn.close()
 
-    turn = tenuto.Turn("POST", URL, [], BODY, policy=POLICY, on_event=hear)
+    turn = tenuto.sansio.Turn("POST", URL, [], BODY, policy=POLICY, on_event=hear)
     script = Script(Scripted.body(HALF))
     reply: Any = None
     while (command := turn.next(reply)) is not None:
         reply = None
-        if isinstance(command, tenuto.Transmit):
+        if isinstance(command, tenuto.sansio.SendRequest):
             upstream: Any = script.connect(command)
             reply = upstream.head
-        elif isinstance(command, tenuto.Read):
+        elif isinstance(command, tenuto.sansio.ReadMore):
             reply = bytearray(upstream.read())
     assert len(script.transmitted) == 1
     assert events.count("turn_ended") == 1

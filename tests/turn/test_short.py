@@ -21,7 +21,7 @@ from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import wires
 
 HEADERS = [("authorization", "Bearer key"), ("content-type", "application/json")]
-HEAD = tenuto.Head(200, ((b"content-type", b"application/json"), (b"server", b"cloudflare")))
+HEAD = tenuto.sansio.Head(200, ((b"content-type", b"application/json"), (b"server", b"cloudflare")))
 POLICY = tenuto.Policy()
 MOST_CALLS = 30
 """Of a turn; one that builds the machine takes more than two hundred."""
@@ -109,12 +109,12 @@ def encoded(value: object) -> bytes:
 
 
 def play(
-    wire: str, *bodies: bytes, head: tenuto.Head = HEAD, piece: int = 0, **given: Any
-) -> tuple[tenuto.Turn, list[Any]]:
+    wire: str, *bodies: bytes, head: tenuto.sansio.Head = HEAD, piece: int = 0, **given: Any
+) -> tuple[tenuto.sansio.Turn, list[Any]]:
     """A turn that these bodies answer, each in pieces, and its commands."""
     url, asked = ASKED[wire]
     given.setdefault("policy", POLICY)
-    turn = tenuto.Turn("POST", url, given.pop("headers", HEADERS), encoded(asked), **given)
+    turn = tenuto.sansio.Turn("POST", url, given.pop("headers", HEADERS), encoded(asked), **given)
     answers = iter(bodies)
     pieces: Iterator[bytes] = iter(())
     commands: list[Any] = []
@@ -122,17 +122,17 @@ def play(
     while (command := turn.next(reply)) is not None:
         commands.append(command)
         reply = None
-        if isinstance(command, tenuto.Transmit):
+        if isinstance(command, tenuto.sansio.SendRequest):
             reply, body = head, next(answers)
             size = piece or max(len(body), 1)
             pieces = iter([body[at : at + size] for at in range(0, len(body), size)])
-        elif isinstance(command, tenuto.Read):
+        elif isinstance(command, tenuto.sansio.ReadMore):
             reply = next(pieces, b"")
     return turn, commands
 
 
 def written(commands: list[Any]) -> bytes:
-    return b"".join(c.data for c in commands if isinstance(c, tenuto.Write))
+    return b"".join(c.data for c in commands if isinstance(c, tenuto.sansio.SendData))
 
 
 def own_ids(data: bytes) -> bytes:
@@ -142,7 +142,7 @@ def own_ids(data: bytes) -> bytes:
 
 
 def sent(commands: list[Any]) -> int:
-    return sum(isinstance(command, tenuto.Transmit) for command in commands)
+    return sum(isinstance(command, tenuto.sansio.SendRequest) for command in commands)
 
 
 def calls_of(wire: str, body: bytes) -> int:
@@ -170,10 +170,10 @@ def test_a_whole_body_is_handed_on_as_it_came_in_a_few_calls(wire: str, which: s
     body = encoded(HEALTHY[wire][which == "call"])
     turn, commands = play(wire, body, piece=100)
     assert written(commands) == body
-    assert [type(c).__name__ for c in commands if not isinstance(c, tenuto.Read)] == [
-        "Transmit",
-        "Open",
-        "Write",
+    assert [type(c).__name__ for c in commands if not isinstance(c, tenuto.sansio.ReadMore)] == [
+        "SendRequest",
+        "StartResponse",
+        "SendData",
     ]
     assert commands[-1].last
     assert calls_of(wire, body) <= MOST_CALLS
@@ -195,7 +195,7 @@ def test_a_report_that_is_computed_when_asked_for_is_the_one_of_a_turn_with_a_li
 
 def test_a_turn_has_no_report_before_its_end_and_a_cancelled_one_once_it_is_closed() -> None:
     url, asked = ASKED["openai-chat"]
-    turn = tenuto.Turn("POST", url, HEADERS, encoded(asked), policy=tenuto.Policy())
+    turn = tenuto.sansio.Turn("POST", url, HEADERS, encoded(asked), policy=tenuto.Policy())
     turn.next()
     turn.next(HEAD)
     assert turn.report is None
@@ -276,7 +276,7 @@ def test_an_answer_that_is_not_certain_to_be_whole_ends_as_without_a_short_path(
         assert own_ids(written(quiet_commands)) == own_ids(written(heard_commands))
         assert sent(quiet_commands) == sent(heard_commands)
         opened = [
-            [c.head.status for c in commands if isinstance(c, tenuto.Open)]
+            [c.head.status for c in commands if isinstance(c, tenuto.sansio.StartResponse)]
             for commands in (quiet_commands, heard_commands)
         ]
         assert opened[0] == opened[1]
@@ -337,7 +337,7 @@ def test_whatever_else_stands_in_a_healthy_body_it_ends_as_without_a_short_path(
     bodies = {what: with_members(healthy, members) for what, members in HOSTILE.items()}
     bodies |= {what: change(healthy) for what, change in AROUND.items()}
     policy = tenuto.Policy(backoff_s=0.0, continuation_max_attempts=1)
-    length = tenuto.Head(200, (*HEAD.headers, (b"content-length", b"7")))
+    length = tenuto.sansio.Head(200, (*HEAD.headers, (b"content-length", b"7")))
     for what, body in bodies.items():
         for head in (HEAD, length):
             answers = [body, *[healthy] * 9]
@@ -353,10 +353,10 @@ def test_whatever_else_stands_in_a_healthy_body_it_ends_as_without_a_short_path(
 @pytest.mark.behaviour("P8")
 def test_a_body_in_a_coding_is_looked_at_decoded_and_handed_on_coded() -> None:
     coded = gzip.compress(encoded(chat()))
-    head = tenuto.Head(200, (*HEAD.headers, (b"Content-Encoding", b"gzip")))
+    head = tenuto.sansio.Head(200, (*HEAD.headers, (b"Content-Encoding", b"gzip")))
     _, commands = play("openai-chat", coded, head=head, piece=10)
     assert (written(commands), sent(commands)) == (coded, 1)
-    assert next(c for c in commands if isinstance(c, tenuto.Open)).head == head
+    assert next(c for c in commands if isinstance(c, tenuto.sansio.StartResponse)).head == head
     # What calls itself coded and is not cannot be read by whoever decodes it.
     _, commands = play("openai-chat", encoded(chat()), coded, head=head)
     assert sent(commands) == 2
@@ -368,7 +368,7 @@ def test_a_body_larger_than_the_limit_is_handed_on_as_it_comes() -> None:
     policy = tenuto.Policy(body_max_bytes=200)
     turn, commands = play("openai-chat", body, piece=60, policy=policy)
     assert written(commands) == body
-    assert sum(isinstance(command, tenuto.Write) for command in commands) > 1
+    assert sum(isinstance(command, tenuto.sansio.SendData) for command in commands) > 1
     assert turn.report is None
 
 
@@ -397,15 +397,15 @@ def test_a_provider_that_means_its_stop_otherwise_is_left_to_the_machine(
     )
     host = "own.example" if by == "host" else "another.example"
     url, asked = f"https://{host}/v1/chat/completions", encoded(ASKED["openai-chat"][1])
-    head = tenuto.Head(200, ((b"Server", b"own-server/1.0"),))
-    turn = tenuto.Turn("POST", url, HEADERS, asked, policy=tenuto.Policy())
+    head = tenuto.sansio.Head(200, ((b"Server", b"own-server/1.0"),))
+    turn = tenuto.sansio.Turn("POST", url, HEADERS, asked, policy=tenuto.Policy())
     replies: list[Any] = [head, encoded(chat("It")), b"", head, encoded(chat(" is.")), b""]
     command, transmitted = turn.next(), 0
     for _ in range(20):
         if command is None or transmitted == 2:
             break
-        transmitted += isinstance(command, tenuto.Transmit)
-        takes = isinstance(command, tenuto.Transmit | tenuto.Read)
+        transmitted += isinstance(command, tenuto.sansio.SendRequest)
+        takes = isinstance(command, tenuto.sansio.SendRequest | tenuto.sansio.ReadMore)
         command = turn.next(replies.pop(0) if takes else None)
     assert transmitted == 2
 
@@ -524,15 +524,15 @@ def test_turns_of_one_policy_share_what_they_were_taught() -> None:
     rest = encoded({**responses(more), "id": "resp_2"})
     play("openai-responses", cut, rest, policy=policy)
     body = encoded({**asked, "previous_response_id": "resp_1"})
-    turn = tenuto.Turn("POST", url, HEADERS, body, policy=policy)
+    turn = tenuto.sansio.Turn("POST", url, HEADERS, body, policy=policy)
     command = turn.next()
-    assert isinstance(command, tenuto.Transmit)
+    assert isinstance(command, tenuto.sansio.SendRequest)
     assert json.loads(command.body)["previous_response_id"] == "resp_2"
 
 
 # --- streams ------------------------------------------------------------------------------------
 
-EVENTS = tenuto.Head(200, ((b"content-type", b"text/event-stream"),))
+EVENTS = tenuto.sansio.Head(200, ((b"content-type", b"text/event-stream"),))
 MOST_CALLS_AN_EVENT = 3
 
 
@@ -603,7 +603,7 @@ STREAMS: dict[str, Any] = {
 TEXTS = ["Once", " there", " was", "\n\n", "a town", " “so”", "\n", " by the", " river", "."]
 
 
-def stream(wire: str, pieces: list[bytes], **given: Any) -> tuple[tenuto.Turn, list[Any]]:
+def stream(wire: str, pieces: list[bytes], **given: Any) -> tuple[tenuto.sansio.Turn, list[Any]]:
     """A turn that is answered with these pieces of a stream."""
     url, asked = ASKED[wire]
     if wire == "gemini-generate":
@@ -611,16 +611,16 @@ def stream(wire: str, pieces: list[bytes], **given: Any) -> tuple[tenuto.Turn, l
     else:
         asked = {**asked, "stream": True}
     given.setdefault("policy", POLICY)
-    turn = tenuto.Turn("POST", url, HEADERS, encoded(asked), **given)
+    turn = tenuto.sansio.Turn("POST", url, HEADERS, encoded(asked), **given)
     left: Iterator[bytes] = iter(())
     commands: list[Any] = []
     reply: Any = None
     while (command := turn.next(reply)) is not None:
         commands.append(command)
         reply = None
-        if isinstance(command, tenuto.Transmit):
+        if isinstance(command, tenuto.sansio.SendRequest):
             left, reply = iter(pieces), EVENTS
-        elif isinstance(command, tenuto.Read):
+        elif isinstance(command, tenuto.sansio.ReadMore):
             reply = next(left, b"")
     return turn, commands
 
@@ -633,8 +633,8 @@ def had(commands: list[Any]) -> list[int]:
     """How many bytes the caller has whenever more is read."""
     size, found = 0, []
     for command in commands:
-        size += len(command.data) if isinstance(command, tenuto.Write) else 0
-        if isinstance(command, tenuto.Read):
+        size += len(command.data) if isinstance(command, tenuto.sansio.SendData) else 0
+        if isinstance(command, tenuto.sansio.ReadMore):
             found.append(size)
     return found
 
@@ -738,14 +738,14 @@ def test_a_caller_that_leaves_before_the_end_is_written_has_cancelled_the_turn(w
     body = encoded({**asked, "stream": True} if "contents" not in asked else asked)
     reports: list[Any] = []
     for hear in (None, lambda event: None):
-        turn = tenuto.Turn("POST", url, HEADERS, body, policy=POLICY, on_event=hear)
+        turn = tenuto.sansio.Turn("POST", url, HEADERS, body, policy=POLICY, on_event=hear)
         left, command = iter([b"".join(STREAMS[wire](*TEXTS))]), turn.next()
         reply: Any
-        while not isinstance(command, tenuto.Write):
+        while not isinstance(command, tenuto.sansio.SendData):
             reply = None
-            if isinstance(command, tenuto.Transmit):
+            if isinstance(command, tenuto.sansio.SendRequest):
                 reply = EVENTS
-            elif isinstance(command, tenuto.Read):
+            elif isinstance(command, tenuto.sansio.ReadMore):
                 reply = next(left, b"")
             command = turn.next(reply)
         turn.close()

@@ -75,20 +75,20 @@ def turn_of(sim: Simulator, wire: str, **policy: Any) -> tuple[Any, list[bytes],
     url, body = ASKED.get(wire) or (SERVERS[wire], CHAT | {"reasoning_effort": "high"})
     path = KNOWN.get(wire, "") + httpx.URL(url).path
     asked, settings = json.dumps(body).encode(), tenuto.Policy(backoff_s=0.0, **policy)
-    turn = tenuto.Turn("POST", url, list(HEADERS.items()), asked, policy=settings)
+    turn = tenuto.sansio.Turn("POST", url, list(HEADERS.items()), asked, policy=settings)
     reply: Any = None
     sent: list[bytes] = []
     statuses: list[int] = []
     pieces: list[bytes] = []
     while (command := turn.next(reply)) is not None:
         reply = None
-        if isinstance(command, tenuto.Transmit):
+        if isinstance(command, tenuto.sansio.SendRequest):
             got = httpx.post(sim.root_url + path, content=command.body, headers=HEADERS)
             sent.append(command.body)
             statuses.append(got.status_code)
             pieces = [got.content, b""]
             reply = Head(got.status_code, tuple(got.headers.raw))
-        elif isinstance(command, tenuto.Read):
+        elif isinstance(command, tenuto.sansio.ReadMore):
             reply = pieces.pop(0)
     return turn.report, sent, statuses
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tenuto.core.policy import Policy
-from tenuto.turn.commands import Head, Open, Request, Transmit, Wait
+from tenuto.turn.commands import Head, Request, SendRequest, Sleep, StartResponse
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted
 
@@ -38,14 +38,14 @@ def waits(*headers: tuple[bytes, bytes], **policy: Any) -> tuple[list[float], He
             return seconds, head
         reply = None
         match command:
-            case Transmit():
+            case SendRequest():
                 upstream = script.connect(command)
                 reply = upstream.head
-            case Wait(for_s):
+            case Sleep(for_s):
                 seconds += [for_s] if for_s else []
-            case Open(given):
+            case StartResponse(given):
                 head = given
-            case _ if type(command).__name__ == "Read":
+            case _ if type(command).__name__ == "ReadMore":
                 reply = upstream.read()
 
 

@@ -19,7 +19,7 @@ from support.pairing import some_or_every
 from tenuto import StreamDetector
 from tenuto.core.policy import Policy
 from tenuto.frames.aws_messages import render_named
-from tenuto.turn.commands import Head, Read, Reply, Request, Transmit, Write
+from tenuto.turn.commands import Head, ReadMore, Reply, Request, SendData, SendRequest
 from tenuto.turn.engine import Engine
 
 TIMES = 8
@@ -163,13 +163,13 @@ def read(row, answer, piece_bytes):
         except StopIteration:
             return written
         reply = None
-        if isinstance(command, Transmit):
+        if isinstance(command, SendRequest):
             reply, head = head, Head(400, ())
             pieces = in_pieces(answer, piece_bytes)
             answer = b"{}"
-        elif isinstance(command, Read):
+        elif isinstance(command, ReadMore):
             reply = next(pieces, b"")
-        elif isinstance(command, Write):
+        elif isinstance(command, SendData):
             written += len(command.data)
 
 
@@ -240,9 +240,9 @@ def test_what_is_too_large_behind_the_end_mark_is_no_error(behind):
     command = run.send(Head(200, ((b"content-type", EVENTS.encode()),)))
     while True:
         try:
-            if isinstance(command, Write):
+            if isinstance(command, SendData):
                 out += command.data
-            command = run.send(next(pieces, b"") if isinstance(command, Read) else None)
+            command = run.send(next(pieces, b"") if isinstance(command, ReadMore) else None)
         except StopIteration:
             break
     assert out == whole

@@ -9,9 +9,11 @@ from tenuto.agent.mcp import McpServer, McpTools
 from tenuto.agent.model import Model
 from tenuto.agent.result import RunResult
 from tenuto.agent.session import Session
+from tenuto.core.errors import AgentError, ToolError
 
 __all__ = [
     "Agent",
+    "AgentError",
     "AgentEvent",
     "Conversation",
     "Failure",
@@ -22,5 +24,6 @@ __all__ = [
     "RunResult",
     "Session",
     "Tool",
+    "ToolError",
     "tool",
 ]

@@ -257,7 +257,7 @@ def model_of(given: object) -> Model:
     """
     if isinstance(given, str):
         return Model(given)
-    check_type("model", given, Model, "a tenuto.Model or provider:model")
+    check_type("model", given, Model, "a tenuto.agent.Model or provider:model")
     return cast("Model", given)
 
 

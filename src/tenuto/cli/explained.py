@@ -46,7 +46,16 @@ from tenuto.core.stop import Stop, StopReason, printable
 from tenuto.core.view import Facts, State
 from tenuto.detection import recognize
 from tenuto.providers.registry import route
-from tenuto.turn.commands import Head, Lost, Open, Read, Reply, Reraise, Transmit, Write
+from tenuto.turn.commands import (
+    ConnectionLost,
+    Head,
+    RaiseError,
+    ReadMore,
+    Reply,
+    SendData,
+    SendRequest,
+    StartResponse,
+)
 from tenuto.turn.ending import ends_in_error
 from tenuto.turn.engine import Engine
 from tenuto.turn.usage import output_tokens
@@ -221,12 +230,12 @@ class _Turn:
             self.note = "its URL is that of no wire that is known, so this is what was recorded"
             return
         reply: Reply = None
-        unread: list[bytes | Lost] = []
+        unread: list[bytes | ConnectionLost] = []
         try:
             while (command := run.send(reply)) is not None:
                 reply = None
                 match command:
-                    case Transmit():
+                    case SendRequest():
                         if not self._goes_on(command):
                             return
                         exchange = self.capture.exchanges[len(self.requests) - 1]
@@ -236,13 +245,13 @@ class _Turn:
                             return
                         lost = (exchange.lost,) if exchange.head and exchange.lost else ()
                         unread = [piece for piece in (exchange.body or b"", *lost) if piece]
-                    case Read():
+                    case ReadMore():
                         reply = unread.pop(0) if unread else b""
-                    case Open(head):
+                    case StartResponse(head):
                         self.head = head
-                    case Write(data):
+                    case SendData(data):
                         self.written.append(data)
-                    case Reraise(error):
+                    case RaiseError(error):
                         self.raised = str(error)
         except StopIteration:
             if len(self.requests) < len(self.capture.exchanges):
@@ -252,7 +261,7 @@ class _Turn:
             run.close()
             del self.events[heard:]  # that nobody answers here is no caller going away
 
-    def _goes_on(self, command: Transmit) -> bool:
+    def _goes_on(self, command: SendRequest) -> bool:
         """Whether the request that the pipe wants to send is the one that was answered next."""
         number = len(self.requests)
         self.requests.append(command.body)

@@ -18,7 +18,7 @@ from tenuto.frames.frame import Framing
 from tenuto.frames.sniff import begins
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.capture import FORMAT
-from tenuto.turn.commands import Head, Headers, Lost, Request, encoded
+from tenuto.turn.commands import ConnectionLost, Head, Headers, Request, encoded
 from tenuto.wires.base import Wire
 from tenuto.wires.json import decode_object
 
@@ -45,7 +45,7 @@ class Exchange:
 
     head: Head | None
     body: bytes | None
-    lost: Lost | None
+    lost: ConnectionLost | None
     report: dict[str, Any]
 
 
@@ -194,7 +194,7 @@ def _exchange(value: dict[str, Any]) -> Exchange:
     return Exchange(
         head or None,
         _body(response["body"]) if response else b"",
-        lost and Lost(FaultKind(lost["kind"]), ConnectionError(str(lost["error"]))),
+        lost and ConnectionLost(FaultKind(lost["kind"]), ConnectionError(str(lost["error"]))),
         dict(value.get("report") or {}),
     )
 

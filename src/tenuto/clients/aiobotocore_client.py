@@ -20,7 +20,7 @@ from tenuto.clients.botocore_client import (
     is_final,
 )
 from tenuto.core.errors import UnsupportedClient
-from tenuto.turn.commands import Head, Lost, Transmit, decoded
+from tenuto.turn.commands import ConnectionLost, Head, SendRequest, decoded
 from tenuto.turn.drive import AsyncDrive
 
 DRAIN_S = 0.1
@@ -43,7 +43,7 @@ def endpoint(base: Any) -> type:
                 return await super()._send(request)
             exchange = Exchange(self, request, asked)
 
-            async def connect(command: Transmit) -> _Upstream | Lost:
+            async def connect(command: SendRequest) -> _Upstream | ConnectionLost:
                 try:
                     made = exchange.made(command)
                     made = made if made is request else await made
@@ -145,7 +145,7 @@ class _Upstream:
         exchange.opened(response, self.head, body)
         self.pieces: AsyncIterator[bytes] = _once(body) if body is not None else _chunks(self._raw)
 
-    def lost(self, error: Exception) -> Lost | None:
+    def lost(self, error: Exception) -> ConnectionLost | None:
         return self._exchange.lost(error) if isinstance(error, self._known) else None
 
     async def finish(self) -> None:

@@ -28,7 +28,15 @@ from typing import Any, NamedTuple, cast
 
 from tenuto.clients.waking import wake_waiting
 from tenuto.core.fault import FaultKind
-from tenuto.turn.commands import Head, Headers, Lost, Request, Transmit, decoded, encoded
+from tenuto.turn.commands import (
+    ConnectionLost,
+    Head,
+    Headers,
+    Request,
+    SendRequest,
+    decoded,
+    encoded,
+)
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.wires.json import decode_object, encode
@@ -112,7 +120,7 @@ def _endpoint(base: Any) -> type:
                 return super()._send(request)
             exchange = Exchange(self, request, asked)
 
-            def connect(command: Transmit) -> _Upstream | Lost:
+            def connect(command: SendRequest) -> _Upstream | ConnectionLost:
                 try:
                     made = exchange.made(command)
                     # Of the caller's own request botocore has asked the handlers already.
@@ -212,7 +220,7 @@ class Exchange:
         self.remade = False
         self.exceptions = importlib.import_module("botocore.exceptions")
 
-    def differing(self, command: Transmit) -> dict[str, Any] | None:
+    def differing(self, command: SendRequest) -> dict[str, Any] | None:
         """What the request of an attempt is made from; None for the caller's own."""
         same = not command.edited and command.timeout_s is None and self.first is None
         if same and not self.remade:
@@ -223,7 +231,7 @@ class Exchange:
             context["read_timeout"] = command.timeout_s
         return {**self.call.request_dict, "body": command.body, "context": context}
 
-    def made(self, command: Transmit) -> Any:
+    def made(self, command: SendRequest) -> Any:
         """The request of an attempt, signed anew where it is not the caller's own."""
         differing = self.differing(command)
         if differing is None:
@@ -235,20 +243,20 @@ class Exchange:
         """The event that is emitted before a request of ours is sent."""
         return f"before-send.{SERVICE}.{self.call.operation.name}"
 
-    def lost_or_raise(self, error: Exception) -> Lost:
+    def lost_or_raise(self, error: Exception) -> ConnectionLost:
         """A request that could not be made. Handlers raise what they like: once an attempt was
         answered, that must not cost what it said (C5)."""
         if isinstance(error, self.exceptions.HTTPClientError | OSError):
             return self.lost(error)
         if self.first is None:
             raise error
-        return Lost(FaultKind.CALLER, error)
+        return ConnectionLost(FaultKind.CALLER, error)
 
-    def lost(self, error: Exception) -> Lost:
+    def lost(self, error: Exception) -> ConnectionLost:
         """A failure of the transport, as a value."""
         named = {cls.__name__ for cls in type(error).__mro__}
         slow = not named.isdisjoint(("ReadTimeoutError", "ConnectTimeoutError", "TimeoutError"))
-        return Lost(FaultKind.TIMEOUT if slow else FaultKind.CONNECTION, error)
+        return ConnectionLost(FaultKind.TIMEOUT if slow else FaultKind.CONNECTION, error)
 
     def closed_early(self) -> Exception:
         """What is raised where more is asked for of a turn that was closed before its end."""
@@ -333,7 +341,7 @@ class _Upstream:
         self.pieces: Iterator[bytes] = iter([body]) if body is not None else self._raw.stream()
         _open.add(self._raw)
 
-    def lost(self, error: Exception) -> Lost | None:
+    def lost(self, error: Exception) -> ConnectionLost | None:
         urllib3 = importlib.import_module("urllib3.exceptions").HTTPError
         known = (urllib3, self._exchange.exceptions.HTTPClientError, OSError)
         return self._exchange.lost(error) if isinstance(error, known) else None

@@ -16,7 +16,7 @@ from tenuto.clients.responses import response_class
 from tenuto.clients.signing import Signer
 from tenuto.clients.waking import wake_reader, wake_sender
 from tenuto.core.fault import FaultKind
-from tenuto.turn.commands import BODY_HEADERS, Head, Lost, Request, Transmit
+from tenuto.turn.commands import BODY_HEADERS, ConnectionLost, Head, Request, SendRequest
 
 DRAIN_S = 0.1
 """How long the rest of a response that has said its last is waited for, so that its connection can
@@ -68,7 +68,7 @@ class Exchange:
         piece by piece, so that each piece shows whether time is left (C29a)."""
         return not stream and self.first is None
 
-    def request_for(self, command: Transmit) -> Any:
+    def request_for(self, command: SendRequest) -> Any:
         """The request of one attempt; the caller's own where nothing differs."""
         same = not command.edited and command.headers == self.asked.headers
         if same and command.timeout_s is None and self.first is None:
@@ -112,37 +112,42 @@ class Exchange:
         head = Head(response.status_code, tuple(response.headers.raw))
         return head.without(*BODY_HEADERS) if whole else head
 
-    def lost_or_raise(self, error: Exception) -> Lost:
+    def lost_or_raise(self, error: Exception) -> ConnectionLost:
         """A request that could not be made. Hooks, auth flows and a client that was closed raise
         what they like: once an attempt was answered, that must not cost what it said (C5)."""
         if isinstance(error, self.failures):
             return self.lost(error)
         if self.first is None:
             raise error
-        return Lost(FaultKind.CALLER, error)
+        return ConnectionLost(FaultKind.CALLER, error)
 
     def closed_early(self) -> Exception:
         """What is raised where more is asked for of a turn that was closed before its end, as the
         library does."""
         return self.library.ReadError("the turn was closed", request=self.request)  # type: ignore[no-any-return]
 
-    def lost_in_reading(self, error: Exception) -> Lost | None:
+    def lost_in_reading(self, error: Exception) -> ConnectionLost | None:
         """A failure of the transport, as a value; None: it is something else."""
         return self.lost(error) if isinstance(error, self.failures) else None
 
-    def lost(self, error: Exception) -> Lost:
+    def lost(self, error: Exception) -> ConnectionLost:
         """A failure of the transport, as a value."""
         kinds = (
             (self.library.TimeoutException, FaultKind.TIMEOUT),
             (self.library.DecodingError, FaultKind.GARBAGE),
         )
         kind = next((kind for cls, kind in kinds if isinstance(error, cls)), FaultKind.CONNECTION)
-        return Lost(kind, error)
+        return ConnectionLost(kind, error)
 
-    def untouched(self, data: bytes) -> Any:
-        """The first attempt's own response, where the caller is to have just that; else None."""
-        same = self.first_whole and not self.remade
-        return self.first if same and data is self.first.content else None
+    def untouched(self, head: Head, data: bytes) -> Any:
+        """The first attempt's own response, where the caller is to have just that, with no more
+        than a header of ours; else None."""
+        if not self.first_whole or self.remade or data is not self.first.content:
+            return None
+        for name, value in head.headers:
+            if name.startswith(b"x-tenuto"):
+                self.first.headers[name.decode()] = value.decode()
+        return self.first
 
     def response(self, head: Head, **body: Any) -> Any:
         """The caller's response; what is not the pipe's comes from the first attempt's."""
@@ -214,7 +219,7 @@ class _Answer:
         """Status and headers."""
         return self._exchange.head_of(self._response, self._whole)
 
-    def lost(self, error: Exception) -> Lost | None:
+    def lost(self, error: Exception) -> ConnectionLost | None:
         """What an exception of the pieces means, None where it is none of the transport's."""
         return self._exchange.lost_in_reading(error)
 

@@ -30,7 +30,7 @@ from tenuto.clients.libraries import LIBRARIES, library_of
 from tenuto.clients.responses import async_stream_of, stream_of
 from tenuto.clients.signing import Signer, sealed, signer_of
 from tenuto.clients.two_ways import warn_of_missing_client
-from tenuto.turn.commands import Head, Headers, Lost, Request, Transmit
+from tenuto.turn.commands import ConnectionLost, Head, Headers, Request, SendRequest
 from tenuto.turn.drive import AsyncDrive, Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.per_request import changes_policy
@@ -66,8 +66,8 @@ def _subclass(base: type) -> type:
     """A subclass of a client's class that recovers; its name stays, for those who print it."""
     # The SDKs' clients close themselves when collected: here the original does that.
     members = {
-        "build_request": _build_request(base),
         "send": sending_of(base),
+        "build_request": _build_request(base),
         "__del__": lambda self: None,
         "__module__": base.__module__,
     }
@@ -147,7 +147,7 @@ def sending(once: Any) -> Any:
         warn_of_missing_client()
         exchange = Exchange(self, request, taken.request, signer)
 
-        def attempt(made: Any) -> Upstream | Lost:
+        def attempt(made: Any) -> Upstream | ConnectionLost:
             try:
                 if signer is not None and made is not request:
                     signer.sign(made)
@@ -156,7 +156,7 @@ def sending(once: Any) -> Any:
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
 
-        early: Upstream | Lost | None = None
+        early: Upstream | ConnectionLost | None = None
         if isinstance(taken, Short):
             early = attempt(request)
             if isinstance(early, Upstream):
@@ -164,7 +164,7 @@ def sending(once: Any) -> Any:
                 if whole and taken.ends_with(whole, exchange.first.headers.raw):
                     return exchange.first
 
-        def connect(command: Transmit) -> Upstream | Lost:
+        def connect(command: SendRequest) -> Upstream | ConnectionLost:
             nonlocal early
             answer, early = early, None
             return attempt(exchange.request_for(command)) if answer is None else answer
@@ -176,7 +176,7 @@ def sending(once: Any) -> Any:
         assert isinstance(head, Head)
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join(cast("Iterator[bytes]", pieces))
-            return exchange.untouched(data) or exchange.response(head, content=data)
+            return exchange.untouched(head, data) or exchange.response(head, content=data)
         return exchange.response(head, stream=stream_of(exchange, turn, pieces))
 
     return send
@@ -199,7 +199,7 @@ def sending_async(once: Any) -> Any:
         warn_of_missing_client()
         exchange = Exchange(self, request, taken.request, signer)
 
-        async def attempt(made: Any) -> AsyncUpstream | Lost:
+        async def attempt(made: Any) -> AsyncUpstream | ConnectionLost:
             try:
                 if signer is not None and made is not request:
                     await signer.sign(made)
@@ -208,7 +208,7 @@ def sending_async(once: Any) -> Any:
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
 
-        early: AsyncUpstream | Lost | None = None
+        early: AsyncUpstream | ConnectionLost | None = None
         if isinstance(taken, Short):
             early = await attempt(request)
             if isinstance(early, AsyncUpstream):
@@ -217,7 +217,7 @@ def sending_async(once: Any) -> Any:
                     await early.close()
                     return exchange.first
 
-        async def connect(command: Transmit) -> AsyncUpstream | Lost:
+        async def connect(command: SendRequest) -> AsyncUpstream | ConnectionLost:
             nonlocal early
             answer, early = early, None
             return await attempt(exchange.request_for(command)) if answer is None else answer
@@ -232,7 +232,7 @@ def sending_async(once: Any) -> Any:
         assert isinstance(head, Head)
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join([cast("bytes", piece) async for piece in pieces])
-            return exchange.untouched(data) or exchange.response(head, content=data)
+            return exchange.untouched(head, data) or exchange.response(head, content=data)
         return exchange.response(head, stream=async_stream_of(exchange, turn, pieces))
 
     return send

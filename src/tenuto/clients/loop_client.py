@@ -14,7 +14,7 @@ from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
 from tenuto.clients.httpx_client import engine_of
 from tenuto.clients.waking import traced, wake_sender
 from tenuto.turn.call_context import CallContext
-from tenuto.turn.commands import Lost, Request, Run, Transmit
+from tenuto.turn.commands import ConnectionLost, Request, Run, SendRequest
 from tenuto.turn.drive import AsyncDrive, Drive
 
 _EXTENSION = "tenuto"
@@ -36,7 +36,7 @@ class LoopTurn(Drive):
         whole = context.within_s is None  # else its time is looked at with each piece
         self._client, self._request, self._context = client, request, context
 
-        def connect(command: Transmit) -> Upstream | Lost:
+        def connect(command: SendRequest) -> Upstream | ConnectionLost:
             try:
                 response = exchange.client.send(exchange.request_for(command), stream=True)
                 return Upstream(exchange, response, whole=whole and exchange.is_read_whole(stream))
@@ -70,7 +70,7 @@ class AsyncLoopTurn(AsyncDrive):
         exchange, run = _begun(client, request, context)
         whole = context.within_s is None  # else its time is looked at with each piece
 
-        async def connect(command: Transmit) -> AsyncUpstream | Lost:
+        async def connect(command: SendRequest) -> AsyncUpstream | ConnectionLost:
             try:
                 response = await exchange.client.send(exchange.request_for(command), stream=True)
                 return AsyncUpstream(

@@ -21,7 +21,8 @@ class Report:
     A report renders as text (`str`), as plain values for JSON (`as_dict`), and in rich.
 
     Attributes:
-        status: "complete", "partial" or "failed"; "" where the answer was handed on unread.
+        status: a value of `Status`: "complete", "partial" or "failed"; "" where the answer was
+            handed on unread.
         reason: one word why, "completed" for a whole turn.
         stop: the last response's stop, None where there was no response. A value that is in no
             table is bounded, and holds none of the request's secrets.

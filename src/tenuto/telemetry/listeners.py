@@ -40,9 +40,9 @@ def add_listener(listener: OnEvent) -> None:
     >>> heard = []
     >>> add_listener(heard.append)
     >>> body = b'{"model": "gpt-5", "messages": [{"role": "user", "content": "Why?"}]}'
-    >>> turn = tenuto.Turn("POST", "https://api.openai.com/v1/chat/completions", [], body)
+    >>> turn = tenuto.sansio.Turn("POST", "https://api.openai.com/v1/chat/completions", [], body)
     >>> type(turn.next()).__name__, [event.name for event in heard]
-    ('Transmit', ['turn_started', 'attempt_started'])
+    ('SendRequest', ['turn_started', 'attempt_started'])
     >>> remove_listener(heard.append)
     """
     global _listeners  # noqa: PLW0603 - the tuple belongs to the process

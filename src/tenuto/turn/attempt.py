@@ -12,7 +12,7 @@ from tenuto.core.response import Response
 from tenuto.core.signals import FaultSeen
 from tenuto.frames.codec import Codec
 from tenuto.frames.compression import Decoder
-from tenuto.turn.commands import Head, Lost
+from tenuto.turn.commands import ConnectionLost, Head
 from tenuto.wires.base import JsonObject
 
 
@@ -49,7 +49,7 @@ class Attempt:
     codec: Codec | None = None
     page: bool = False
     unread: bool = False
-    lost: Lost | None = None
+    lost: ConnectionLost | None = None
     stopped_at: str = ""
     outcome: Outcome | None = None
 

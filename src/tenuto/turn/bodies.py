@@ -14,7 +14,7 @@ from tenuto.frames.frame import Framing
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sniff import framing_of
 from tenuto.turn.attempt import Attempt, failed
-from tenuto.turn.commands import Command, Head, Lost, Open, Reply, Write, late
+from tenuto.turn.commands import Command, ConnectionLost, Head, Reply, SendData, StartResponse, late
 from tenuto.turn.ending import hand_on
 from tenuto.turn.gathering import gathered
 from tenuto.turn.joining import joined
@@ -45,18 +45,18 @@ def read_body(
             return turn.received(Attempt(failed(fault), head))
         yield from hand_on(turn, head, raw, "body_too_large")
         return None
-    lost = last if isinstance(last, Lost) else None
+    lost = last if isinstance(last, ConnectionLost) else None
     if lost is None and _is_plain(turn, raw):
         turn.watch.ended = True
-        yield Open(head)
-        yield Write(raw, last=True)
+        yield StartResponse(head)
+        yield SendData(raw, last=True)
         return None
     attempt = _read(turn, head, raw, decoder, lost)
     if turn.open and (data := turn.outlet.begin(None, apart=turn.state.apart)):
-        yield Write(data)
+        yield SendData(data)
     text = joined(turn, attempt)
     if turn.open and (data := turn.outlet.say(text)):
-        yield Write(data)
+        yield SendData(data)
     return turn.received(attempt)
 
 
@@ -88,7 +88,9 @@ def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
     return short is not None and short.is_whole(raw, turn.request.body)
 
 
-def _read(turn: TurnRecord, head: Head, raw: bytes, decoder: Decoder, lost: Lost | None) -> Attempt:
+def _read(
+    turn: TurnRecord, head: Head, raw: bytes, decoder: Decoder, lost: ConnectionLost | None
+) -> Attempt:
     """The attempt, with the bytes that the caller is to get where nothing is to be done."""
     builder = turn.builder()
     body: bytes | None = None

@@ -34,17 +34,17 @@ from tenuto.core.stop import printable
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.frames.pieces import Pieces
 from tenuto.turn.commands import (
+    ConnectionLost,
     Head,
-    Lost,
-    Open,
-    Read,
+    RaiseError,
+    ReadMore,
     Reply,
     Request,
-    Reraise,
     Run,
-    Transmit,
-    Wait,
-    Write,
+    SendData,
+    SendRequest,
+    Sleep,
+    StartResponse,
     decoded,
     reading,
 )
@@ -199,13 +199,13 @@ def _decoded(raw: bytes, coding: str, most: float) -> tuple[bytes | None, bool]:
 class _Attempt:
     """One request and what came of it."""
 
-    def __init__(self, command: Transmit, room: list[float]) -> None:
+    def __init__(self, command: SendRequest, room: list[float]) -> None:
         self.command = command
         self.sent = _Kept(room)
         self.sent.add(command.body)
         self.came = _Kept(room)
         self.head: Head | None = None
-        self.lost: Lost | None = None
+        self.lost: ConnectionLost | None = None
 
 
 class Record:
@@ -252,7 +252,9 @@ class Record:
                     return
                 self._quietly(self._saw, command)
                 # Not with its offer: what passes by unasked would be missing here.
-                reply = yield reading(command.within_s) if isinstance(command, Read) else command
+                reply = (
+                    yield reading(command.within_s) if isinstance(command, ReadMore) else command
+                )
                 if reply is not None:
                     self._quietly(self._got, reply)
         finally:
@@ -267,18 +269,18 @@ class Record:
 
     def _saw(self, command: object) -> None:
         match command:
-            case Transmit():
+            case SendRequest():
                 self._attempts.append(_Attempt(command, self._room))
-            case Write(data):
+            case SendData(data):
                 self._shown.add(data)
-            case Open(head):
+            case StartResponse(head):
                 self._head = head
-            case Wait(seconds):
+            case Sleep(seconds):
                 self._waits.append(seconds)
-            case Reraise(error):
+            case RaiseError(error):
                 self._raised = error
 
-    def _got(self, reply: Head | bytes | Lost) -> None:
+    def _got(self, reply: Head | bytes | ConnectionLost) -> None:
         attempt = self._attempts[-1]
         if isinstance(reply, bytes):
             attempt.came.add(reply)

@@ -111,7 +111,7 @@ LeftS = Callable[[], float]
 """Tells how many seconds are left, 0 or less where none are."""
 
 
-class Transmit(msgspec.Struct, frozen=True):
+class SendRequest(msgspec.Struct, frozen=True):
     """Send this request upstream, after closing the response before it.
 
     Attributes:
@@ -122,7 +122,7 @@ class Transmit(msgspec.Struct, frozen=True):
         within_s: tells how many seconds are left for the whole head, however many waits it takes;
             where it is not there by then the reply is `late()`. None: as long as it takes.
 
-    Reply: `Head`, or `Lost`."""
+    Reply: `Head`, or `ConnectionLost`."""
 
     headers: Headers
     body: bytes
@@ -132,15 +132,15 @@ class Transmit(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         whose = "edited" if self.edited else "the caller's own"
-        return f"Transmit({_sizes(self.headers, self.body)}, {whose})"
+        return f"SendRequest({_sizes(self.headers, self.body)}, {whose})"
 
 
-class Read(msgspec.Struct, frozen=True):
-    """Read on. Reply: bytes as they came, b"" at the end, or `Lost`.
+class ReadMore(msgspec.Struct, frozen=True):
+    """Read on. Reply: bytes as they came, b"" at the end, or `ConnectionLost`.
 
     `take` is an offer to whoever hands on what comes as it comes: for bytes that were read it gives
     those for the caller, which may be none, and reading goes on; the first for which it gives None
-    are the reply. Who leaves it aside replies at once, and is given a `Write`.
+    are the reply. Who leaves it aside replies at once, and is given a `SendData`.
 
     `within_s` tells how many seconds are left for what is read; where nothing came by then the
     reply is `late()`. None: as long as it takes. Never beside `take`."""
@@ -149,8 +149,8 @@ class Read(msgspec.Struct, frozen=True):
     within_s: LeftS | None = None
 
 
-class Open(msgspec.Struct, frozen=True):
-    """Hand this head to the caller; comes once, before the first `Write`. Reply: None.
+class StartResponse(msgspec.Struct, frozen=True):
+    """Hand this head to the caller; comes once, before the first `SendData`. Reply: None.
 
     `events`: what is written are server-sent events, whatever the head calls them; else it is a
     body, or bytes as they came."""
@@ -159,7 +159,7 @@ class Open(msgspec.Struct, frozen=True):
     events: bool = False
 
 
-class Write(msgspec.Struct, frozen=True):
+class SendData(msgspec.Struct, frozen=True):
     """Hand these bytes to the caller. Reply: None, once the caller asks for more.
 
     `last`: with these all is said; behind them comes at most a line behind the end mark, or the
@@ -169,40 +169,46 @@ class Write(msgspec.Struct, frozen=True):
     last: bool = False
 
     def __repr__(self) -> str:
-        return f"Write({len(self.data)} bytes, last={self.last})"
+        return f"SendData({len(self.data)} bytes, last={self.last})"
 
 
-class Wait(msgspec.Struct, frozen=True):
+class Sleep(msgspec.Struct, frozen=True):
     """Let the response go that is being read, and wait; for no time where only that is wanted.
     Reply: None."""
 
     seconds: float
 
 
-class Reraise(msgspec.Struct, frozen=True):
+class RaiseError(msgspec.Struct, frozen=True):
     """Raise the caller's own transport's exception: the SDK knows it and retries by itself."""
 
     error: Exception
 
 
-class Lost(msgspec.Struct, frozen=True):
-    """The connection failed: a reply to `Transmit` or `Read`."""
+class ConnectionLost(msgspec.Struct, frozen=True):
+    """The connection failed: a reply to `SendRequest` or `ReadMore`."""
 
     kind: FaultKind
     error: Exception
 
 
-def late() -> Lost:
+def late() -> ConnectionLost:
     """What was waited for longer than there was time (C29a).
 
     >>> late().kind.value
     'timeout'
     """
-    return Lost(FaultKind.TIMEOUT, TimeoutError("it did not come in the time that was left"))
+    return ConnectionLost(
+        FaultKind.TIMEOUT, TimeoutError("it did not come in the time that was left")
+    )
 
 
-Command = Transmit | Read | Open | Write | Wait | Reraise
-Reply = Head | bytes | Lost | None
+Command = SendRequest | ReadMore | StartResponse | SendData | Sleep | RaiseError
+"""What a turn asks its driver to do."""
+
+Reply = Head | bytes | ConnectionLost | None
+"""What a driver answers: a `Head` or `ConnectionLost` to `SendRequest`, bytes or `ConnectionLost`
+to `ReadMore`, None to all others."""
 
 Run = Generator[Command, Reply, None]
 """A turn, or a part of one."""
@@ -219,9 +225,9 @@ class Commands(Protocol):
         """End the turn at once."""
 
 
-READ = Read()
+READ = ReadMore()
 
 
-def reading(within_s: LeftS | None) -> Read:
+def reading(within_s: LeftS | None) -> ReadMore:
     """To read on for as long as this tells."""
-    return READ if within_s is None else Read(within_s=within_s)
+    return READ if within_s is None else ReadMore(within_s=within_s)

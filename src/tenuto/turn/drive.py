@@ -22,15 +22,15 @@ from tenuto.turn.alarm import Alarm
 from tenuto.turn.commands import (
     Command,
     Commands,
+    ConnectionLost,
     Head,
-    Lost,
-    Open,
-    Read,
+    RaiseError,
+    ReadMore,
     Reply,
-    Reraise,
-    Transmit,
-    Wait,
-    Write,
+    SendData,
+    SendRequest,
+    Sleep,
+    StartResponse,
     late,
 )
 
@@ -43,7 +43,7 @@ class _Response(Protocol):
     def head(self) -> Head:
         """Status and headers."""
 
-    def lost(self, error: Exception) -> Lost | None:
+    def lost(self, error: Exception) -> ConnectionLost | None:
         """What an exception of `pieces` means, None where it is none of the transport's."""
 
 
@@ -110,18 +110,18 @@ class _Driver(Generic[_Answer]):
                 if not self._closed:  # else another thread is just inside the run, closing it
                     raise
             else:
-                if isinstance(command, Write):
+                if isinstance(command, SendData):
                     self._all_said = self._all_said or command.last
-                elif isinstance(command, Reraise):
+                elif isinstance(command, RaiseError):
                     raise command.error
                 return command
         if self._when_closed is not None and not self._all_said:
             raise self._when_closed()
         return None
 
-    def _answered(self, answer: _Answer | Lost) -> Reply:
+    def _answered(self, answer: _Answer | ConnectionLost) -> Reply:
         """Take what answers a request. Return the reply to it."""
-        if isinstance(answer, Lost):
+        if isinstance(answer, ConnectionLost):
             self._upstream = None
             return answer
         self._upstream = answer
@@ -152,7 +152,7 @@ class Drive(_Driver[Upstream]):
     def __init__(
         self,
         run: Commands,
-        connect: Callable[[Transmit], Upstream | Lost],
+        connect: Callable[[SendRequest], Upstream | ConnectionLost],
         when_closed: WhenClosed | None = None,
         wake: Callable[[Upstream | None, int], object] | None = None,
     ) -> None:
@@ -174,7 +174,7 @@ class Drive(_Driver[Upstream]):
             while (command := self._next(reply)) is not None:
                 reply = None
                 match command:
-                    case Read():
+                    case ReadMore():
                         if command.within_s is not None:
                             reply = self._read_within(command.within_s())
                             continue
@@ -194,15 +194,15 @@ class Drive(_Driver[Upstream]):
                             reply = upstream.lost(error)
                             if reply is None:
                                 raise
-                    case Write():  # without names in the brackets: it comes with every event
+                    case SendData():  # without names in the brackets: it comes with every event
                         yield command.data
-                    case Open(head):
+                    case StartResponse(head):
                         yield head
-                    case Transmit():
+                    case SendRequest():
                         self._leave()
                         if not self._closed:  # by who was told of an event, or by another thread
                             reply = self._answered(self._connected(command))
-                    case Wait(seconds):
+                    case Sleep(seconds):
                         self._leave()
                         self._sleep(seconds)
         finally:
@@ -229,7 +229,7 @@ class Drive(_Driver[Upstream]):
             self._limit.close()
             self._limit = None  # it refers to us
 
-    def _connected(self, command: Transmit) -> Upstream | Lost:
+    def _connected(self, command: SendRequest) -> Upstream | ConnectionLost:
         if command.within_s is None:
             return self._connect(command)
         self._upstream = None
@@ -238,11 +238,11 @@ class Drive(_Driver[Upstream]):
             answer = self._connect(command)
         finally:
             rang = alarm.off()
-        if rang and not isinstance(answer, Lost):
+        if rang and not isinstance(answer, ConnectionLost):
             answer.close()
         return late() if rang else answer
 
-    def _read_within(self, left_s: float) -> bytes | Lost:
+    def _read_within(self, left_s: float) -> bytes | ConnectionLost:
         """The next piece; b"" at the end."""
         upstream = self._upstream
         assert upstream is not None
@@ -250,7 +250,7 @@ class Drive(_Driver[Upstream]):
             return late()
         alarm = self._alarm_in(left_s)
         try:
-            reply: bytes | Lost = next((piece for piece in upstream.pieces if piece), b"")
+            reply: bytes | ConnectionLost = next((piece for piece in upstream.pieces if piece), b"")
         except Exception as error:
             lost = upstream.lost(error)
             if lost is None:
@@ -310,7 +310,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
     def __init__(
         self,
         run: Commands,
-        connect: Callable[[Transmit], Awaitable[AsyncUpstream | Lost]],
+        connect: Callable[[SendRequest], Awaitable[AsyncUpstream | ConnectionLost]],
         sleep: Callable[[float], Awaitable[None]],
         when_closed: WhenClosed | None = None,
         scope: Callable[[], Scope] | None = None,
@@ -331,7 +331,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
             while (command := self._next(reply)) is not None:
                 reply = None
                 match command:
-                    case Read():
+                    case ReadMore():
                         if command.within_s is not None:
                             reply = await self._read_within(command.within_s())
                             continue
@@ -351,17 +351,17 @@ class AsyncDrive(_Driver[AsyncUpstream]):
                             reply = upstream.lost(error)
                             if reply is None:
                                 raise
-                    case Write():  # without names in the brackets: it comes with every event
+                    case SendData():  # without names in the brackets: it comes with every event
                         yield command.data
-                    case Open(head):
+                    case StartResponse(head):
                         self._opened = True
                         yield head
-                    case Transmit():
+                    case SendRequest():
                         await self._leave()
                         answer = await self._connected(command)
                         if answer is not None:
                             reply = self._answered(answer)
-                    case Wait(seconds):
+                    case Sleep(seconds):
                         await self._leave()
                         await self._unless_closed(self._sleep, seconds)
             if not self._closed:
@@ -381,7 +381,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
         if self._waiting is not None:
             self._waiting.cancel()
 
-    async def _connected(self, command: Transmit) -> AsyncUpstream | Lost | None:
+    async def _connected(self, command: SendRequest) -> AsyncUpstream | ConnectionLost | None:
         """What answers a request; None where the turn is closed meanwhile."""
         if command.within_s is None or self._limit is None:
             return await self._unless_closed(self._connect, command)
@@ -389,7 +389,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
             return await self._unless_closed(self._connect, command)
         return late()
 
-    async def _read_within(self, left_s: float) -> bytes | Lost:
+    async def _read_within(self, left_s: float) -> bytes | ConnectionLost:
         """The next piece; b"" at the end."""
         if left_s <= 0:
             return late()
@@ -399,7 +399,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
             return await self._piece()
         return late()
 
-    async def _piece(self) -> bytes | Lost:
+    async def _piece(self) -> bytes | ConnectionLost:
         upstream = self._upstream
         assert upstream is not None
         try:

@@ -22,15 +22,15 @@ from tenuto.turn.attempt import Attempt
 from tenuto.turn.call_context import CallContext
 from tenuto.turn.commands import (
     READ,
+    ConnectionLost,
     Head,
     Headers,
-    Lost,
-    Open,
+    RaiseError,
     Reply,
-    Reraise,
     Run,
-    Wait,
-    Write,
+    SendData,
+    Sleep,
+    StartResponse,
 )
 from tenuto.turn.quota import quota_of
 from tenuto.turn.record import TurnRecord
@@ -130,7 +130,7 @@ class _Ending:
         """The head and the bytes that are still to come."""
         turn, finish, attempt = self._turn, self._finish, self._attempt
         if self._reraised is not None:
-            yield Reraise(self._reraised.error)
+            yield RaiseError(self._reraised.error)
             return
         if self._unchanged:
             yield from self._untouched(report)
@@ -149,9 +149,9 @@ class _Ending:
             answer = replace(answer, text=text, content=content, spoken=spoken)
             if turn.open:
                 outlet = turn.outlet
-                yield Write(outlet.say_rest() + outlet.framed(outlet.writer.text(notice)))
+                yield SendData(outlet.say_rest() + outlet.framed(outlet.writer.text(notice)))
         if turn.open:
-            yield Write(self._stream_end(answer, report), last=True)
+            yield SendData(self._stream_end(answer, report), last=True)
             return
         # The last attempt may have no head at all: its connection was lost.
         shape = turn.answered or attempt
@@ -159,8 +159,8 @@ class _Ending:
         assert head is not None
         body = turn.wire.render_body(first, attempt.value or first, answer)
         usage = (b"x-tenuto-usage", usage_line(report).encode())
-        yield Open(turn.shown(counted(head, answer.usage).of(body).plus(usage)))
-        yield Write(body, last=True)
+        yield StartResponse(turn.shown(counted(head, answer.usage).of(body).plus(usage)))
+        yield SendData(body, last=True)
 
     def _as_it_came(self) -> bool:
         """Whether the caller gets the very bytes of this attempt."""
@@ -211,7 +211,7 @@ class _Ending:
             yield from rest_of_stream(attempt, turn.outlet.release(), left_alone=alone)
             return
         if attempt.lost is not None and not turn.headed:  # as without Tenuto
-            yield Reraise(attempt.lost.error)
+            yield RaiseError(attempt.lost.error)
             return
         assert attempt.head is not None
         head = attempt.head
@@ -219,8 +219,8 @@ class _Ending:
             line = usage_line(report).encode()
             head = head.plus((b"x-should-retry", b"false"), (b"x-tenuto-usage", line))
         if not turn.headed:
-            yield Open(turn.shown(head))
-        yield Write(attempt.raw, last=not attempt.more)
+            yield StartResponse(turn.shown(head))
+        yield SendData(attempt.raw, last=not attempt.more)
         if attempt.more:
             yield from rest_of_response()
 
@@ -298,8 +298,8 @@ class _Ending:
             spoken = outlet.stop_forwarding() + outlet.say_rest()
             event = outlet.framed(usage_comment(line) + outlet.writer.error(code, message))
             # An SDK raises at this event and reads no further: upstream is let go before it.
-            yield Wait(0.0)
-            yield Write(spoken + event, last=True)
+            yield Sleep(0.0)
+            yield SendData(spoken + event, last=True)
             return
         body = turn.wire.render_error(code, message, answer)
         pairs: Headers = ((b"content-type", b"application/json"), (b"x-should-retry", b"false"))
@@ -308,8 +308,8 @@ class _Ending:
         asked = [pair for pair in last if pair[0].lower() in _ASKS_TO_WAIT]
         head = Head(turn.wire.error_status, pairs)
         head = head.plus((b"content-length", b"%d" % len(body)), told, *asked)
-        yield Open(turn.shown(head))
-        yield Write(body, last=True)
+        yield StartResponse(turn.shown(head))
+        yield SendData(body, last=True)
 
 
 def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
@@ -318,18 +318,18 @@ def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
         turn.events.left_alone(why)
     turn.watch.handed_on(head.status)
     if not turn.headed:
-        yield Open(head)
+        yield StartResponse(head)
     if raw:
-        yield Write(raw)
+        yield SendData(raw)
     yield from rest_of_response()
 
 
 def rest_of_response() -> Run:
     """Hand on what is left of a response as it comes."""
     while isinstance(reply := (yield READ), bytes) and reply:
-        yield Write(reply)
-    if isinstance(reply, Lost):
-        yield Reraise(reply.error)
+        yield SendData(reply)
+    if isinstance(reply, ConnectionLost):
+        yield RaiseError(reply.error)
 
 
 def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
@@ -341,7 +341,7 @@ def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
     breaks = left_alone and reply is not None  # and that is told of
     while True:
         if data:
-            yield Write(data, last=not breaks)
+            yield SendData(data, last=not breaks)
         # Behind a break there is nothing.
         reply = reply if attempt.lost else (yield READ)
         if not isinstance(reply, bytes) or not reply:
@@ -351,7 +351,7 @@ def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
         except UndecodableBytes:
             break
     if data := codec.behind_end(b"", over=True):
-        yield Write(data)
-    if left_alone and isinstance(reply, Lost):
+        yield SendData(data)
+    if left_alone and isinstance(reply, ConnectionLost):
         # Else all was said: a connection that breaks behind the end mark is no news.
-        yield Reraise(reply.error)
+        yield RaiseError(reply.error)

@@ -22,7 +22,7 @@ from tenuto.core.report import Report
 from tenuto.core.response import Response
 from tenuto.core.stop import printable
 from tenuto.core.view import Facts
-from tenuto.turn.commands import Lost
+from tenuto.turn.commands import ConnectionLost
 from tenuto.turn.environment import Environment
 from tenuto.turn.recoveries import Over, Recoveries
 from tenuto.turn.redaction import Redactor
@@ -100,7 +100,7 @@ class EventSender:
         self._sent_s = 0.0
         self._first_byte_s: float | None = None
         self._first_piece_s: float | None = None
-        self._lost: Lost | None = None
+        self._lost: ConnectionLost | None = None
         self._continuations = 0
         self._cancelled = False
         self._wire, self._stream = wire, stream
@@ -177,7 +177,7 @@ class EventSender:
         """The answer is handed on unread."""
         self._attempt_ended(status, None, None, None)
 
-    def unreachable(self, fault: Fault, lost: Lost) -> None:
+    def unreachable(self, fault: Fault, lost: ConnectionLost) -> None:
         """The first request of the turn found no answer, and is left to the SDK."""
         self._attempt_ended(None, lost, Outcome.FAULT, None)
         self._stalled(lost, None, 0)
@@ -243,7 +243,7 @@ class EventSender:
         )
         self._sent_s = self._now()
 
-    def no_head_came(self, lost: Lost) -> None:
+    def no_head_came(self, lost: ConnectionLost) -> None:
         """The connection failed before the head of the response came."""
         self._lost = lost
 
@@ -265,7 +265,7 @@ class EventSender:
         outcome: Outcome,
         action: Action,
         status: int | None,
-        lost: Lost | None,
+        lost: ConnectionLost | None,
         output_chars: int,
     ) -> None:
         """An attempt was read, and it was decided what follows."""
@@ -300,7 +300,7 @@ class EventSender:
     def _attempt_ended(
         self,
         status: int | None,
-        lost: Lost | None,
+        lost: ConnectionLost | None,
         outcome: Outcome | None,
         response: Response | None,
     ) -> None:
@@ -317,7 +317,7 @@ class EventSender:
             usage=response.usage if response is not None else None,
         )
 
-    def _stalled(self, lost: Lost | None, status: int | None, output_chars: int) -> None:
+    def _stalled(self, lost: ConnectionLost | None, status: int | None, output_chars: int) -> None:
         if lost is not None and lost.kind is FaultKind.TIMEOUT:
             answered = status is not None
             self._send(events.Stalled, answered=answered, output_chars=output_chars)

@@ -253,7 +253,7 @@ class Outlet:
         return event.raw
 
     def taking(self, builder: Builder, most_bytes: int) -> Callable[[bytes], bytes | None]:
-        """Reads pieces of the stream that are one event like one before it, for `commands.Read`.
+        """Reads pieces of the stream that are one event like one before it, for `ReadMore`.
         Nearly every piece of nearly every stream is: this is `event` in as few steps as may be.
 
         `most_bytes`: the largest event, 0: no limit. To be offered only while `flows`."""

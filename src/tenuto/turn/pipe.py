@@ -32,14 +32,14 @@ from tenuto.turn.attempt import Attempt, failed
 from tenuto.turn.bodies import read_body
 from tenuto.turn.commands import (
     Command,
+    ConnectionLost,
     Head,
-    Lost,
+    RaiseError,
     Reply,
-    Reraise,
     Run,
-    Transmit,
-    Wait,
-    Write,
+    SendData,
+    SendRequest,
+    Sleep,
 )
 from tenuto.turn.decision import decide, learn, took_prefill
 from tenuto.turn.ending import finish_turn, hand_on
@@ -82,7 +82,7 @@ def run(turn: TurnRecord) -> Run:
             if isinstance(action, Finish):
                 yield from finish_turn(turn, action, outcome, facts, attempt)
             elif turn.open and (text := turn.outlet.stop_forwarding()):
-                yield Write(text)
+                yield SendData(text)
     except Exception as error:  # the policy's `decide` named no rung
         raised = type(error).__name__
         raise
@@ -99,7 +99,7 @@ def _wait(turn: TurnRecord, send: Send) -> Run:
     seconds = send.wait_s * (1.0 if send.told else turn.around.jitter())
     begun_s = turn.around.now()
     try:
-        yield Wait(seconds)
+        yield Sleep(seconds)
     finally:
         if turn.events is not None:
             turn.events.waited(seconds, begun_s, asked=send.told)
@@ -112,11 +112,11 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
     if events is not None:
         events.attempt_started(send, edits, turn.facts.max_tokens, len(turn.said))
     reply = yield command
-    if isinstance(reply, Lost):
+    if isinstance(reply, ConnectionLost):
         url = turn.request.url
         if turn.first is None and turn.context is None:
             turn.watch.left_to_the_sdk(partial(unreachable, reply, url), reply)
-            yield Reraise(reply.error)
+            yield RaiseError(reply.error)
             return None
         if events is not None:
             events.no_head_came(reply)
@@ -150,7 +150,7 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
     return (yield from receive)
 
 
-def _transmit(turn: TurnRecord, edits: tuple[Edit, ...]) -> Transmit:
+def _transmit(turn: TurnRecord, edits: tuple[Edit, ...]) -> SendRequest:
     request, body = turn.request, turn.request.body
     if not turn.left_alone:
         body = turn.around.successors.instead(turn.body(edits), turn.facts.follows)
@@ -167,7 +167,7 @@ def _transmit(turn: TurnRecord, edits: tuple[Edit, ...]) -> Transmit:
             for key, value in headers
             if not key.lower().startswith(b"x-tenuto")
         )
-    return Transmit(headers, body, body is not request.body, left_s, turn.within_s)
+    return SendRequest(headers, body, body is not request.body, left_s, turn.within_s)
 
 
 def _look(
@@ -196,7 +196,7 @@ def _receive_error(turn: TurnRecord, head: Head, decoder: Decoder | None) -> Rec
         reply = yield turn.reading
         if isinstance(reply, bytes):
             pieces.add(reply)
-        elif isinstance(reply, Lost) and not turn.late:
+        elif isinstance(reply, ConnectionLost) and not turn.late:
             lost = reply
         if not reply or lost or turn.late:
             break

@@ -22,14 +22,14 @@ from tenuto.frames.frame import Frame, FrameTooLarge, Framing
 from tenuto.frames.sse import BOM, SseDecoder
 from tenuto.turn.commands import (
     BODY_HEADERS,
+    ConnectionLost,
     Head,
-    Lost,
-    Open,
-    Read,
+    ReadMore,
     Reply,
     Run,
-    Transmit,
-    Write,
+    SendData,
+    SendRequest,
+    StartResponse,
     late,
     reading,
 )
@@ -62,7 +62,7 @@ def _repeated(run: Run, events: _Repeating, turn: TurnRecord) -> Run:
             except StopIteration:
                 break
             match command:
-                case Read():
+                case ReadMore():
                     within_s = command.within_s
                     read = reading(within_s)
                     while events.reading and not ready:
@@ -70,15 +70,15 @@ def _repeated(run: Run, events: _Repeating, turn: TurnRecord) -> Run:
                         if within_s is not None and not ready and within_s() <= 0:
                             events.take(late())
                     reply = ready.popleft() if ready else (yield read)
-                case Write(data, last):
+                case SendData(data, last):
                     made = events.written(data)
                     if last or made is not data:
-                        command = Write(made, last)
+                        command = SendData(made, last)
                     reply = (yield command) if made else None
-                case Open(_, as_events):
+                case StartResponse(_, as_events):
                     events.framed = as_events
                     reply = yield command
-                case Transmit():
+                case SendRequest():
                     reply = yield command
                     ready.clear()
                     events.reading = False
@@ -139,7 +139,7 @@ class _Repeating:
     def take(self, came: Reply) -> None:
         """Take what was read."""
         assert self._decoding is not None
-        if isinstance(came, Lost):
+        if isinstance(came, ConnectionLost):
             self.ready.append(came)
             return
         assert isinstance(came, bytes)
@@ -147,10 +147,10 @@ class _Repeating:
             plain = self._decoding.feed(came)
             events = self._sse.feed(plain) if came else self._sse.flush()
         except FrameTooLarge as error:
-            self.ready.append(Lost(FaultKind.LIMIT, error))
+            self.ready.append(ConnectionLost(FaultKind.LIMIT, error))
             return
         except UndecodableBytes as error:
-            self.ready.append(Lost(FaultKind.GARBAGE, error))
+            self.ready.append(ConnectionLost(FaultKind.GARBAGE, error))
             return
         if data := b"".join(map(self._told, events)):
             self.ready.append(data)

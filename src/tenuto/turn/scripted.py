@@ -21,53 +21,55 @@ from dataclasses import dataclass
 from typing import Self
 
 from tenuto.core.fault import FaultKind
-from tenuto.turn.commands import Head, Headers, Lost, Transmit
+from tenuto.turn.commands import ConnectionLost, Head, Headers, SendRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Scripted:
-    """One response: its head, and its bytes piece by piece; a `Lost` among them breaks it off."""
+    """One response: its head, and its bytes piece by piece; a `ConnectionLost` breaks it off."""
 
     head: Head
-    pieces: tuple[bytes | Lost, ...]
+    pieces: tuple[bytes | ConnectionLost, ...]
 
     @classmethod
-    def body(cls, *pieces: bytes | Lost, status: int = 200, headers: Headers = ()) -> Self:
+    def body(
+        cls, *pieces: bytes | ConnectionLost, status: int = 200, headers: Headers = ()
+    ) -> Self:
         """A whole JSON body."""
         return cls(Head(status, ((b"content-type", b"application/json"), *headers)), pieces)
 
     @classmethod
-    def stream(cls, *pieces: bytes | Lost, headers: Headers = ()) -> Self:
+    def stream(cls, *pieces: bytes | ConnectionLost, headers: Headers = ()) -> Self:
         """A stream of server-sent events."""
         return cls(Head(200, ((b"content-type", b"text/event-stream"), *headers)), pieces)
 
 
-def lost(kind: FaultKind = FaultKind.CONNECTION) -> Lost:
+def lost(kind: FaultKind = FaultKind.CONNECTION) -> ConnectionLost:
     """A connection that breaks, as the answer to a request or as a piece of one.
 
     >>> lost().kind.value
     'connection'
     """
-    return Lost(kind, ConnectionError(f"scripted: {kind.value}"))
+    return ConnectionLost(kind, ConnectionError(f"scripted: {kind.value}"))
 
 
 class Script:
     """Answers requests one after the other, and keeps them; the last answer is given for ever.
 
     Args:
-        answers: a response, or a `Lost` for a connection that is never made.
+        answers: a response, or a `ConnectionLost` for a connection that is never made.
     """
 
-    def __init__(self, *answers: Scripted | Lost) -> None:
+    def __init__(self, *answers: Scripted | ConnectionLost) -> None:
         self.answers = answers
-        self.transmitted: list[Transmit] = []
+        self.transmitted: list[SendRequest] = []
         self.opened: list[ScriptedUpstream] = []
 
-    def connect(self, command: Transmit) -> ScriptedUpstream | Lost:
+    def connect(self, command: SendRequest) -> ScriptedUpstream | ConnectionLost:
         """Answer a request; what `turn.drive.Drive` asks for."""
         answer = self.answers[min(len(self.transmitted), len(self.answers) - 1)]
         self.transmitted.append(command)
-        if isinstance(answer, Lost):
+        if isinstance(answer, ConnectionLost):
             return answer
         self.opened.append(ScriptedUpstream(answer))
         return self.opened[-1]
@@ -82,11 +84,11 @@ class ScriptedUpstream:
         self.pieces: Iterator[bytes] = self
         self._pieces = list(answer.pieces)
 
-    def read(self) -> bytes | Lost:
+    def read(self) -> bytes | ConnectionLost:
         """The next piece, for a loop of your own; b"" at the end."""
         if not self._pieces:
             return b""
-        if isinstance(self._pieces[0], Lost):
+        if isinstance(self._pieces[0], ConnectionLost):
             return self._pieces[0]
         return self._pieces.pop(0)
 
@@ -96,13 +98,15 @@ class ScriptedUpstream:
     def __next__(self) -> bytes:
         if not self._pieces:
             raise StopIteration
-        if isinstance(piece := self.read(), Lost):
+        if isinstance(piece := self.read(), ConnectionLost):
             raise piece.error
         return piece
 
-    def lost(self, error: Exception) -> Lost | None:
+    def lost(self, error: Exception) -> ConnectionLost | None:
         """The break of the script."""
-        return next((p for p in self._pieces if isinstance(p, Lost) and p.error is error), None)
+        return next(
+            (p for p in self._pieces if isinstance(p, ConnectionLost) and p.error is error), None
+        )
 
     def close(self) -> None:
         """Note that nothing more is wanted."""

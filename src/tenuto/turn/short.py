@@ -27,13 +27,13 @@ from tenuto.turn.commands import (
     READ,
     Command,
     Head,
-    Open,
-    Read,
+    ReadMore,
     Reply,
     Request,
     Run,
-    Transmit,
-    Write,
+    SendData,
+    SendRequest,
+    StartResponse,
 )
 from tenuto.turn.environment import Environment
 from tenuto.turn.record import TurnRecord, TurnRequest
@@ -136,7 +136,7 @@ class Short:
 
     def _transmit(self, _: Reply) -> Command:
         self.send = self._take_head
-        return Transmit(self._request.headers, self._request.body, edited=False)
+        return SendRequest(self._request.headers, self._request.body, edited=False)
 
     def _take_head(self, reply: Reply) -> Command:
         self._came.append(reply)
@@ -167,7 +167,7 @@ class Short:
         self._is_over = True
         self._whole = raw
         self.send = self._hand_on
-        return Open(head)
+        return StartResponse(head)
 
     def _decoded(self, head: Head, raw: bytes) -> bytes:
         """A body without its coding, b"" where it cannot be read."""
@@ -179,7 +179,7 @@ class Short:
 
     def _hand_on(self, _: Reply) -> Command:
         self.send = nothing_more
-        return Write(self._whole, last=True)
+        return SendData(self._whole, last=True)
 
     # --- the machine ----------------------------------------------------------------------------
 
@@ -214,19 +214,19 @@ class Short:
         run = self._run
         assert run is not None
         while True:
-            if isinstance(command, Read) and self._waiting:
+            if isinstance(command, ReadMore) and self._waiting:
                 command = run.send(self._waiting.popleft())
-            elif isinstance(command, Open) and self._has_head:
+            elif isinstance(command, StartResponse) and self._has_head:
                 command = run.send(None)
-            elif isinstance(command, Write) and self._given_bytes >= len(command.data):
+            elif isinstance(command, SendData) and self._given_bytes >= len(command.data):
                 self._given_bytes -= len(command.data)
                 command = run.send(None)
             else:
                 break
-        if isinstance(command, Write) and self._given_bytes:
-            command = Write(command.data[self._given_bytes :], command.last)
+        if isinstance(command, SendData) and self._given_bytes:
+            command = SendData(command.data[self._given_bytes :], command.last)
             self._given_bytes = 0
-        if isinstance(command, Transmit):
+        if isinstance(command, SendRequest):
             self._waiting.clear()  # that answer is not wanted any more
         self._has_head = False
         self.send = self._go_on if self._waiting or self._given_bytes else run.send
@@ -238,10 +238,10 @@ class Short:
         command = run.send(None)
         with contextlib.suppress(StopIteration):
             for reply in self._replies():
-                while not isinstance(command, Transmit | Read):
+                while not isinstance(command, SendRequest | ReadMore):
                     command = run.send(None)
                 command = run.send(reply)
-            while not isinstance(command, Transmit | Read):
+            while not isinstance(command, SendRequest | ReadMore):
                 command = run.send(None)
         run.close()
 

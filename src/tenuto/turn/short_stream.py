@@ -23,11 +23,11 @@ from tenuto.turn.commands import (
     READ,
     Command,
     Head,
-    Open,
-    Read,
+    ReadMore,
     Reply,
     Request,
-    Write,
+    SendData,
+    StartResponse,
 )
 from tenuto.turn.short import Short, TurnStarter, nothing_more
 from tenuto.wires.base import Wire, WireRequest
@@ -115,8 +115,8 @@ class ShortStream(Short):
             return self._start(None)
         self.send = self._take_piece
         self._has_head = True
-        self._reading = Read(take=self.take)
-        return Open(reply.without(*BODY_HEADERS), events=True)
+        self._reading = ReadMore(take=self.take)
+        return StartResponse(reply.without(*BODY_HEADERS), events=True)
 
     def _is_events(self, head: Head) -> bool:
         """Whether an answer says that it is a stream, in no coding, of whom the URL names."""
@@ -152,8 +152,8 @@ class ShortStream(Short):
             return self._start(None)
         if self._ended:
             self.send = self._write_rest
-            return Write(out) if out else self._write_rest(None)
-        return Write(out) if out else self._reading
+            return SendData(out) if out else self._write_rest(None)
+        return SendData(out) if out else self._reading
 
     def _end_of_transfer(self) -> Command:
         if self._rest or not self._stopped or not self._is_visible or self._way.ends_marked:
@@ -168,7 +168,7 @@ class ShortStream(Short):
     def _write_rest(self, _: Reply) -> Command:
         self.send = self._drain
         self._given_bytes += len(self._held)
-        return Write(self._held, last=True)
+        return SendData(self._held, last=True)
 
     def _drain(self, reply: Reply) -> Command:
         if reply is None:

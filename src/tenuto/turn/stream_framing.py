@@ -24,12 +24,12 @@ from tenuto.turn.commands import (
     BODY_HEADERS,
     Head,
     LeftS,
-    Open,
-    Read,
+    ReadMore,
     Reply,
     Request,
     Run,
-    Write,
+    SendData,
+    StartResponse,
     late,
     reading,
 )
@@ -198,7 +198,7 @@ def look_ahead(
     limit_bytes: int,
     within_s: LeftS | None = None,
     before: deque[Reply] | None = None,
-) -> Generator[Read, Reply, tuple[Framing, deque[Reply]]]:
+) -> Generator[ReadMore, Reply, tuple[Framing, deque[Reply]]]:
     """Read as little of an answer as tells how it is framed. Return the framing, and what was read:
     it is still to be taken.
 
@@ -241,12 +241,12 @@ def in_one_array(run: Run, framing: StreamFraming) -> Run:
             except StopIteration:
                 break
             match command:
-                case Write(data) if framed:
+                case SendData(data) if framed:
                     reply = None
                     if data:
                         made, first = begun(data, first=first), False
-                        reply = yield Write(made)  # the bracket is still to come
-                case Open(_, events):
+                        reply = yield SendData(made)  # the bracket is still to come
+                case StartResponse(_, events):
                     framed = events and framing.writes.framing is Framing.ARRAY
                     reply = yield command
                 case _:
@@ -254,6 +254,6 @@ def in_one_array(run: Run, framing: StreamFraming) -> Run:
         codec = framing.codec
         end = codec.closing if isinstance(codec, ArrayCodec) else b""  # where it came
         if framed and (end := end or (b"" if first else b"\r\n]")):
-            yield Write(end, last=True)
+            yield SendData(end, last=True)
     finally:
         run.close()

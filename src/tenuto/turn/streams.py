@@ -16,13 +16,13 @@ from tenuto.turn.attempt import Attempt
 from tenuto.turn.commands import (
     BODY_HEADERS,
     Command,
+    ConnectionLost,
     Head,
-    Lost,
-    Open,
-    Read,
+    ReadMore,
     Reply,
     Run,
-    Write,
+    SendData,
+    StartResponse,
     late,
 )
 from tenuto.turn.joining import joint_of, keep, stopped
@@ -42,7 +42,7 @@ def open_head(turn: TurnRecord, head: Head) -> Run:
     if not turn.headed:
         turn.headed = True
         shown = turn.shown(head.without(*BODY_HEADERS))
-        yield Open(turn.framing.opened(shown), events=True)
+        yield StartResponse(turn.framing.opened(shown), events=True)
 
 
 def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
@@ -57,11 +57,11 @@ def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
         turn.headed = True
         head = shape.head.without(*BODY_HEADERS, b"content-type")
         kind = (b"content-type", b"text/event-stream; charset=utf-8")
-        yield Open(turn.framing.opened(turn.shown(head.plus(kind))), events=True)
+        yield StartResponse(turn.framing.opened(turn.shown(head.plus(kind))), events=True)
     if reasoning := "".join(turn.reasoning):
-        yield Write(turn.outlet.framed(turn.outlet.writer.reasoning(reasoning)))
+        yield SendData(turn.outlet.framed(turn.outlet.writer.reasoning(reasoning)))
     if text := turn.outlet.say(turn.said):
-        yield Write(text)
+        yield SendData(text)
 
 
 def read_stream(
@@ -83,7 +83,7 @@ def read_stream(
         if heard < 0 and reply and turn.events is not None and isinstance(reply, bytes):
             turn.events.piece_came()
         if not isinstance(reply, bytes):
-            lost = reply if isinstance(reply, Lost) else None
+            lost = reply if isinstance(reply, ConnectionLost) else None
             if turn.late:
                 builder.feed(_late(turn))
             elif lost is not None and lost.kind is FaultKind.LIMIT:
@@ -101,7 +101,7 @@ def read_stream(
         if turn.left_alone and not reply:
             out, tail = b"", out  # it is the last, which `rest_of_stream` says
         if out and reply is not given:
-            yield Write(out)
+            yield SendData(out)
         if (joint is not None and joint.found) or outlet.broken:
             break  # what follows is not wanted any more, or stands behind a hole
         if outlet.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
@@ -117,7 +117,7 @@ def read_stream(
         break
     turn.ended(builder)
     if out := outlet.end(builder):
-        yield Write(out)
+        yield SendData(out)
     if builder.ended and not outlet.writing:
         tail += codec.behind_end(codec.rest())
     attempt = Attempt(builder.build(), head, tail=tail, decoder=decoder, codec=codec, lost=lost)
@@ -135,7 +135,7 @@ def _begin(
     if isinstance(given, bytes) and _opens(turn, decoder, given):
         # Handed on before anything is made for what follows it.
         yield from open_head(turn, head)
-        yield Write(given)
+        yield SendData(given)
     else:
         given = None
     joint = joint_of(turn)
@@ -144,7 +144,7 @@ def _begin(
         turn.open = True
         yield from open_head(turn, head)
     if opening:
-        yield Write(opening)
+        yield SendData(opening)
     turn.begin_stream()
     return given, joint
 
@@ -186,14 +186,14 @@ class _Events:
         keeps_alive = self._codec.idle or piece.strip()[:1] in (b"", b":")
         return keeps_alive or self._turn.around.now() - heard_s > _EVENT_S
 
-    def quick(self, outlet: Outlet, builder: Builder) -> Read:
+    def quick(self, outlet: Outlet, builder: Builder) -> ReadMore:
         """What to ask for while nothing is held: pieces that are one event like one before it are
         taken in as few steps as may be."""
         # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
         unread = self._decoder.plain and self._codec.has_templates
         if not unread or outlet.writing or self._turn.state.attempts:
             return self._turn.reading
-        return Read(outlet.taking(builder, self._turn.policy.event_max_bytes))
+        return ReadMore(outlet.taking(builder, self._turn.policy.event_max_bytes))
 
     def of(self, piece: bytes) -> list[Frame]:
         """The events that a piece completes; b"": those that the stream's end leaves over.

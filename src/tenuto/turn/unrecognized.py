@@ -31,7 +31,7 @@ from tenuto.frames.sniff import begins, is_of_an_api, may_become_more
 from tenuto.frames.sse import SseDecoder
 from tenuto.providers.table import by_server
 from tenuto.turn.attempt import Attempt
-from tenuto.turn.commands import Head, Lost, Read, Reply
+from tenuto.turn.commands import ConnectionLost, Head, ReadMore, Reply
 from tenuto.turn.record import TurnRecord
 from tenuto.wires.base import JsonObject, Wire
 from tenuto.wires.json import as_utf8
@@ -75,7 +75,7 @@ def with_words(fault: Fault, attempt: Attempt) -> Fault:
     return replace(fault, message=f"HTTP {head.status} with {came}")
 
 
-def unreachable(lost: Lost, url: str) -> Fault:
+def unreachable(lost: ConnectionLost, url: str) -> Fault:
     """Return the fault of a request that got no answer. Its words are ours: the host and the port,
     and the system's own error where there is one; never what a library says, which may quote a URL
     with its query."""
@@ -125,7 +125,7 @@ def _elsewhere(head: Head) -> str:
 
 # --- answers that pass through ---------------------------------------------------------------
 
-Looking = Generator[Read, Reply, bool]
+Looking = Generator[ReadMore, Reply, bool]
 
 _LIBRARY = b"python-httpx"
 """How the user agents of HTTP libraries begin, which tell nothing of who asks; SDKs have others."""

@@ -25,7 +25,7 @@ from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, StopReason, printable
 from tenuto.core.view import Budget, Facts, State
 from tenuto.telemetry.listeners import heard_by, log_lines
-from tenuto.turn.commands import Lost
+from tenuto.turn.commands import ConnectionLost
 from tenuto.turn.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class Watch:
             self.events.handed_on(status)
         self._end("", PASSED_ON_UNREAD, Outcome.DONE, 0, 0)
 
-    def left_to_the_sdk(self, fault: Callable[[], Fault], lost: Lost) -> None:
+    def left_to_the_sdk(self, fault: Callable[[], Fault], lost: ConnectionLost) -> None:
         """The first request found no answer. The SDK tries again by itself, so there is nothing to
         report; `fault` makes what is told of it."""
         self.usage.append(None)

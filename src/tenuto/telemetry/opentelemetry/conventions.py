@@ -43,6 +43,7 @@ PROVIDERS: Mapping[str, str] = {
 is in no row keeps our name."""
 
 _INFERENCE = frozenset({"chat", "generate_content", "text_completion"})
+_KINDS = frozenset({"LLM", "generation"})
 _MODEL_KEYS = ("gen_ai.request.model", "llm.request.model", "llm.model_name", "llm.request.type")
 
 
@@ -96,9 +97,9 @@ def is_inference(span: Span) -> bool:
     if not span.is_recording():
         return False
     known = attributes_of(span)
-    kind = known.get("openinference.span.kind")
+    kind = known.get("openinference.span.kind", known.get("langfuse.observation.type"))
     if kind is not None:
-        return bool(kind == "LLM")
+        return kind in _KINDS
     operation = known.get("gen_ai.operation.name")
     if operation is not None:
         return operation in _INFERENCE

@@ -1,0 +1,35 @@
+"""Microsoft Agent Framework: `Agent` over `OpenAIChatCompletionClient` with an SDK client."""
+
+from typing import Any
+
+import openai
+from agent_framework import Agent
+from agent_framework.openai import OpenAIChatCompletionClient
+from judging import Answer, Given
+
+
+class Driver:
+    distribution = "agent-framework-core"
+    wire = "openai-chat"
+    library = "httpx2"
+    ways = ("async",)
+
+    def __init__(self, given: Given) -> None:
+        client = openai.AsyncOpenAI(
+            base_url=given.base_url, api_key="key", http_client=given.http, max_retries=0
+        )
+        model = OpenAIChatCompletionClient("sim", async_client=client)
+        options: Any = dict(given.body)
+        self.agent = Agent(client=model, tools=given.tools or None, default_options=options)
+        self.session = self.agent.create_session()
+        self.stream = given.stream
+
+    async def ask_async(self, prompt: str) -> Answer:
+        if not self.stream:
+            made: Any = await self.agent.run(prompt, session=self.session)
+        else:
+            streamed: Any = self.agent.run(prompt, stream=True, session=self.session)
+            async for _ in streamed:
+                pass
+            made = await streamed.get_final_response()
+        return Answer(made.messages[-1].text if made.messages else "", made.finish_reason)
