@@ -53,7 +53,7 @@ def stream(
         if event["type"] == where:
             event.update(more)
     head = Head(200, ((b"content-type", b"application/vnd.amazon.eventstream"),))
-    return Scripted(head, [chunk(json.dumps(event).encode()) for event in events])
+    return Scripted(head, tuple(chunk(json.dumps(event).encode()) for event in events))
 
 
 def played(*answers: Scripted, way: str = "") -> tuple[Report, bytes, int]:
