@@ -20,7 +20,7 @@ CHECKS := check-format check-lint check-types check-layers check-docs check-beha
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
   litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
-  smolagents instructor
+  google-adk smolagents instructor
 
 .PHONY: help setup model run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel clean
 
