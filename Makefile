@@ -18,7 +18,7 @@ INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
-FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
+FRAMEWORKS ?= openai langchain pydantic-ai openai-agents openai-agents-responses strands agno \
   litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
   google-adk smolagents instructor
 

@@ -32,11 +32,14 @@ class Driver:
         client = genai.Client(api_key="key", http_options=options)
         if given.policy is not None:
             client = tenuto.wrap(client, policy=given.policy)
+        body = dict(given.body)
         agent = Agent(
             name="guide",
+            # It refuses a schema among the other settings.
+            output_schema=body.pop("response_schema", None),
             model=Gemini(model="gemini-3.6-flash", client=client),
             tools=given.tools,
-            generate_content_config=types.GenerateContentConfig(**given.body),
+            generate_content_config=types.GenerateContentConfig(**body),
         )
         self.runner = InMemoryRunner(agent=agent, app_name="app")
         mode = StreamingMode.SSE if given.stream else StreamingMode.NONE
