@@ -19,9 +19,9 @@ MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m ven
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-openai-alone phoenix openllmetry openai-v2
-FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
+FRAMEWORKS ?= openai langchain pydantic-ai openai-agents openai-agents-responses strands agno \
   litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
-  smolagents instructor
+  google-adk smolagents instructor
 
 .PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
