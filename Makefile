@@ -23,7 +23,7 @@ FRAMEWORKS ?= openai langchain pydantic-ai openai-agents openai-agents-responses
   litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
   google-adk smolagents instructor
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -164,6 +164,9 @@ SOAK_SEED ?= 20261123
 
 soak: setup ## SOAK_S seconds (600) of turns with faults, drawn from SOAK_SEED; ONLY=key: that turn again
 	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
+
+live: setup ## with your own keys: do services do what the rows say? DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
+	@$(BIN)/python -m live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)
 
 record: setup ## record what leaves and what callers get in every case: recorder/digests.txt
 	@$(BIN)/python -m recorder record $(if $(ONLY),--only $(ONLY))
