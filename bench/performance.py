@@ -37,7 +37,7 @@ HEAD = f"""\
 # Performance
 
 This page shows how much processor time and memory Tenuto adds to a client's process. The server
-runs in another process and answers with recorded bytes. Each group of figures runs in its own process.
+runs in another process and answers with recorded bytes. Each group of figures has its own process.
 
 * **Ratios** compare the official SDK with and without `tenuto.wrap` in one run. The two take turns
   for {ROUNDS} rounds, and the table shows the median of the rounds' ratios.
