@@ -152,6 +152,12 @@ def test_a_folder_is_followed_with_the_files_that_come_to_it_and_go(tmp_path):
     found.close()
 
 
+def test_the_file_of_a_folder_that_cannot_be_read_is_named(capsys, tmp_path):
+    (tmp_path / "a.jsonl").mkdir()
+    assert main(["tail", "--no-follow", str(tmp_path)]) == 2
+    assert f"{tmp_path / 'a.jsonl'}: it is" in capsys.readouterr().err
+
+
 def test_it_shows_a_turn_while_the_program_goes_on(tmp_path):
     path = tmp_path / "events.jsonl"
     seen: list[str] = []

@@ -82,7 +82,8 @@ def _read(file: Path, *, follow: bool) -> Iterator[str | None]:
     try:
         yield from lines_of(file, follow=follow)
     except OSError as error:
-        raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+        one = error.filename or str(file)
+        raise CommandError(f"{one}: {why_unread(one, error)}", BAD_FILE) from None
 
 
 def _from_the_last(found: Iterable[str | None], last: int) -> Iterator[str]:

@@ -6,6 +6,7 @@ import contextlib
 import ipaddress
 import os
 import socket
+import sys
 import threading
 import webbrowser
 from functools import partial
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     import uvicorn
 
 EXAMPLES = (
-    "tenuto watch events.jsonl",
-    "tenuto watch --open events/",
-    "tenuto watch --captures turns/ --show-content events.jsonl",
-    "tenuto watch --host 0.0.0.0 --port 8080 --token-env WATCH_TOKEN events/",
+    "tenuto watch events",
+    "tenuto watch --open events.jsonl",
+    "tenuto watch --captures turns --show-content events",
+    "tenuto watch --host 0.0.0.0 --port 8080 --token-env WATCH_TOKEN events",
 )
 
 
@@ -48,12 +49,12 @@ def watch(
 ) -> int:
     """Show the turns of running programs on a page, from the files of their events.
 
-    The page lists the latest turns with their attempts, counts, and why attempts stopped. It is
-    served until Ctrl-C.
+    The page lists the latest turns with their attempts, counts, and why attempts stopped. Ctrl-C
+    ends it.
 
     Args:
-        file: an event file that a program writes with tenuto.telemetry.EventFile, which may come
-            later, or a folder of event files (*.jsonl).
+        file: the folder that TENUTO_EVENTS names, or the file that a program writes with
+            tenuto.telemetry.EventFile. It may come later.
         host: the address to listen on. Elsewhere than on this machine a token is needed.
         port: the port to listen on; 0: any free port.
         token_env: the environment variable with the token that readers must have.
@@ -69,7 +70,8 @@ def watch(
         raise CommandError(f"--captures: {captures} is no folder", BAD_FILE)
     token = _token(token_env)
     if token is None and not _is_loopback(host):
-        raise CommandError(f"on {host} readers need a token: give --token-env", BAD_FILE)
+        where = host or "all addresses"
+        raise CommandError(f"on {where} readers need a token: give --token-env", BAD_FILE)
     board = Board()
     app = _app(board, host, token, captures)
     server = _server(app)
@@ -93,16 +95,18 @@ def _check_file(file: Path) -> None:
         return
     if not file.parent.is_dir():
         raise CommandError(f"{file}: there is no folder {file.parent}", BAD_FILE)
-    if not file.exists() and (file.suffix == "" or str(file).startswith("-")):
-        why = why_unread(str(file), FileNotFoundError(2, "No such file or directory"))
-        raise CommandError(f"{file}: {why}", BAD_FILE)
-    if file.exists():
-        if not file.is_file():
-            raise CommandError(f"{file}: it is a pipe or a device and no file", BAD_FILE)
-        try:
-            file.open("rb").close()
-        except OSError as error:
-            raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+    if not file.exists():
+        if str(file).startswith("-"):
+            why = why_unread(str(file), FileNotFoundError(2, "No such file or directory"))
+            raise CommandError(f"{file}: {why}", BAD_FILE)
+        print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
+        return
+    if not file.is_file():
+        raise CommandError(f"{file}: it is a pipe or a device and no file", BAD_FILE)
+    try:
+        file.open("rb").close()
+    except OSError as error:
+        raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
 
 
 def _token(name: str | None) -> str | None:

@@ -100,8 +100,8 @@ class Board:
         self.most_turns = most_turns
         self.sequence = 0
         """How many changes there were."""
-        # The collector may end an abandoned turn, and so send events, in a thread that is inside: what
-        # is walked through within the lock is a copy.
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside:
+        # loops within the lock go over copies.
         self._lock = threading.RLock()
         self._turns: dict[str, TurnSeen] = {}
         self._gone: deque[tuple[int, str]] = deque(maxlen=4 * most_turns)
