@@ -171,7 +171,8 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any], str]]] = {
 
 def _words(event: Event, *, every: bool) -> str:
     words = next((of for kind, of in _WORDS.items() if isinstance(event, kind)), None)
-    told = words(event) if words is not None and not every else _fields(event)
+    # Each function takes events of the class that it stands at.
+    told = words(event) if words and not every else _fields(event)  # pyright: ignore[reportArgumentType]
     when = datetime.fromtimestamp(event.time).astimezone()
     who = " ".join(printable(part) for part in (event.provider, event.model) if part)
     # The end of an id is what turns of a process differ in.

@@ -27,7 +27,7 @@ from tenuto.turn.environment import Environment
 from tenuto.turn.recoveries import Over, Recoveries
 from tenuto.turn.redaction import Redactor
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
 RECOVERIES: dict[Recovery, tuple[type[Event], type[Event]]] = {
     Recovery.CONTINUATION: (events.ContinuationStarted, events.ContinuationTerminated),

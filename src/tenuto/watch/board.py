@@ -95,10 +95,10 @@ class Board:
     def __init__(self, most_turns: int = MOST_TURNS) -> None:
         if most_turns < 1:
             raise ValueError("a board keeps at least 1 turn")
-        self.run = secrets.token_hex(4)
+        self.run: str = secrets.token_hex(4)
         """Tells this board from another one, whose sequence numbers mean something else."""
         self.most_turns = most_turns
-        self.sequence = 0
+        self.sequence: int = 0
         """How many changes there were."""
         # The collector may end an abandoned turn, and so send events, in a thread that is inside:
         # loops within the lock go over copies.

@@ -52,6 +52,7 @@ from tenuto.wires.guardrail import GUARDRAIL, guardrail_signals
 from tenuto.wires.json import count
 from tenuto.wires.members import object_in, others_in, word_in
 from tenuto.wires.reading import (
+    ReadAny,
     ReadOne,
     by_name,
     call_piece,
@@ -273,7 +274,7 @@ def _error_of(value: JsonObject) -> object | None:
     return value if value.get("type") == "error" else None
 
 
-_read = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)
+_read: ReadAny = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
@@ -342,7 +343,7 @@ SDK_LONGEST_S = 600
 are dropped by networks."""
 
 BODY_TOKENS = SDK_LONGEST_S * 128_000 // 3_600
-SMALL_BODY_TOKENS = dict.fromkeys(
+SMALL_BODY_TOKENS: dict[str, int] = dict.fromkeys(
     (
         "claude-opus-4-20250514",
         "claude-opus-4-0",

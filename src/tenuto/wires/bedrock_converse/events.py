@@ -36,7 +36,7 @@ from tenuto.wires.guardrail import trace_words
 from tenuto.wires.json import as_text, count, is_no_piece
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.request_reading import text_in
-from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.stops import ReadStop, StopTable, stop_reader
 
 _R = StopReason
 
@@ -62,7 +62,7 @@ STOPS: StopTable = {
 }
 """Bedrock's own values, in the order of its enum `StopReason`."""
 
-read_stop = stop_reader(STOPS)
+read_stop: ReadStop = stop_reader(STOPS)
 """Models bring along values that are out of the enum (N2): Claude's `refusal` and `pause_turn`."""
 
 REDACTED = "[redacted reasoning]"

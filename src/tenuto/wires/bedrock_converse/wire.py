@@ -12,6 +12,7 @@ callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bod
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from tenuto.core.outcome import Outcome
@@ -99,7 +100,7 @@ SHOWN: dict[Outcome, Shown] = {
 }
 """Every outcome, as the caller sees it where the turn is not complete."""
 
-is_request = asked_at("/model/.+/converse(?:-stream)?")
+is_request: Callable[[str], bool] = asked_at("/model/.+/converse(?:-stream)?")
 """Whether the path is that of a conversation."""
 
 

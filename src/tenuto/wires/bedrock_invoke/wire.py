@@ -10,6 +10,7 @@ What the makers answer is read in `makers`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
@@ -47,7 +48,9 @@ def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> 
     return chat or Watched(body, model, stream)
 
 
-is_request = asked_at("/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?")
+is_request: Callable[[str], bool] = asked_at(
+    "/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?"
+)
 """Whether the path is that of a model, Claude's aside."""
 
 
