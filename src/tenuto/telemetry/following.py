@@ -42,7 +42,7 @@ class Readers:
     def __init__(
         self, path: Path, *, follow: bool, older: bool = False, most: int | None = None
     ) -> None:
-        self.full = False
+        self.full: bool = False
         self._path, self._follow, self._older, self._most = path, follow, older, most
         self._readers: dict[Path, Generator[str | None]] = {}
         self._missing: set[Path] = set()
