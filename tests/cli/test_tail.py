@@ -81,6 +81,7 @@ def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
         (["-"], "does not read standard input"),
         (["--no-follow", "/dev/null"], "a pipe or a device"),
         (["--last", "-1", "absent.jsonl"], "--last is -1"),
+        (["x" * 300], "File name too long"),
     ],
 )
 def test_what_cannot_be_followed_is_named(capsys, arguments, why):

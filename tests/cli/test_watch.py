@@ -89,6 +89,7 @@ def test_elsewhere_it_says_how_to_give_the_token_and_never_shows_it(tmp_path: Pa
         (["--no-such.jsonl"], "no such option"),
         (["-"], "does not read standard input"),
         (["/dev/null"], "a pipe or a device"),
+        (["x" * 300], "File name too long"),
         ([".", "--host", "0.0.0.0"], "on 0.0.0.0 readers need a token: give --token-env"),
         ([".", "--host", "::"], "on :: readers need a token"),
         ([".", "--host", ""], "on all addresses readers need a token"),

@@ -60,7 +60,7 @@ def tail(
         raise CommandError(f"--last is {last}, but it must be 0 or more", BAD_FILE)
     if str(file) == "-":
         raise CommandError("tail follows a file; it does not read standard input", BAD_FILE)
-    if not no_follow and not (any(file.glob("*.jsonl")) if file.is_dir() else file.exists()):
+    if not no_follow and not _is_there(file):
         print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
     unread = 0
     for line in _from_the_last(_read(file, follow=not no_follow), last):
@@ -75,6 +75,13 @@ def tail(
         found = "1 line holds" if unread == 1 else f"{unread} lines hold"
         raise CommandError(f"{file}: {found} no event", BAD_FILE)
     return 0
+
+
+def _is_there(file: Path) -> bool:
+    """Whether there is anything to read yet. Whoever reads it tells what is wrong with its name."""
+    with contextlib.suppress(OSError):
+        return any(file.glob("*.jsonl")) if file.is_dir() else file.exists()
+    return True
 
 
 def _read(file: Path, *, follow: bool) -> Iterator[str | None]:

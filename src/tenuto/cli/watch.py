@@ -91,22 +91,21 @@ def watch(
 def _check_file(file: Path) -> None:
     if str(file) == "-":
         raise CommandError("watch follows files; it does not read standard input", BAD_FILE)
-    if file.is_dir():
-        return
-    if not file.parent.is_dir():
-        raise CommandError(f"{file}: there is no folder {file.parent}", BAD_FILE)
-    if not file.exists():
-        if str(file).startswith("-"):
-            why = why_unread(str(file), FileNotFoundError(2, "No such file or directory"))
-            raise CommandError(f"{file}: {why}", BAD_FILE)
-        print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
-        return
-    if not file.is_file():
-        raise CommandError(f"{file}: it is a pipe or a device and no file", BAD_FILE)
     try:
-        file.open("rb").close()
+        if file.is_dir():
+            return
+        if file.exists():
+            if not file.is_file():
+                raise CommandError(f"{file}: it is a pipe or a device and no file", BAD_FILE)
+            file.open("rb").close()
+            return
+        if not file.parent.is_dir():
+            raise CommandError(f"{file}: there is no folder {file.parent}", BAD_FILE)
+        if str(file).startswith("-"):
+            raise FileNotFoundError(2, "No such file or directory")
     except OSError as error:
         raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+    print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
 
 
 def _token(name: str | None) -> str | None:
