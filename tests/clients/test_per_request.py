@@ -264,6 +264,31 @@ def test_a_block_may_be_entered_again_and_is_no_decorator(asker):
         block(print)  # type: ignore[operator]
 
 
+def test_blocks_of_generators_that_end_in_another_order_leave_nothing_behind(asker):
+    def inside(attempts: int) -> Iterator[None]:
+        with tenuto.policy(continuation_max_attempts=attempts):
+            yield
+
+    first, second = inside(0), inside(3)
+    next(first)
+    next(second)
+    first.close()
+    assert asker("length_once") == "stop", "the second block"
+    second.close()
+    assert asker("length_once") == "stop"
+
+
+def test_a_block_may_be_left_in_another_context_than_it_was_entered_in(asker):
+    def inside() -> Iterator[None]:
+        with tenuto.policy(continuation_max_attempts=0):
+            yield
+
+    held = inside()
+    contextvars.copy_context().run(next, held)
+    held.close()
+    assert asker("length_once") == "stop"
+
+
 def test_a_block_holds_for_an_agent(sim):
     model = tenuto.agent.Model(
         "openai-chat:sim/length_always", base_url=sim.base_url, api_key="none"
