@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import anthropic
@@ -265,7 +265,7 @@ def test_a_block_may_be_entered_again_and_is_no_decorator(asker):
 
 
 def test_blocks_of_generators_that_end_in_another_order_leave_nothing_behind(asker):
-    def inside(attempts: int) -> Iterator[None]:
+    def inside(attempts: int) -> Generator[None, None, None]:
         with tenuto.policy(continuation_max_attempts=attempts):
             yield
 
@@ -279,7 +279,7 @@ def test_blocks_of_generators_that_end_in_another_order_leave_nothing_behind(ask
 
 
 def test_a_block_may_be_left_in_another_context_than_it_was_entered_in(asker):
-    def inside() -> Iterator[None]:
+    def inside() -> Generator[None, None, None]:
         with tenuto.policy(continuation_max_attempts=0):
             yield
 
