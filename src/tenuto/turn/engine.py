@@ -119,7 +119,7 @@ class Engine:
         `machine`: the engine that begins the machine where it is needed; None: this one."""
         if self._capture is not None or self.around.watched:
             return self.read(request)
-        if request.context is not None or request.method != "POST" or policy_around() is not None:
+        if request.context is not None or request.method != "POST" or policy_around():
             return self.read(request)
         wire, provider, _ = route(request.url, self.speaks)
         if wire is None:
