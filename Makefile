@@ -22,7 +22,7 @@ LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras 
 OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-openai-alone phoenix openllmetry openai-v2
 FRAMEWORKS ?= openai langchain pydantic-ai openai-agents openai-agents-responses strands agno \
   litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
-  google-adk smolagents instructor
+  google-adk smolagents instructor dspy llm
 
 .PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
