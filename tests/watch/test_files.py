@@ -96,6 +96,6 @@ def test_what_cannot_be_read_is_noted_and_the_rest_goes_on(
         until(lambda: board.totals()["turns"] == 1)
         until(lambda: len(board.changes()["notes"]) == 3)
     notes = board.changes()["notes"]
-    assert notes["a.jsonl: a line holds no event"] == 2
+    assert notes["a.jsonl: a line is not an event"] == 2
     assert any("b.jsonl: it is a pipe" in note for note in notes)
     assert any("only 3 files" in note for note in notes)

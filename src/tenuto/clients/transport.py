@@ -65,8 +65,8 @@ class _Below:
         if self._is_given:
             if not hasattr(self.transport, self._method):
                 raise UnsupportedClient(
-                    f"{type(self.transport).__qualname__} has no {self._method}; "
-                    f"give tenuto.{self._name} a transport that has"
+                    f"{type(self.transport).__qualname__} has no method {self._method}; "
+                    f"pass tenuto.{self._name} a transport that has it"
                 )
             return self.transport
         library = library_of_request(request)
@@ -81,7 +81,8 @@ class _Below:
             asked = type(request).__module__.partition(".")[0]
             name = self._library.__name__ if self._library else " or ".join(LIBRARIES)
             raise UnsupportedClient(
-                f"a transport of {name} was given to a client of {asked}; make one for each client"
+                f"this transport is for {name}, and the client is of {asked}; "
+                "create one for each client"
             )
         return self.transport
 

@@ -96,7 +96,7 @@ def _drain(file: Path, rest: Generator[str | None], board: Board, over: threadin
             if line is None or over.is_set():
                 return True
             if line.strip() and not board.read_line(line):
-                board.note(f"{file.name}: a line holds no event")
+                board.note(f"{file.name}: a line is not an event")
     except OSError as error:
         board.note(f"{file.name}: {error.strerror or error}")
     return False
