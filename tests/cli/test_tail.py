@@ -70,7 +70,7 @@ def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
     assert main(["tail", "--no-follow", str(path)]) == 2
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 1
-    assert "3 lines hold no event" in said.err
+    assert "3 lines are not an event" in said.err
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
     [
         (["--no-follow", "absent.jsonl"], "absent.jsonl: No such file"),
         (["--no-follow", "."], ".: the folder holds no file of events"),
-        (["-"], "does not read standard input"),
+        (["-"], "cannot read standard input"),
         (["--no-follow", "/dev/null"], "a pipe or a device"),
         (["--last", "-1", "absent.jsonl"], "--last is -1"),
         (["x" * 300], "File name too long"),
@@ -201,7 +201,7 @@ def test_odd_values_do_not_stop_it(capsys, tmp_path, odd):
     assert main(["tail", "--no-follow", str(path)]) == 2
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 1
-    assert "1 line holds no event" in said.err
+    assert "1 line is not an event" in said.err
 
 
 def test_a_line_before_a_rotation_is_read_though_the_reader_is_slow(tmp_path):

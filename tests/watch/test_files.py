@@ -110,6 +110,6 @@ def test_what_cannot_be_read_is_noted_and_the_rest_goes_on(
         one_turn(tmp_path / "c.jsonl")  # a note is not told again at each look
         until(lambda: board.totals()["turns"] == 2)
     notes = board.changes()["notes"]
-    assert notes["a.jsonl: a line holds no event"] == 2
+    assert notes["a.jsonl: a line is not an event"] == 2
     assert any("b.jsonl: it is a pipe" in note for note in notes)
     assert notes[f"only 3 files of {tmp_path} are followed"] == 1

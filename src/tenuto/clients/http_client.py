@@ -168,8 +168,8 @@ def _of_its_library(base: Any, library: str) -> Any:
         if kind.__name__ == "UseClientDefault" and taker != library:
             maker = "async_http_client" if base.__name__ == "AsyncClient" else "http_client"
             raise UnsupportedClient(
-                f"an SDK that stands on {taker} was given a client of {library}; "
-                f"give it tenuto.{maker}({taker!r})"
+                f"this SDK is built on {taker} and cannot use a client of {library}; "
+                f"pass it tenuto.{maker}({taker!r})"
             )
         return base.build_request(self, *args, **options)
 

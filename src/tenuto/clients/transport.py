@@ -65,8 +65,8 @@ class _Below:
         if self._is_given:
             if not hasattr(self.transport, self._method):
                 raise UnsupportedClient(
-                    f"{type(self.transport).__qualname__} has no {self._method}; "
-                    f"give tenuto.{self._name} a transport that has"
+                    f"{type(self.transport).__qualname__} has no method {self._method}; "
+                    f"pass tenuto.{self._name} a transport that has it"
                 )
             cls: Any = type(self.transport)
             own = library_of_class(cls, ("HTTPTransport", "AsyncHTTPTransport"))

@@ -130,7 +130,7 @@ def wrap(
         names = ", ".join(name for kind in KINDS for name in kind.NAMES)
         advice = _advice(client)
         says = f"cannot wrap {given}; {advice}" if advice else f"cannot wrap {given}"
-        raise UnsupportedClient(f"{says}; what can be wrapped: {names}")
+        raise UnsupportedClient(f"{says}; supported clients: {names}")
     before = kind.engine_of(client)
     if before is not None and policy is None:
         if on_event is None and kind.is_wrapped(client):

@@ -207,7 +207,7 @@ def _opened(path: Path, *, follow: bool) -> BinaryIO | None:
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
-            raise OSError(0, "it is a pipe or a device and no file", str(path))
+            raise OSError(0, "it is a pipe or a device, not a file", str(path))
         return path.open("rb")
     except FileNotFoundError:
         if not follow:
