@@ -131,7 +131,7 @@ class Turn:
         url: its URL, by which the wire and the provider are found.
         headers: its headers, as pairs of text or of bytes.
         body: its body.
-        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
+        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the
             defaults.
         on_event: called with each `Event`.
         timeout_s: how long the caller waits for a read, and for a whole body, in seconds; None: for

@@ -170,7 +170,7 @@ class StepEnded:
 AgentEvent = (
     Said | Thought | Declined | Called | Returned | Recovered | Switched | Compacted | StepEnded
 )
-"""Whatever an agent tells: one of the classes of this module."""
+"""An event of an agent: one of the classes in this module."""
 
 
 def as_dict(event: AgentEvent) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _name = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what every provider takes
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A tool that returns this has failed, and `text` is all that the model is told.
+    """Returned by a tool that failed; the model sees only `text`.
 
     >>> def divide(a: float, b: float) -> float | Failure:
     ...     return a / b if b else Failure("b must not be 0")
