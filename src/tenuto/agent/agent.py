@@ -38,7 +38,7 @@ class Agent:
             (P4). Of several, one that can't be used, for example without a key, is logged and left
             out.
         tools: plain typed functions, or `Tool`s.
-        system: what the model is told before all else.
+        system: the system prompt.
         limits: the limits of a turn; None: `Limits()`.
         policy: how far Tenuto goes to finish each answer; None: the settings of `[tool.tenuto]`,
             tenuto.toml and `TENUTO_*`, with 3 attempts at an empty answer.

@@ -50,7 +50,7 @@ class McpServer:
         only: the names of the tools to use; None: all.
         prefix: whether to name all its tools `name_tool`.
         connect_timeout_s: seconds to connect and list its tools.
-        timeout_s: seconds that a call may take; None: as long as it takes.
+        timeout_s: seconds that a call may take; None: no limit.
         concurrent: whether its tools may run alongside other calls of the same turn.
 
     Raises:

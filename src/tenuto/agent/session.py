@@ -206,11 +206,11 @@ class Session:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The conversation so far, with what stands in for what was broken off."""
+        """The conversation so far, including what replaces what a crash cut off."""
         return tuple(self.transcript)
 
     def close(self) -> None:
-        """Close the file, so that another may go on with the session."""
+        """Close the file, so that another process can continue the session."""
         self._file.close()
 
     def __enter__(self) -> Session:

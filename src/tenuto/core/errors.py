@@ -49,7 +49,7 @@ class RegistrationError(TenutoError, ValueError):
 
 
 class ToolError(TenutoError, ValueError):
-    """An object cannot be used as a tool; the message names it and says what is allowed.
+    """An object can't be used as a tool; the message names it and says what is allowed.
 
     >>> issubclass(ToolError, ValueError)
     True

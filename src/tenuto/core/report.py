@@ -23,7 +23,7 @@ class Report:
     Attributes:
         status: a value of `Status`: "complete", "partial" or "failed"; "" if Tenuto passed the
             answer on unread.
-        reason: one word why, "completed" for a whole turn.
+        reason: why the turn ended, in one word; "completed" for a complete turn.
         stop: the last response's stop, or None without a response. An unknown value is shortened,
             and holds none of the request's secrets.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
