@@ -16,14 +16,15 @@ INSTALL_LOCKED = $(call INSTALL_INTO,$(1)) --no-deps --require-hashes -r $(2)$(i
 QUIETLY := $(if $(UV),--quiet,-qq)
 INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
-CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
+CHECKS := check-format check-lint check-types check-pyright check-layers check-docs check-behaviours check-frameworks
+PYRIGHT_VENV := .pyright/venv
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-openai-alone phoenix openllmetry openai-v2
-FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
+FRAMEWORKS ?= openai langchain pydantic-ai openai-agents openai-agents-responses strands agno \
   litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
-  smolagents instructor
+  google-adk smolagents instructor dspy llm
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,12 +96,21 @@ check-lint: setup
 	@$(BIN)/ruff check --quiet .
 check-types: setup
 	@$(BIN)/mypy
+check-pyright: $(VENV)/.installed $(PYRIGHT_VENV)/.installed
+	@$(BIN)/python tools/type_check.py $(PYRIGHT_VENV)/bin/pyright $(BIN)/python
 check-layers: setup
 	@$(BIN)/lint-imports --no-logo
 check-docs: setup
 	@$(BIN)/python tools/generate.py --check
 check-behaviours: setup
 	@$(BIN)/python tools/behaviours.py
+# An environment of its own: Node.js is in it, which is 240 MB on the disk.
+$(PYRIGHT_VENV)/.installed: requirements/pyright.lock | $(BIN)/python
+	@echo "Installing pyright"
+	@$(call MAKE_VENV,$(BIN)/python,$(PYRIGHT_VENV))
+	@$(call INSTALL_LOCKED,$(PYRIGHT_VENV)/bin/python,$<)
+	@touch $@
+
 # The lightest framework alone, and only with the client as the page shows it: 42 s of processor time
 # with its installation by pip, where the five of `make frameworks` take minutes.
 check-frameworks: .frameworks/pydantic-ai/.installed
@@ -165,6 +175,9 @@ SOAK_SEED ?= 20261123
 soak: setup ## SOAK_S seconds (600) of turns with faults, drawn from SOAK_SEED; ONLY=key: that turn again
 	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
 
+live: setup ## with your own keys: do services do what the rows say? DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
+	@$(BIN)/python -m live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)
+
 record: setup ## record what leaves and what callers get in every case: recorder/digests.txt
 	@$(BIN)/python -m recorder record $(if $(ONLY),--only $(ONLY))
 
@@ -193,7 +206,7 @@ lock: | $(VENV)/.installed ## resolve the dependencies anew (make lock UPGRADE=-
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
 	$(BIN)/uv pip compile pyproject.toml requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
-	for each in release site; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
+	for each in release site pyright; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
 	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile pyproject.toml $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
@@ -241,5 +254,5 @@ check-site: site ## look at the site in headless Chromium: links, search, headin
 	@$(SITE_VENV)/bin/python tools/site_check.py site --shots .site/shots $(if $(CHROMIUM),--browser $(CHROMIUM))
 
 clean: ## remove what was made here, .venv included
-	rm -rf $(VENV) .frameworks .observability .lowest .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .pyright .frameworks .observability .lowest .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,7 +16,7 @@ from tenuto.core.presets import values_of
 from tenuto.core.rule import wrong_value
 from tenuto.core.stop import printable
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
 
 class Settings(NamedTuple):

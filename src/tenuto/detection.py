@@ -42,7 +42,7 @@ from tenuto.wires.json import decode_object, decode_strictly
 from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires
 from tenuto.wires.stream import EventReader, event_object, garbled
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 _AWS_LENGTHS = (b"\0", b"\1")

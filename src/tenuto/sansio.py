@@ -310,7 +310,7 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | 
         pairs = [
             (name, value)
             if type(name) is bytes and type(value) is bytes
-            else (name.encode("latin-1"), value.encode("latin-1"))
+            else (name.encode("latin-1"), value.encode("latin-1"))  # pyright: ignore[reportAttributeAccessIssue]
             for name, value in headers
         ]
     except (AttributeError, TypeError, ValueError):

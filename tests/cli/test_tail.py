@@ -81,6 +81,7 @@ def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
         (["-"], "cannot read standard input"),
         (["--no-follow", "/dev/null"], "a pipe or a device"),
         (["--last", "-1", "absent.jsonl"], "--last is -1"),
+        (["x" * 300], "File name too long"),
     ],
 )
 def test_what_cannot_be_followed_is_named(capsys, arguments, why):
@@ -150,6 +151,12 @@ def test_a_folder_is_followed_with_the_files_that_come_to_it_and_go(tmp_path):
         file.write("four\n")
     assert next_line() == "four"
     found.close()
+
+
+def test_the_file_of_a_folder_that_cannot_be_read_is_named(capsys, tmp_path):
+    (tmp_path / "a.jsonl").mkdir()
+    assert main(["tail", "--no-follow", str(tmp_path)]) == 2
+    assert f"{tmp_path / 'a.jsonl'}: it is" in capsys.readouterr().err
 
 
 def test_it_shows_a_turn_while_the_program_goes_on(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from dataclasses import replace
+from types import NoneType
 from typing import Any
 
 from tenuto.agent.conversation import Conversation
@@ -81,7 +82,7 @@ class Agent:
             ("limits", limits, Limits | None, "a Limits, or none"),
             ("policy", policy, Policy | None, "a Policy, or none"),
             ("stream", stream, bool, "True or False"),
-            ("on_event", on_event, Callable | None, "a callable, or none"),
+            ("on_event", on_event, (Callable, NoneType), "a callable, or none"),
         )
         for each in checked:
             check_type(*each)

@@ -23,7 +23,7 @@ class Cancellation:
     """
 
     def __init__(self) -> None:
-        self.is_set = False
+        self.is_set: bool = False
         self._lock = threading.RLock()  # a signal's handler may `set` in whatever thread holds it
         self._waiting: list[Callable[[], object]] = []
 

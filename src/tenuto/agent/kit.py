@@ -56,7 +56,7 @@ class Kit:
         self.setup = setup
         self.toolbox = toolbox
         self.on_event = on_event
-        self.posts = Posts()
+        self.posts: Posts = Posts()
         self._policy = policy
         self._library: Any = library
         self._client: Any = None

@@ -153,7 +153,7 @@ class Loop:
         self._started_s = 0.0
         self._at = 0  # the candidate that is asked
         self._may_switch = True
-        self.step = 0
+        self.step: int = 0
 
     def run(self, prompt: str) -> AgentRun:
         """The turn as commands."""

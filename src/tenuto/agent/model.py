@@ -22,7 +22,7 @@ from tenuto.wires.form import Form, Opening
 from tenuto.wires.json import encode
 from tenuto.wires.registry import WIRES
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
 _NOWHERE = Address("")
 _TYPES = (
@@ -152,8 +152,14 @@ class Model:
             parts = urlsplit(self._base_url)
             right = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:
-            right = False
-        if not right or parts.query or parts.fragment or not _is_printable(self._base_url):
+            parts, right = None, False
+        if (
+            parts is None
+            or not right
+            or parts.query
+            or parts.fragment
+            or not _is_printable(self._base_url)
+        ):
             raise AgentError(
                 f"base_url is {self._base_url!r}, but it must be http(s)://host[:port][/path]"
             )

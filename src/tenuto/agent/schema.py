@@ -153,7 +153,7 @@ def _converter(kinds: Mapping[str, _Kind]) -> Convert:
 
 def _faults(error: ValueError) -> str:
     """What is wrong, in a line or less for each fault."""
-    errors = getattr(error, "errors", None)
+    errors: Callable[..., Any] | None = getattr(error, "errors", None)
     if not callable(errors):
         return message_of(error)
     return "; ".join(

@@ -189,10 +189,10 @@ class Session:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self._file = SessionFile(self.path)
         try:
-            self.transcript = Kept(self._file)
+            self.transcript: Kept = Kept(self._file)
             notes = _notes(self.transcript)
             if aside := self._file.mend():
                 notes.append(
@@ -201,7 +201,7 @@ class Session:
         except BaseException:
             self.close()
             raise
-        self.notes = tuple(notes)
+        self.notes: tuple[str, ...] = tuple(notes)
         self.transcript.close()
 
     @property

@@ -55,6 +55,8 @@ class SessionFile:
             self._take()
             data = self._read()
             self._size = len(data)
+            self.lines: list[tuple[int, bytes]]
+            self.torn: bytes
             self.lines, self.torn = self._parts(data)
         except BaseException:
             self.close()

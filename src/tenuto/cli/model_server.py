@@ -53,7 +53,7 @@ class ModelServer:
     """
 
     def __init__(self, *, prefill: bool = True, start_timeout_s: float = START_TIMEOUT_S) -> None:
-        self.base_url = ""
+        self.base_url: str = ""
         """The URL for a client, `/v1` included; "" while the server does not run."""
         self._prefill = prefill
         self._start_timeout_s = start_timeout_s

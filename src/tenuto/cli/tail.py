@@ -61,7 +61,7 @@ def tail(
         raise CommandError(f"--last is {last}, but it must be 0 or more", BAD_FILE)
     if str(file) == "-":
         raise CommandError("tail follows a file and cannot read standard input", BAD_FILE)
-    if not no_follow and not (any(file.glob("*.jsonl")) if file.is_dir() else file.exists()):
+    if not no_follow and not _is_there(file):
         print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
     unread = 0
     for line in _from_the_last(_read(file, follow=not no_follow), last):
@@ -78,12 +78,20 @@ def tail(
     return 0
 
 
+def _is_there(file: Path) -> bool:
+    """Whether there is anything to read yet. Whoever reads it tells what is wrong with its name."""
+    with contextlib.suppress(OSError):
+        return any(file.glob("*.jsonl")) if file.is_dir() else file.exists()
+    return True
+
+
 def _read(file: Path, *, follow: bool) -> Iterator[str | None]:
     """The lines of the file; only what goes wrong with the file is put down to it."""
     try:
         yield from lines_of(file, follow=follow)
     except OSError as error:
-        raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+        one = error.filename or str(file)
+        raise CommandError(f"{one}: {why_unread(one, error)}", BAD_FILE) from None
 
 
 def _from_the_last(found: Iterable[str | None], last: int) -> Iterator[str]:
@@ -171,7 +179,8 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any], str]]] = {
 
 def _words(event: Event, *, every: bool) -> str:
     words = next((of for kind, of in _WORDS.items() if isinstance(event, kind)), None)
-    told = words(event) if words is not None and not every else _fields(event)
+    # Each function takes events of the class that it stands at.
+    told = words(event) if words and not every else _fields(event)  # pyright: ignore[reportArgumentType]
     when = datetime.fromtimestamp(event.time).astimezone()
     who = " ".join(printable(part) for part in (event.provider, event.model) if part)
     # The end of an id is what turns of a process differ in.

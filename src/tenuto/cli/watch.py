@@ -6,6 +6,7 @@ import contextlib
 import ipaddress
 import os
 import socket
+import sys
 import threading
 import webbrowser
 from functools import partial
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     import uvicorn
 
 EXAMPLES = (
-    "tenuto watch events.jsonl",
-    "tenuto watch --open events/",
-    "tenuto watch --captures turns/ --show-content events.jsonl",
-    "tenuto watch --host 0.0.0.0 --port 8080 --token-env WATCH_TOKEN events/",
+    "tenuto watch events",
+    "tenuto watch --open events.jsonl",
+    "tenuto watch --captures turns --show-content events",
+    "tenuto watch --host 0.0.0.0 --port 8080 --token-env WATCH_TOKEN events",
 )
 
 
@@ -53,7 +54,7 @@ def watch(
 
     Args:
         file: the folder that TENUTO_EVENTS names, or the file that a program writes with
-            tenuto.telemetry.EventFile. A file need not exist yet.
+            tenuto.telemetry.EventFile. It need not exist yet.
         host: the address to listen on. Any address but loopback needs a token.
         port: the port to listen on; 0 chooses a free one.
         token_env: the environment variable with the token that readers need.
@@ -69,7 +70,8 @@ def watch(
         raise CommandError(f"--captures: {captures} is not a folder", BAD_FILE)
     token = _token(token_env)
     if token is None and not _is_loopback(host):
-        raise CommandError(f"on {host}, readers need a token: use --token-env", BAD_FILE)
+        where = host or "all addresses"
+        raise CommandError(f"on {where}, readers need a token: use --token-env", BAD_FILE)
     board = Board()
     app = _app(board, host, token, captures)
     server = _server(app)
@@ -89,20 +91,21 @@ def watch(
 def _check_file(file: Path) -> None:
     if str(file) == "-":
         raise CommandError("watch follows files and cannot read standard input", BAD_FILE)
-    if file.is_dir():
-        return
-    if not file.parent.is_dir():
-        raise CommandError(f"{file}: the folder {file.parent} does not exist", BAD_FILE)
-    if not file.exists() and (file.suffix == "" or str(file).startswith("-")):
-        why = why_unread(str(file), FileNotFoundError(2, "No such file or directory"))
-        raise CommandError(f"{file}: {why}", BAD_FILE)
-    if file.exists():
-        if not file.is_file():
-            raise CommandError(f"{file}: it is a pipe or a device, not a file", BAD_FILE)
-        try:
+    try:
+        if file.is_dir():
+            return
+        if file.exists():
+            if not file.is_file():
+                raise CommandError(f"{file}: it is a pipe or a device, not a file", BAD_FILE)
             file.open("rb").close()
-        except OSError as error:
-            raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+            return
+        if not file.parent.is_dir():
+            raise CommandError(f"{file}: the folder {file.parent} does not exist", BAD_FILE)
+        if str(file).startswith("-"):
+            raise FileNotFoundError(2, "No such file or directory")
+    except OSError as error:
+        raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+    print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
 
 
 def _token(name: str | None) -> str | None:

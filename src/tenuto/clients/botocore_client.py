@@ -24,6 +24,7 @@ import importlib
 import io
 from collections.abc import Generator, Iterator
 from functools import cache
+from types import ModuleType
 from typing import Any, NamedTuple, cast
 
 from tenuto.clients.waking import wake_waiting
@@ -217,8 +218,8 @@ class Exchange:
         self.first: Any = None
         self.first_head: Head | None = None
         self.first_body: bytes | None = None
-        self.remade = False
-        self.exceptions = importlib.import_module("botocore.exceptions")
+        self.remade: bool = False
+        self.exceptions: ModuleType = importlib.import_module("botocore.exceptions")
 
     def differing(self, command: SendRequest) -> dict[str, Any] | None:
         """What the request of an attempt is made from; None for the caller's own."""

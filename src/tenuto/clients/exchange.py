@@ -8,7 +8,6 @@ import time
 import weakref
 from collections.abc import AsyncGenerator, Iterator
 from datetime import timedelta
-from functools import cached_property
 from typing import Any
 
 from tenuto.clients.libraries import library_of_request
@@ -46,9 +45,9 @@ class Exchange:
     """
 
     # On the class: a turn whose first answer is plain never sets most of these.
-    remade = False
+    remade: bool = False
     first: Any = None
-    first_whole = False
+    first_whole: bool = False
     read_by_hooks: frozenset[int] = frozenset()
     answer: Any = None
 
@@ -57,11 +56,11 @@ class Exchange:
         assert library is not None
         self.signer = signer
         self.library = library
-        self.failures = (library.HTTPError, OSError)
+        self.failures: tuple[Any, type[OSError]] = (library.HTTPError, OSError)
         self.client = client
         self.request = request
         self.asked = asked
-        self.started_s = time.perf_counter()
+        self.started_s: float = time.perf_counter()
 
     def is_read_whole(self, stream: bool) -> bool:
         """Whether the library reads an attempt's whole body at once. A further attempt is read
@@ -214,10 +213,14 @@ class _Answer:
         self._whole = _is_read_whole(response, whole)
         exchange.opened(response, self._whole)
 
-    @cached_property
+    _head: Head | None = None
+
+    @property
     def head(self) -> Head:
         """Status and headers."""
-        return self._exchange.head_of(self._response, self._whole)
+        if self._head is None:
+            self._head = self._exchange.head_of(self._response, self._whole)
+        return self._head
 
     def lost(self, error: Exception) -> ConnectionLost | None:
         """What an exception of the pieces means, None where it is none of the transport's."""

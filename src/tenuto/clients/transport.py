@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tenuto.clients.http_client import MAX_CONNECTIONS, MAX_KEEPALIVE_CONNECTIONS
 from tenuto.clients.httpx_client import HANDLED, sending, sending_async
-from tenuto.clients.libraries import LIBRARIES, library_of_request
+from tenuto.clients.libraries import LIBRARIES, library_of_class, library_of_request
 from tenuto.clients.wrap import engine
 from tenuto.core.errors import UnsupportedClient
 from tenuto.core.event import OnEvent
@@ -68,6 +68,10 @@ class _Below:
                     f"{type(self.transport).__qualname__} has no method {self._method}; "
                     f"pass tenuto.{self._name} a transport that has it"
                 )
+            cls: Any = type(self.transport)
+            own = library_of_class(cls, ("HTTPTransport", "AsyncHTTPTransport"))
+            if own is not None and library_of_request(request) not in (own, None):
+                raise _of_another_library(own, request)
             return self.transport
         library = library_of_request(request)
         with self._lock:
@@ -78,13 +82,34 @@ class _Below:
                 )
                 self._library, self.transport = library, getattr(library, self._name)(limits=limits)
         if library is None or library is not self._library:
-            asked = type(request).__module__.partition(".")[0]
-            name = self._library.__name__ if self._library else " or ".join(LIBRARIES)
-            raise UnsupportedClient(
-                f"this transport is for {name}, and the client is of {asked}; "
-                "create one for each client"
-            )
+            raise _of_another_library(self._library, request)
         return self.transport
+
+
+def _of_another_library(library: Any, request: Any) -> UnsupportedClient:
+    asked = type(request).__module__.partition(".")[0]
+    name = library.__name__ if library else " or ".join(LIBRARIES)
+    return UnsupportedClient(
+        f"this transport is for {name}, and the client is of {asked}; create one for each client"
+    )
+
+
+def _sends(given: Any, *methods: str) -> Any:
+    """What is below one of ours; for one of ours what is below it: wrapping twice is wrapping once.
+
+    Raises:
+        UnsupportedClient: it is no transport. The SDKs would take what a request raises for a
+            failure of the connection, and try again."""
+    below = getattr(given, "_given", given)
+    if below is None or (not isinstance(below, type) and any(hasattr(below, m) for m in methods)):
+        return below
+    found = (
+        f"the class {below.__qualname__}" if isinstance(below, type) else type(below).__qualname__
+    )
+    raise UnsupportedClient(
+        f"transport is {found}, but it must be an object with {' or '.join(methods)}, or none; "
+        "a policy is given as policy=, a proxy as httpx.HTTPTransport(proxy=…)"
+    )
 
 
 class AsyncHTTPTransport(_Async):
@@ -104,6 +129,8 @@ class AsyncHTTPTransport(_Async):
     >>> client = httpx.AsyncClient(transport=AsyncHTTPTransport(), timeout=600)
     """
 
+    _METHODS: tuple[str, ...] = ("handle_async_request",)
+
     def __init__(
         self,
         transport: httpx.AsyncBaseTransport | httpx2.AsyncBaseTransport | None = None,
@@ -111,8 +138,7 @@ class AsyncHTTPTransport(_Async):
         policy: Policy | None = None,
         on_event: OnEvent | None = None,
     ) -> None:
-        # Of one of ours what is below it: wrapping twice is wrapping once.
-        self._given: Any = getattr(transport, "_given", transport)
+        self._given: Any = _sends(transport, *self._METHODS)
         self._tenuto_engine = engine(policy, on_event)
         self._below_async = _Below(self._given, "AsyncHTTPTransport", "handle_async_request")
 
@@ -174,8 +200,14 @@ class HTTPTransport(AsyncHTTPTransport, _Sync):
 
     Raises:
         PolicyError: as for `http_client`.
-        UnsupportedClient: on a request, if the client is of neither library, if clients of both
-            libraries share the transport, or if `transport` doesn't serve this kind of client.
+        UnsupportedClient: `transport` is not a transport; or on a request, if the client is of
+            neither library, if clients of both libraries share the transport, or if `transport`
+            doesn't serve this kind of client.
+
+    Some SDKs (anthropic, and openai before 3) take any exception of a transport for a failed
+    connection. With them, a wrong `x-tenuto` header ends, after the SDK's retries, in an
+    `APIConnectionError` whose `__cause__` is the `PolicyError`; nothing is sent. `wrap` and
+    `http_client` raise the `PolicyError` itself.
 
     Set the client's `timeout` (in seconds), which is 5 s by default:
 
@@ -184,6 +216,8 @@ class HTTPTransport(AsyncHTTPTransport, _Sync):
     >>> mounts = {"https://api.openai.com": HTTPTransport()}
     >>> client = httpx.Client(mounts=mounts, timeout=600)
     """
+
+    _METHODS = ("handle_request", "handle_async_request")
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ import atexit
 import logging
 import sys
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
 TAKERS = {
     "langchain_openai": ("http_client", "http_async_client"),

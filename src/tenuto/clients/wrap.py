@@ -65,15 +65,19 @@ class Kind(Protocol):
 
     def is_client(self, client: object) -> bool:
         """Whether it wraps this one."""
+        ...
 
     def engine_of(self, client: Any) -> Engine | None:
         """The engine of one that recovers, or None."""
+        ...
 
     def is_wrapped(self, client: Any) -> bool:
         """Whether nothing is left to do."""
+        ...
 
     def recovering(self, client: Any, engine: Engine) -> Any:
         """A client like this one, whose turns are finished."""
+        ...
 
 
 KINDS: tuple[Kind, ...] = (

@@ -316,7 +316,7 @@ class RecoveryEnded(Event):
 class ContinuationStarted(RecoveryStarted):
     """A continuation begins: the text was cut or broke off, and Tenuto asks for the rest."""
 
-    KIND = "continuation"
+    KIND: ClassVar[str] = "continuation"
 
 
 @_event("continuation_attempt")
@@ -345,14 +345,14 @@ class ContinuationAttempt(Event):
 class ContinuationTerminated(RecoveryEnded):
     """A continuation ended."""
 
-    KIND = "continuation"
+    KIND: ClassVar[str] = "continuation"
 
 
 @_event("tool_repair_started")
 class ToolRepairStarted(RecoveryStarted):
     """A repair of tool calls begins: a call was broken or missing."""
 
-    KIND = "tool_repair"
+    KIND: ClassVar[str] = "tool_repair"
 
 
 @_event("tool_payload_repair")
@@ -377,14 +377,14 @@ class ToolPayloadRepair(Event):
 class ToolRepairEnded(RecoveryEnded):
     """A repair of tool calls ended."""
 
-    KIND = "tool_repair"
+    KIND: ClassVar[str] = "tool_repair"
 
 
 @_event("empty_recovery_started")
 class EmptyRecoveryStarted(RecoveryStarted):
     """The recovery of an empty answer begins."""
 
-    KIND = "empty"
+    KIND: ClassVar[str] = "empty"
 
 
 @_event("empty_recovery")
@@ -417,35 +417,35 @@ class EmptyRecovery(Event):
 class EmptyRecoveryEnded(RecoveryEnded):
     """The recovery of an empty answer ended."""
 
-    KIND = "empty"
+    KIND: ClassVar[str] = "empty"
 
 
 @_event("pause_started")
 class PauseStarted(RecoveryStarted):
     """The provider paused the turn. Tenuto sends the answer back, for the model to continue."""
 
-    KIND = "pause"
+    KIND: ClassVar[str] = "pause"
 
 
 @_event("pause_ended")
 class PauseEnded(RecoveryEnded):
     """The recovery of a paused turn ended: the model continued, or did not."""
 
-    KIND = "pause"
+    KIND: ClassVar[str] = "pause"
 
 
 @_event("retry_started")
 class RetryStarted(RecoveryStarted):
     """A fault came before any part of the answer, and Tenuto sends the same request again."""
 
-    KIND = "retry"
+    KIND: ClassVar[str] = "retry"
 
 
 @_event("retry_ended")
 class RetryEnded(RecoveryEnded):
     """The provider answered a retry, or Tenuto gave up."""
 
-    KIND = "retry"
+    KIND: ClassVar[str] = "retry"
 
 
 @_event("request_repair_started")
@@ -453,14 +453,14 @@ class RequestRepairStarted(RecoveryStarted):
     """The provider refused a request. Tenuto sends it again without what was refused: with a
     smaller output limit, without a key, or without a prefill."""
 
-    KIND = "request_repair"
+    KIND: ClassVar[str] = "request_repair"
 
 
 @_event("request_repair_ended")
 class RequestRepairEnded(RecoveryEnded):
     """The provider answered a repaired request, or Tenuto gave up."""
 
-    KIND = "request_repair"
+    KIND: ClassVar[str] = "request_repair"
 
 
 @_event("left_alone")

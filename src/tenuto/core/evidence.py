@@ -53,14 +53,14 @@ class Preamble:
         self, opening: Opening, *, lines: list[str], apart: set[str], begin: int, end: int
     ) -> None:
         self.opening = opening
-        self.lines = list(lines)
-        self.words = "\n".join(lines).strip()
-        self.apart = set(apart)
+        self.lines: list[str] = list(lines)
+        self.words: str = "\n".join(lines).strip()
+        self.apart: set[str] = set(apart)
         self.end = end
-        self.again = opening.held[begin:end]
-        self.behind = opening.held[end : end + BEHIND_CHARS]
-        self.next = self.behind.lstrip() if opening.trimmed else self.behind
-        self.tail = opening.said[-_TAIL_CHARS:]
+        self.again: str = opening.held[begin:end]
+        self.behind: str = opening.held[end : end + BEHIND_CHARS]
+        self.next: str = self.behind.lstrip() if opening.trimmed else self.behind
+        self.tail: str = opening.said[-_TAIL_CHARS:]
 
     @property
     def log_odds(self) -> float:

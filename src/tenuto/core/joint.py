@@ -13,12 +13,15 @@ class Joint(Protocol):
     @property
     def new_chars(self) -> int:
         """Characters that were given out and are new."""
+        ...
 
     def feed(self, delta: str) -> str:
         """Text that may be handed on now."""
+        ...
 
     def finish(self, *, broke_off: bool = False) -> str:
         """The rest, at the end of the attempt. `broke_off`: it did not end by itself."""
+        ...
 
 
 class AfterThought:
@@ -34,7 +37,7 @@ class AfterThought:
 
     def __init__(self, owed: str) -> None:
         self._owed = owed
-        self.new_chars = 0
+        self.new_chars: int = 0
 
     def feed(self, delta: str) -> str:
         """The delta, behind what was owed."""

@@ -174,9 +174,9 @@ class Part:
 
     def __init__(self, place: Place, kind: Kind, native: Native, holds: str = "") -> None:
         self.place = place
-        self.kind = kind
-        self.native = native
-        self.holds = holds
+        self.kind: Kind = kind
+        self.native: Native = native
+        self.holds: str = holds
         self.pieces: list[str] = []
         self.grown: dict[str, list[Any]] = {}
         self.behind: list[int] = []

@@ -106,7 +106,7 @@ def _weight(char: str) -> int:
 
 _wide = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]").search
 """What `_weight` gives more than one."""
-word_run = re.compile(r"\w+").match
+word_run: Callable[[str], re.Match[str] | None] = re.compile(r"\w+").match
 _number = re.compile(r"\d[\d.,]*\d").fullmatch
 _before_number = re.compile(r"(?:\A|[^\w.,:/+-])\Z").search
 _hex = re.compile("(?=.*[0-9])[0-9A-Fa-f]+").fullmatch
@@ -184,7 +184,7 @@ class SaidText:
         self.tail = tail
         self.blank = blank
         self.lines = lines
-        self.borders = suffix_borders(tail)
+        self.borders: list[int] = suffix_borders(tail)
 
     @property
     def ends_in_word(self) -> bool:
@@ -212,9 +212,9 @@ class Passage:
     def __init__(self, whole: SaidText, length: int) -> None:
         self.whole = whole
         self.length = length
-        self.text = whole.tail[-length:]
-        self.before = whole.tail[:-length]
-        self.sample = self.text[-_GRADED_CHARS:]
+        self.text: str = whole.tail[-length:]
+        self.before: str = whole.tail[:-length]
+        self.sample: str = self.text[-_GRADED_CHARS:]
 
     @cached_property
     def grade(self) -> Grade:

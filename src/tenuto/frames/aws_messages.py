@@ -273,7 +273,7 @@ def render_exception(kind: str, message: str) -> bytes:
     return render_message(headers, encode({"message": message}))
 
 
-class MessageCodec(SplitCodec):
+class MessageCodec(SplitCodec[AwsEventDecoder]):
     """Binary messages in both directions.
 
     Args:
@@ -286,7 +286,6 @@ class MessageCodec(SplitCodec):
     """
 
     framing = Framing.MESSAGES
-    decoder: AwsEventDecoder
 
     def __init__(
         self,
@@ -297,7 +296,7 @@ class MessageCodec(SplitCodec):
         exceptions: bool = False,
     ) -> None:
         super().__init__(limit_bytes, as_came=as_came)
-        self.decoder = AwsEventDecoder(limit_bytes)
+        self.decoder: AwsEventDecoder = AwsEventDecoder(limit_bytes)
         self._render = render
         self._exceptions = exceptions
 

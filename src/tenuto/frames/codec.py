@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Generic, TypeVar
 
 from tenuto.frames.frame import UNREADABLE, Frame, FrameTooLarge, Framing, UnreadableFrame
 from tenuto.frames.sse import SseDecoder
@@ -117,11 +118,14 @@ class Splitter:
         return bytes(self._pending)
 
 
-class SplitCodec(Codec):
+SplitterT = TypeVar("SplitterT", bound=Splitter)
+
+
+class SplitCodec(Codec, Generic[SplitterT]):
     """A codec that stops where the stream cannot be read. Where every byte is to leave as it came,
     each further piece is an unreadable frame."""
 
-    decoder: Splitter
+    decoder: SplitterT
     _over = False
 
     @property
@@ -152,7 +156,7 @@ class SplitCodec(Codec):
                 frames.append(frame)
         except (FrameTooLarge, UnreadableFrame) as error:
             self._over = True
-            self.failed = None if self.as_came else error
+            self.failed: Exception | None = None if self.as_came else error
             if self.as_came or isinstance(error, UnreadableFrame):
                 frames.append(Frame(self.pending(), UNREADABLE))
         return frames
@@ -169,7 +173,7 @@ class Translated(Codec):
 
     def __init__(self, reads: Codec, writes: Codec) -> None:
         super().__init__()
-        self.framing = reads.framing
+        self.framing: Framing = reads.framing
         self._reads, self._writes = reads, writes
 
     @property
@@ -178,7 +182,7 @@ class Translated(Codec):
 
     def decode(self, data: bytes) -> list[Frame]:
         frames = [self._translated(frame) for frame in self._reads.decode(data)]
-        self.failed = self._reads.failed
+        self.failed: Exception | None = self._reads.failed
         return frames
 
     def flush(self) -> list[Frame]:

@@ -21,6 +21,7 @@ class Decoder(Protocol):
 
         Raises:
             UndecodableBytes: they are not what the header says, or give more than is allowed."""
+        ...
 
 
 class UndecodableBytes(Exception):

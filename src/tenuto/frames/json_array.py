@@ -70,7 +70,7 @@ class ArrayDecoder(Splitter):
         return None
 
 
-class ArrayCodec(SplitCodec):
+class ArrayCodec(SplitCodec[ArrayDecoder]):
     """Elements of an array of JSON in both directions. A frame begins with what stands before its
     element: `[` or a comma. A whole answer is as good as an element, so one that stands for itself
     is read as the only one.
@@ -89,15 +89,14 @@ class ArrayCodec(SplitCodec):
     """
 
     framing = Framing.ARRAY
-    decoder: ArrayDecoder
     has_templates = True
 
     def __init__(self, limit_bytes: int = 0, *, as_came: bool = False, bare: bool = False) -> None:
         super().__init__(limit_bytes, as_came=as_came)
-        self.decoder = ArrayDecoder(limit_bytes)
+        self.decoder: ArrayDecoder = ArrayDecoder(limit_bytes)
         self._ends = (b"", b"]") if bare else (b"]",)
         self._first = True
-        self.closing = b""
+        self.closing: bytes = b""
 
     def split(self, data: bytes) -> Iterator[Frame]:
         return map(self._frame, self.decoder.feed(data))

@@ -70,7 +70,7 @@ def _line(raw: bytes, terminated: bool) -> Frame:
     return Frame(raw, raw.removeprefix(BOM).strip() or None, terminated=terminated)
 
 
-class LineCodec(SplitCodec):
+class LineCodec(SplitCodec[LineDecoder]):
     r"""Lines of JSON in both directions.
 
     The SDKs decode every line (`iter_lines` in `ollama/_client.py` of ollama-python 0.6.3), so that
@@ -83,11 +83,10 @@ class LineCodec(SplitCodec):
     """
 
     framing = Framing.LINES
-    decoder: LineDecoder
 
     def __init__(self, limit_bytes: int = 0, *, as_came: bool = False) -> None:
         super().__init__(limit_bytes, as_came=as_came)
-        self.decoder = LineDecoder(limit_bytes)
+        self.decoder: LineDecoder = LineDecoder(limit_bytes)
         self._blank = b""  # lines that nobody reads wait for one that is
 
     def pending(self) -> bytes:

@@ -25,7 +25,7 @@ class SseCodec(Codec):
     [b'event: ping\\ndata: {"type":"ping"}\\n\\n']
     """
 
-    framing = Framing.EVENTS
+    framing: Framing = Framing.EVENTS
     has_templates = True
 
     def __init__(self, limit_bytes: int = 0, *, as_came: bool = False, named: bool = False) -> None:
@@ -115,8 +115,11 @@ class DataLineCodec(SseCodec):
     def recoded(self, events: bytes) -> bytes:
         return Codec.recoded(self, events) if _has_odd_line(events) else events
 
-    rest = Codec.rest
-    behind_end = Codec.behind_end
+    def rest(self) -> bytes:
+        return Codec.rest(self)
+
+    def behind_end(self, data: bytes, *, over: bool = False) -> bytes:
+        return Codec.behind_end(self, data, over=over)
 
 
 _has_no_name = re.compile(rb"(?!event: )").match

@@ -145,10 +145,10 @@ class TemplateMatcher:
     ) -> None:
         self._read = read
         self._running_usage = running_usage
-        self.known = known
-        self.template = known[0] if known else NO_TEMPLATE
-        self.missed = 0
-        self.unlike = b""
+        self.known: Sequence[FrameTemplate] = known
+        self.template: FrameTemplate = known[0] if known else NO_TEMPLATE
+        self.missed: int = 0
+        self.unlike: bytes = b""
         self._counted: list[bytes] = []
         self._vary: set[int] = set()
 

@@ -207,7 +207,8 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
 
     >>> from dataclasses import replace
     >>> from tenuto.wires.openai_chat.wire import WIRE
-    >>> register_wire(replace(WIRE, name="acme-chat"))
+    >>> its_own = {"is_request": "/acme/chat".__eq__, "looks_like": lambda value: "acme" in value}
+    >>> register_wire(replace(WIRE, name="acme-chat", **its_own))
     """
     _check_name("version", version, empty=True)
     if not isinstance(wire, Wire):

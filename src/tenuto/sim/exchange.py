@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tenuto.sim.asked import Asked, answers_result, first_prompt
 from tenuto.sim.case import Arguments, Ending, Kind, Say, Step, Writes
-from tenuto.sim.cases import described
+from tenuto.sim.cases import CASES_ON, described
 from tenuto.sim.conversation import Conversation, Conversations, arrives, is_broken, lacks_tools
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
@@ -166,6 +166,8 @@ class Exchange:
         whole = wanted(prompt, kind, asked.tools, state.response_format, state.answers)
         now = state.planned or due(asked, whole, results_failed=state.broken_call)
         said = reply(asked, step, now, self.settings)
+        if said.finish == "stop_sequence" and "stop_sequence" not in CASES_ON[wire.name]:
+            said = replace(said, finish="stop")  # such a wire has no word for it
         whole_answer = arrives(_live(step), said.finish, stream=asked.stream)
         calling = step.say is not Say.ANSWER and not answers_result(asked.rows)
         if state.planned is not None:

@@ -20,7 +20,7 @@ import h11
 from tenuto.sim.case import CUT_SHORT, Ending, Writes
 from tenuto.sim.exchange import Answer, Exchange
 
-log = logging.getLogger("tenuto.sim")
+log: logging.Logger = logging.getLogger("tenuto.sim")
 
 _READ_BYTES: Final = 65536
 MOST_BODY_BYTES: Final = 33_554_432

@@ -100,7 +100,7 @@ OF_HOSTS: Final = """host_marks_nothing host_has_no_mark host_has_no_stop host_c
 WITH_CALLS: Final = " ".join(case.name for case in COMMON if case.wants_tools)
 """Common cases of calls, which some wires have not."""
 
-SCHEMA: Final = {
+SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {
         "title": {"type": "string"},
@@ -119,7 +119,7 @@ NO_ROOM_FOR_CALL: Final[Mapping[str, Any]] = {
 }
 """What `think_then_call_cut` is where a cut call is not said at all."""
 
-KEY_OF_THE_CALLER: Final = {
+KEY_OF_THE_CALLER: Final[dict[str, Any]] = {
     "summary": "A key of the request is not known.",
     "recoverable": False,
 }

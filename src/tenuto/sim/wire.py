@@ -64,7 +64,7 @@ class Wire:
     """What a body holds that is an error although its status is good."""
     event: Callable[[Any, int], Event] = lambda payload, _: ("", dump(payload))
     """The event of a payload, from its number in the stream."""
-    oddities: Mapping[Odd | None, Callable[[list[Any]], list[Any]]] = field(default_factory=dict)
+    oddities: Mapping[Odd, Callable[[list[Any]], list[Any]]] = field(default_factory=dict)
     """What is out of place in a stream, by name: each stands for itself."""
     broken: Event | None = None
     """An event that holds no JSON."""
@@ -101,7 +101,7 @@ class Wire:
     def render_events(self, reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         """Return the events of a stream, without their framing."""
         payloads = list(self.payloads(reply, step, envelope))
-        if step.odd in self.oddities:
+        if step.odd is not None and step.odd in self.oddities:
             payloads = self.oddities[step.odd](payloads)
         events = [self.event(payload, number) for number, payload in enumerate(payloads)]
         if step.odd is Odd.NOT_JSON and self.broken is not None:

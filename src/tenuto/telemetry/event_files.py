@@ -50,7 +50,7 @@ class EventFile:
     ) -> None:
         if max_bytes < 1 or keep < 0:
             raise ValueError("a file of events has at least 1 byte, and 0 or more older ones")
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self._max_bytes, self._keep = max_bytes, keep
         # The collector may end an abandoned turn, and so send events, in a thread that is inside.
         self._lock = threading.RLock()

@@ -25,7 +25,7 @@ from tenuto.core.event import Event
 from tenuto.core.stop import printable
 from tenuto.telemetry.event_files import EventFile
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
 MOST_FILES = 100
 """When a process begins its file, so many stay in the folder with it; the oldest go."""
@@ -59,7 +59,7 @@ class EventFolder:
     """
 
     def __init__(self, folder: str, now: Callable[[], float] = time.monotonic) -> None:
-        self.folder = Path(folder).expanduser().absolute()
+        self.folder: Path = Path(folder).expanduser().absolute()
         self._now = now
         self._lock = threading.RLock()  # as that of an `EventFile`
         self._path: Path | None = None  # of this process's file, once it was begun

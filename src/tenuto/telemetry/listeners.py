@@ -14,9 +14,9 @@ import threading
 
 from tenuto.core.event import Event, OnEvent
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
-lines_log = logging.getLogger("tenuto.turns")
+lines_log: logging.Logger = logging.getLogger("tenuto.turns")
 """Where log lines about turns go. A program that has set up no logging is to see none of them; of
 `log` it sees the warnings about its own settings."""
 

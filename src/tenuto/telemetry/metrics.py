@@ -332,7 +332,7 @@ class Names:
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: set[str] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # as that of a `Tally`
 
     def bounded(self, name: str) -> str:
         """The name itself, or `OTHER` for one beyond the bound."""

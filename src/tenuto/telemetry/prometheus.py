@@ -9,10 +9,10 @@ from tenuto.telemetry.metrics import METRICS, Kind, Metric, Metrics
 
 try:
     import prometheus_client
-except ImportError as error:  # named by how it is installed
+except ImportError as _missing:  # named by how it is installed
     raise ImportError(
         "metrics for Prometheus need prometheus-client: pip install tenuto[prometheus]"
-    ) from error
+    ) from _missing
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

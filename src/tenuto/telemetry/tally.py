@@ -41,7 +41,8 @@ class Tally:
 
     def __init__(self) -> None:
         self._series: dict[str, dict[tuple[str, ...], Series]] = {m.name: {} for m in METRICS}
-        self._lock = threading.Lock()
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside.
+        self._lock = threading.RLock()
 
     def take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
         """Add a value."""
@@ -50,7 +51,7 @@ class Tally:
             if (series := kept.get(labels)) is None:
                 named = dict(zip(metric.all_labels, labels, strict=True))
                 empty = [0] * (len(metric.buckets) + 1) if metric.buckets else []
-                series = kept[labels] = Series(named, buckets=empty)
+                series = kept.setdefault(labels, Series(named, buckets=empty))
             series.count += 1
             series.total += value
             if series.buckets:
@@ -65,7 +66,7 @@ class Tally:
         with self._lock:
             return [
                 Series(dict(s.labels), s.count, s.total, [*s.buckets])
-                for s in self._series[name].values()
+                for s in list(self._series[name].values())
             ]
 
     def total(self, name: str, **labels: str) -> float:

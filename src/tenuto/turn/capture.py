@@ -50,7 +50,7 @@ from tenuto.turn.commands import (
 )
 from tenuto.turn.redaction import Redactor
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
 FORMAT = 1
 """The form of a capture file; a reader that knows it reads it."""
@@ -71,7 +71,7 @@ class Capture:
     """
 
     def __init__(self, folder: str, policy: Policy) -> None:
-        self.folder = Path(folder).expanduser().absolute()
+        self.folder: Path = Path(folder).expanduser().absolute()
         self.policy = policy
         self._lock = threading.Lock()
         self._failed = False

@@ -219,6 +219,7 @@ class Commands(Protocol):
     @property
     def send(self) -> Callable[[Reply], Command]:
         """Gives the command that follows a reply; raises StopIteration at the end."""
+        ...
 
     def close(self) -> None:
         """End the turn at once."""

@@ -28,7 +28,7 @@ from tenuto.turn.attempt import Attempt
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.usage import output_tokens
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
 _SEVERAL = "several_choices"
 
@@ -51,6 +51,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
     if context is not None:
         context.output_tokens += used_tokens
     action: Send | Finish
+    going, now_s = None, 0.0  # not needed where the turn is settled
     if turn.policy.decide is None and (finish := settled(state, outcome)):
         action, facts = finish, Facts(said=turn.said)
     else:

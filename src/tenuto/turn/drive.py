@@ -42,9 +42,11 @@ class _Response(Protocol):
     @property
     def head(self) -> Head:
         """Status and headers."""
+        ...
 
     def lost(self, error: Exception) -> ConnectionLost | None:
         """What an exception of `pieces` means, None where it is none of the transport's."""
+        ...
 
 
 class Upstream(_Response, Protocol):

@@ -6,6 +6,7 @@ An `Engine` begins turns and keeps nothing of them. What one turn learns for the
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -29,7 +30,7 @@ from tenuto.turn.stream_framing import in_one_array
 from tenuto.wires.base import WireRequest
 from tenuto.wires.short import Asks
 
-policy_around = per_request.around.get
+policy_around: Callable[[], Mapping[str, object] | None] = per_request.around.get
 
 
 class Engine:
@@ -71,7 +72,7 @@ class Engine:
         )
         self.on_event = on_event
         self.speaks = ""
-        self.around = around or Environment(policy, on_event, learned or Learned())
+        self.around: Environment = around or Environment(policy, on_event, learned or Learned())
         self._capture = Capture(policy.capture, policy) if policy.capture else None
 
     def telling(self, on_event: OnEvent) -> Engine:
@@ -118,7 +119,7 @@ class Engine:
         `machine`: the engine that begins the machine where it is needed; None: this one."""
         if self._capture is not None or self.around.watched:
             return self.read(request)
-        if request.context is not None or request.method != "POST" or policy_around() is not None:
+        if request.context is not None or request.method != "POST" or policy_around():
             return self.read(request)
         wire, provider, _ = route(request.url, self.speaks)
         if wire is None:
@@ -174,7 +175,9 @@ class Engine:
         policy, is_off = per_request.of_request(own, header)
         if policy.probe_max_tokens != least and is_first:
             least = policy.probe_max_tokens
-            again = wire.asked(request.body, least, path, provider.dialect, request.headers)
+            again: WireRequest | None = wire.asked(
+                request.body, least, path, provider.dialect, request.headers
+            )
             parsed = again or parsed
         return TurnRequest(
             request,

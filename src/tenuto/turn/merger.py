@@ -39,7 +39,7 @@ _SAID = (Kind.TEXT, Kind.REFUSAL)
 def merger(layout: Layout | GroupLayout | FlatLayout) -> Merger | FlatLayout:
     """Return what writes the one message of a wire that writes so: the layout itself where nothing
     is to be merged, since each event stands for itself."""
-    return Merger(layout) if layout.numbered else layout
+    return layout if layout.numbered is False else Merger(layout)
 
 
 class Merger:
@@ -127,8 +127,9 @@ class Merger:
         return part
 
     def _restate(self, place: Place, kind: Kind, native: Native) -> None:
+        first = place[0]
         if len(place) < 2:
-            number = place[0] if isinstance(place[0], int) else self._next - 1
+            number = first if isinstance(first, int) else self._next - 1
             self._items[number] = Part((number,), kind, native)
             self._item = self._open = None
         elif self._open is not self._item:

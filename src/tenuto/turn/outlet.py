@@ -50,7 +50,7 @@ from tenuto.frames.templates import Templates
 from tenuto.turn.call_context import CallContext, Told
 from tenuto.turn.merger import Merger, merger
 from tenuto.turn.stream_framing import StreamFraming, rule_for_events
-from tenuto.wires.base import JsonObject, Wire
+from tenuto.wires.base import FlatLayout, JsonObject, Wire
 from tenuto.wires.stream import EventReader, event_object
 
 _Kinds = Set[type[Signal]]
@@ -96,9 +96,9 @@ class Outlet:
     ) -> None:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
-        self.transparent = transparent
+        self.transparent: bool = transparent
         self._framing = framing or StreamFraming(rule_for_events(SseCodec))
-        self.writer = merger(wire.layout(model))
+        self.writer: Merger | FlatLayout = merger(wire.layout(model))
         self._merger = self.writer if isinstance(self.writer, Merger) else None
         self._begun = False  # whether the writer knows which message it is
         self._last = b""  # of what was handed on as it came
@@ -126,7 +126,7 @@ class Outlet:
         self._spoke = False
         self._part_ended = False
         self._signals = 0
-        self.broken = False
+        self.broken: bool = False
 
     def _telling(self, said: Told) -> Callable[[str], None]:
         def give(text: str) -> None:

@@ -23,6 +23,7 @@ record.
 from __future__ import annotations
 
 import itertools
+import os
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,13 +40,14 @@ from tenuto.core.view import State
 from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server
 from tenuto.turn.attempt import Attempt
-from tenuto.turn.commands import Head, LeftS, Request, reading
+from tenuto.turn.call_context import CallContext
+from tenuto.turn.commands import Head, LeftS, ReadMore, Request, reading
 from tenuto.turn.environment import Environment
 from tenuto.turn.outlet import Outlet
 from tenuto.turn.redaction import Redactor
 from tenuto.turn.stream_framing import StreamFraming, rule_of
 from tenuto.turn.watch import Watch
-from tenuto.wires.base import AttemptContent, Wire, WireRequest
+from tenuto.wires.base import AttemptContent, RequestFacts, Wire, WireRequest
 from tenuto.wires.stop_sequences import stop_sequences
 from tenuto.wires.unsupported import Unsupported
 
@@ -63,9 +65,18 @@ class Kept:
     apart: bool
 
 
-_PROCESS = uuid.uuid4().hex
-_SALT = int(_PROCESS[:5], 16)
+_process = uuid.uuid4().hex
 _number = itertools.count(1)
+
+
+def _begin_anew() -> None:
+    """Give the turns of a process that was forked ids that those of its parent do not have."""
+    global _process  # noqa: PLW0603 - it belongs to the process
+    _process = uuid.uuid4().hex
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 class TurnRequest(msgspec.Struct, frozen=True):
@@ -111,21 +122,21 @@ class TurnRecord:
     """
 
     def __init__(self, turn_request: TurnRequest, around: Environment) -> None:
-        self.wire = turn_request.wire
-        self.parsed = turn_request.parsed
-        self.request = turn_request.request
-        self.path = turn_request.path
-        self.provider = turn_request.provider
+        self.wire: Wire = turn_request.wire
+        self.parsed: WireRequest = turn_request.parsed
+        self.request: Request = turn_request.request
+        self.path: str = turn_request.path
+        self.provider: Row = turn_request.provider
         self.around = around
-        self.policy = turn_request.policy
-        self.facts = turn_request.parsed.facts
-        self.headers_for_us = turn_request.headers_for_us
-        self.left_alone = "switched_off" if turn_request.is_off else self.facts.left_alone
+        self.policy: Policy = turn_request.policy
+        self.facts: RequestFacts = turn_request.parsed.facts
+        self.headers_for_us: bool = turn_request.headers_for_us
+        self.left_alone: str = "switched_off" if turn_request.is_off else self.facts.left_alone
         self._number = next(_number)
-        self.context = turn_request.request.context
+        self.context: CallContext | None = turn_request.request.context
         spent = self.context.spent if self.context is not None else {}
-        self.model = self.request.url.partition("?")[0], self.facts.model
-        self.state = State(started_s=turn_request.started_s, spent=spent)
+        self.model: tuple[str, str] = self.request.url.partition("?")[0], self.facts.model
+        self.state: State = State(started_s=turn_request.started_s, spent=spent)
         self.said = ""
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
@@ -135,9 +146,9 @@ class TurnRecord:
         self.open = False
         self.first: Attempt | None = None
         self.answered: Attempt | None = None
-        self.redactor = Redactor(turn_request.request.url, turn_request.request.headers)
-        turn, provider = f"{_PROCESS}{self._number:08x}", turn_request.provider.dialect.name
-        self.watch = Watch(
+        self.redactor: Redactor = Redactor(turn_request.request.url, turn_request.request.headers)
+        turn, provider = f"{_process}{self._number:08x}", turn_request.provider.dialect.name
+        self.watch: Watch = Watch(
             turn,
             self.facts.model,
             provider,
@@ -215,7 +226,7 @@ class TurnRecord:
     def builder(self) -> Builder:
         """Return a builder, which adds up what an attempt says."""
         # Letters and digits that tell this turn's own ids from those of others.
-        salt = f"{self._number ^ _SALT:05x}"[-5:]
+        salt = f"{self._number ^ int(_process[:5], 16):05x}"[-5:]
         return Builder(
             self.facts.max_tokens if self.first is None else None,
             salt,
@@ -318,7 +329,7 @@ class TurnRecord:
         """Bound what is read from here on; None: it takes as long as it takes."""
         now = self.around.now
         self.within_s: LeftS | None = None if ends_s is None else lambda: ends_s - now()
-        self.reading = reading(self.within_s)
+        self.reading: ReadMore = reading(self.within_s)
 
     @property
     def late(self) -> bool:

@@ -79,8 +79,8 @@ class ScriptedUpstream:
     """`turn.drive.Upstream` over a scripted response. Behind a break there is only the break."""
 
     def __init__(self, answer: Scripted) -> None:
-        self.head = answer.head
-        self.closed = False
+        self.head: Head = answer.head
+        self.closed: bool = False
         self.pieces: Iterator[bytes] = self
         self._pieces = list(answer.pieces)
 

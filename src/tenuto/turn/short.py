@@ -49,9 +49,11 @@ class TurnStarter(Protocol):
 
     def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
         """Read a request as its wire does."""
+        ...
 
     def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
         """Begin a turn."""
+        ...
 
 
 class Short:

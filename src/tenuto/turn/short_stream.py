@@ -12,6 +12,8 @@ passed over as far as the caller has it, by number, for both write the same byte
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from tenuto.frames.frame import Framing
@@ -175,7 +177,7 @@ class ShortStream(Short):
             return READ
         if isinstance(reply, bytes) and reply:  # more, where nothing should be
             return self._give_up(reply)
-        self.send = nothing_more
+        self.send: Callable[[Reply], Command] = nothing_more
         raise StopIteration
 
     def _finish(self) -> None:

@@ -148,12 +148,14 @@ class StreamFraming:
     def __init__(
         self, rule: FramingRule, limit_bytes: int = 0, *, left_alone: bool = False
     ) -> None:
-        self._rule, self.asked = rule, rule.asked
+        self._rule = rule
+        self.asked: Framing = rule.asked
         self._limit_bytes = limit_bytes
         self._left_alone = left_alone
         self._content_type = b""
         self._framed, self._opened = True, False
-        self.codec = self.writes = self._made(self._rule.writes)
+        self.writes: Codec = self._made(self._rule.writes)
+        self.codec: Codec = self.writes
 
     def _made(self, make: MakeCodec) -> Codec:
         return make(self._limit_bytes, as_came=self._left_alone)

@@ -194,7 +194,7 @@ class Look:
     """
 
     def __init__(self, wire: Wire) -> None:
-        self.size = 0
+        self.size: int = 0
         self._wire = wire
         self._first = b""  # until it tells how the answer is framed
         self._framing: Framing | None = None

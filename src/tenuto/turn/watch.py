@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tenuto.turn.environment import Environment
     from tenuto.turn.event_sender import EventSender
 
-log = logging.getLogger("tenuto")
+log: logging.Logger = logging.getLogger("tenuto")
 
 _seen_unknown: set[tuple[str, str, str]] = set()
 _seen_lock = threading.Lock()
@@ -113,12 +113,12 @@ class Watch:
         self.rungs: list[str] = []
         self.last: Response | None = None
         self.left_out: list[str] = []
-        self.overridden = ""
-        self.ended = False
+        self.overridden: str = ""
+        self.ended: bool = False
         self.report: Report | None = None
         own = around.on_event
         on_event = heard_by(own if own is not nobody else None, around.policy.events)
-        self.heard = on_event is not None
+        self.heard: bool = on_event is not None
         if on_event is not None:  # else nothing is loaded and made
             self.events = self._sender(on_event)
 

@@ -95,12 +95,14 @@ class Board:
     def __init__(self, most_turns: int = MOST_TURNS) -> None:
         if most_turns < 1:
             raise ValueError("a board keeps at least 1 turn")
-        self.run = secrets.token_hex(4)
+        self.run: str = secrets.token_hex(4)
         """Tells this board from another one, whose sequence numbers mean something else."""
         self.most_turns = most_turns
-        self.sequence = 0
+        self.sequence: int = 0
         """How many changes there were."""
-        self._lock = threading.Lock()
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside:
+        # loops within the lock go over copies.
+        self._lock = threading.RLock()
         self._turns: dict[str, TurnSeen] = {}
         self._gone: deque[tuple[int, str]] = deque(maxlen=4 * most_turns)
         self._tally = Tally()
@@ -118,8 +120,8 @@ class Board:
             self._now = event.time
             turn = self._turns.get(event.turn)
             if turn is None:
-                turn = TurnSeen(event.turn, event.time, event.time, event.provider, event.model)
-                self._turns[event.turn] = turn
+                new = TurnSeen(event.turn, event.time, event.time, event.provider, event.model)
+                turn = self._turns.setdefault(event.turn, new)
                 if len(self._turns) > self.most_turns:
                     self._drop()
             turn.sequence = self.sequence
@@ -167,9 +169,9 @@ class Board:
                 self.sequence += 1
 
     def _drop(self) -> None:
-        ended = (turn.id for turn in self._turns.values() if turn.end is not None)
+        ended = (turn.id for turn in list(self._turns.values()) if turn.end is not None)
         gone = next(ended, next(iter(self._turns)))
-        del self._turns[gone]
+        self._turns.pop(gone, None)
         self._gone.append((self.sequence, gone))
 
     # --- showing --------------------------------------------------------------------------------
@@ -198,7 +200,7 @@ class Board:
     def turns(self) -> list[Plain]:
         """The summaries of the turns on the board, in the order in which they began."""
         with self._lock:
-            return [turn.summary() for turn in self._turns.values()]
+            return [turn.summary() for turn in list(self._turns.values())]
 
     def turn(self, turn: str) -> Plain | None:
         """Return everything known about a turn; None if it is not on the board."""
@@ -229,8 +231,8 @@ class Board:
             return {
                 "sequence": self.sequence,
                 "whole": whole,
-                "turns": [t.summary() for t in self._turns.values() if t.sequence > known],
-                "gone": [] if whole else [turn for at, turn in self._gone if at > known],
+                "turns": [t.summary() for t in list(self._turns.values()) if t.sequence > known],
+                "gone": [] if whole else [turn for at, turn in list(self._gone) if at > known],
                 "stops": self._stops(known),
                 "totals": self._totals(),
                 "notes": dict(self._notes),
@@ -240,7 +242,7 @@ class Board:
         told: dict[str, Any] = {
             name: int(self._tally.total(metric, **labels)) for name, metric, labels in HEADLINE
         }
-        told["running"] = sum(turn.state == RUNNING for turn in self._turns.values())
+        told["running"] = sum(turn.state == RUNNING for turn in list(self._turns.values()))
         return told
 
     def _stops(self, known: int) -> list[Plain]:
@@ -248,5 +250,5 @@ class Board:
             {"minute": number * 60, "model": model, "stop": stop, "count": count}
             for number, minute in sorted(self._minutes.items())
             if minute.sequence > known
-            for (model, stop), count in minute.stops.items()
+            for (model, stop), count in list(minute.stops.items())
         ]

@@ -19,13 +19,13 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal, Kind, Message, Native, Part
-from tenuto.core.signals import Signal, StopSeen, Usage
+from tenuto.core.signals import Signal, Usage
 from tenuto.frames.frame import is_done
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.form import Form
 from tenuto.wires.json import decode_object, encode
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.stops import ReadStop, StopTable, stop_reader
 
 JsonObject = dict[str, Any]
 
@@ -156,9 +156,11 @@ def kept_of(partial: Answer | None) -> JsonObject:
     return {"partial": {key: text for key, text in kept.items() if text}}
 
 
-def error_body(
-    error: Callable[[str, str], JsonObject], within: str = ""
-) -> Callable[[str, str, Answer | None], bytes]:
+WriteError = Callable[[str, str, Answer | None], bytes]
+"""Writes the body of an error from its code, its message and what there is of an answer."""
+
+
+def error_body(error: Callable[[str, str], JsonObject], within: str = "") -> WriteError:
     """What writes the body of an error of ours, in a wire's own shape, of its code and message and
     what there is of an answer. `within`: the member of the body that the error is, "" where it is
     the body itself.
@@ -219,16 +221,20 @@ class WireRequest(Protocol):
     @property
     def facts(self) -> RequestFacts:
         """What the turn needs to know of it."""
+        ...
 
     @property
     def repairs(self) -> tuple[str, ...]:
         """What had to be put right in its history, in words; often empty."""
+        ...
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached tool, by name; {} for one that has none."""
+        ...
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """The bytes of the request with these edits; without edits and repairs the caller's own."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,9 +276,11 @@ class PartLayout(Protocol):
 
     def goes_on(self, part: Part) -> bool:
         """Return whether text of a further attempt can go on in an open part of text."""
+        ...
 
     def native(self, kind: Kind) -> JsonObject:
         """Return what a part of text or of reasoning begins with."""
+        ...
 
     def holds(self, native: Native) -> Kind:
         """Return what a part is that is said ahead, or what the parts of an item are; OTHER for all
@@ -289,27 +297,35 @@ class PartLayout(Protocol):
 
     def start(self) -> bytes:
         """Write what stands before all parts."""
+        ...
 
     def opened(self, part: Part) -> bytes:
         """Begin a part."""
+        ...
 
     def said(self, part: Part, text: str) -> bytes:
         """Write text of a part."""
+        ...
 
     def passed(self, part: Part, raw: Native) -> bytes:
         """Write a piece as another attempt's provider wrote it."""
+        ...
 
     def closed(self, part: Part, answer: Answer | None = None) -> bytes:
         """End a part. `answer`: the message ends with it."""
+        ...
 
     def called(self, call: ToolCall, unled: bool) -> JsonObject:
         """Return what a call is written as. `unled`: the reasoning that led to it was left out."""
+        ...
 
     def call(self, part: Part, call: ToolCall) -> bytes:
         """Write a whole call."""
+        ...
 
     def end(self, answer: Answer, items: Sequence[Part], *, include_usage: bool) -> bytes:
         """Write the stop, the usage and the end mark. `items`: all parts that were given."""
+        ...
 
     def beside(self, raw: Native) -> bytes:
         """Write what stands beside the parts, such as what keeps the connection alive."""
@@ -317,6 +333,7 @@ class PartLayout(Protocol):
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises, and the end mark."""
+        ...
 
 
 class Layout(PartLayout, Protocol):
@@ -336,12 +353,15 @@ class GroupLayout(PartLayout, Protocol):
     def group(self, native: Native | None, taken: Sequence[Native], number: int) -> JsonObject:
         """Return the item that a text stands in: the provider's, None where it announced none,
         under an id that none of the others has."""
+        ...
 
     def unannounced(self, native: Native | None) -> JsonObject:
         """Return the item of a text that came without one, or in one that can't be read."""
+        ...
 
     def cited(self, part: Part, said: str, raw: Native, by: int) -> bytes:
         """Write what points at words of a part, which stand so many characters further on."""
+        ...
 
 
 class FlatLayout(Protocol):
@@ -355,6 +375,7 @@ class FlatLayout(Protocol):
 
     def said(self, kind: Kind, text: str) -> bytes:
         """Write text of the answer, or reasoning."""
+        ...
 
     def text(self, text: str) -> bytes:
         """Write text of the answer."""
@@ -383,12 +404,15 @@ class FlatLayout(Protocol):
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
         """Write what one event of another attempt carries besides text, calls, stop and usage."""
+        ...
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Write the calls, the stop, the usage and the end mark."""
+        ...
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises, and the end mark."""
+        ...
 
 
 # --- the wire itself --------------------------------------------------------------------------
@@ -541,13 +565,13 @@ class Wire:
     forced_stop: str = ""
     as_body: Callable[[Message], JsonObject] = said_beside
     render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
-    render_error: Callable[[str, str, Answer | None], bytes]
+    render_error: WriteError
     error_status: int = 424
     body_ceiling_tokens: Callable[[str], int | None] = unbounded
 
     form: Form | None = None
 
-    read_stop: Callable[[object, str], StopSeen | None] = field(init=False)
+    read_stop: ReadStop = field(init=False)
 
     def __post_init__(self) -> None:
         """A wire that is made from another one by `replace`, and reads otherwise, has not its short

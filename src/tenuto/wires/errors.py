@@ -228,7 +228,11 @@ def read(
     raise AssertionError("the last row of an error table fits everything")
 
 
-def fault_reader(table: Sequence[ErrorRow]) -> Callable[..., Fault]:
+ReadFault = Callable[..., Fault]
+"""Reads an error by a wire's own table, with the arguments of `read`."""
+
+
+def fault_reader(table: Sequence[ErrorRow]) -> ReadFault:
     """Return `read` by this table: of an error, its status, what it asks to wait and its code."""
 
     def read_fault(
@@ -253,7 +257,7 @@ def error_in(body: bytes, error_of: Callable[[dict[str, Any]], object]) -> objec
 
 
 def fault_parser(
-    error_of: Callable[[dict[str, Any]], object], read_fault: Callable[..., Fault]
+    error_of: Callable[[dict[str, Any]], object], read_fault: ReadFault
 ) -> Callable[[int, Mapping[str, str], bytes], Fault]:
     """What reads the fault of an HTTP error response, with what it asks to wait: by where the wire
     has its errors, and by what they mean there."""

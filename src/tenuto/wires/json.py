@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from tenuto.frames.json import (
@@ -34,7 +35,9 @@ __all__ = [
     "shows_text",
 ]
 
-shows_text = re.compile(rb'"(?:\s|\\[nrt])*[A-Za-z0-9]').match
+shows_text: Callable[[bytes], re.Match[bytes] | None] = re.compile(
+    rb'"(?:\s|\\[nrt])*[A-Za-z0-9]'
+).match
 """Whether the JSON of a text begins with something visible, so that it need not be decoded to see
 that; where it does not, the text may still be visible."""
 

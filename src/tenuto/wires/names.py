@@ -27,7 +27,7 @@ class Names(Generic[T]):
         self._shipped = shipped
         self._lock = threading.RLock()
         self._all: dict[str, T] | None = None
-        self.changes = 0
+        self.changes: int = 0
 
     def all(self) -> dict[str, T]:
         """Everything by its key; not to be changed."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from tenuto.core.parts import AnySignal
-from tenuto.core.signals import StopSeen, TextDelta, Usage, UsageSeen
+from tenuto.core.signals import TextDelta, Usage, UsageSeen
 from tenuto.wires.base import JsonObject
 from tenuto.wires.json import count_of_decimal
 from tenuto.wires.members import path_of, value_at
 from tenuto.wires.request_reading import text_in
+from tenuto.wires.stops import ReadStop
 
 
 @cache
@@ -48,9 +49,7 @@ class OneText:
         """
         return all(_leads_somewhere(value, steps(path)) for path in self.shape)
 
-    def signals(
-        self, value: JsonObject, read_stop: Callable[[object, str], StopSeen | None]
-    ) -> list[AnySignal]:
+    def signals(self, value: JsonObject, read_stop: ReadStop) -> list[AnySignal]:
         """What a value of this shape says."""
         text = text_in(value_at(value, steps(self.text))) if self.text else ""
         stops = (read_stop(value_at(value, steps(path)), path) for path in self.stop)

@@ -80,13 +80,13 @@ Named = Annotated[str, msgspec.Meta(min_length=1)]
 NotBlank = Annotated[str, msgspec.Meta(pattern=r"\S")]
 """A text that is not blank."""
 
-NULL = msgspec.Raw(b"null")
+NULL: msgspec.Raw = msgspec.Raw(b"null")
 """What a member is that is not there, where its bytes are kept."""
 
-read_text = msgspec.json.Decoder(str).decode
+read_text: Callable[[bytes | str], str] = msgspec.json.Decoder(str).decode
 """Reads a JSON string; raises `UNREADABLE` for all else."""
 
-read_object = msgspec.json.Decoder(dict[str, Any]).decode
+read_object: Callable[[bytes | str], dict[str, Any]] = msgspec.json.Decoder(dict[str, Any]).decode
 """Reads arguments; raises `UNREADABLE` for what is no whole JSON object, and for numbers that no
 double holds."""
 

@@ -90,7 +90,11 @@ SPOKEN_ELSEWHERE: StopTable = {
 """Values that are written on wires other than the one that has them in its own table."""
 
 
-def stop_reader(own: StopTable) -> Callable[[object, str], StopSeen | None]:
+ReadStop = Callable[[object, str], StopSeen | None]
+"""Reads a stop value, from the field of that name; None where the value says nothing."""
+
+
+def stop_reader(own: StopTable) -> ReadStop:
     """Return `look_up` in a wire's own values, and behind them in those of all the others (N2).
 
     >>> read_stop = stop_reader({"length": (StopReason.PAUSED, None)})

@@ -153,8 +153,10 @@ class EventReader:
         self.wire = wire
         self.new = new
         # Not a method of this reader: each would keep the other alive until a collection.
-        self.matcher = TemplateMatcher(partial(flowing_in, wire), wire.running_usage, known)
-        self.message = Message() if message is None else message
+        self.matcher: TemplateMatcher = TemplateMatcher(
+            partial(flowing_in, wire), wire.running_usage, known
+        )
+        self.message: Message = Message() if message is None else message
         self.placed: Sequence[AnySignal] = ()
         self._other: set[int] = set()
         self._running_usage = wire.running_usage

@@ -79,7 +79,11 @@ class Counts:
         return merged
 
 
-def usage_at(*places: str) -> Callable[[JsonObject], JsonObject | None]:
+FindUsage = Callable[[JsonObject], JsonObject | None]
+"""Finds the native usage object of a body or an event; None where there is none."""
+
+
+def usage_at(*places: str) -> FindUsage:
     """Return what finds the native usage object of a body or an event: the first object at one of
     these places, each `a` or `a.b`.
 

@@ -14,7 +14,9 @@ class Watched:
 
     def __init__(self, body: bytes, model: str, stream: bool) -> None:
         self._body = body
-        self.facts = RequestFacts(model=model, stream=stream, left_alone="no_messages")
+        self.facts: RequestFacts = RequestFacts(
+            model=model, stream=stream, left_alone="no_messages"
+        )
         self.repairs: tuple[str, ...] = ()
 
     def tool_parameters(self) -> dict[str, JsonObject]:

@@ -40,7 +40,7 @@ class Glob:
             [None if part == "**" else re.compile(translate(part)).match for part in _parts(each)]
             for each in _without_braces(pattern)
         ]
-        self.start = self._closed((number, 0) for number in range(len(self._alternatives)))
+        self.start: States = self._closed((number, 0) for number in range(len(self._alternatives)))
 
     def step(self, states: States, name: str) -> States:
         """What may come after `name`."""

@@ -53,7 +53,7 @@ class Root:
         walk_s: float = WALK_S,
         by_path: bool = not BY_DESCRIPTOR,
     ) -> None:
-        self.path = Path(path).resolve()
+        self.path: Path = Path(path).resolve()
         if not self.path.is_dir():
             raise ToolError(f"the root of the file tools is no folder: {path}")
         self.limit_bytes = limit_bytes
@@ -61,7 +61,9 @@ class Root:
         self.walk_s = walk_s
         self._spellings = (str(self.path), str(Path(path).absolute()))
         self._by_path = by_path
-        self.writing = threading.Lock()  # reading, changing and replacing a file is one step
+        self.writing: threading.Lock = (
+            threading.Lock()
+        )  # reading, changing and replacing a file is one step
 
     def names_of(self, path: str) -> tuple[str, ...]:
         """The names on the way to `path`, refused where it leads out."""

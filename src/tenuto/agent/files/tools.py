@@ -58,8 +58,10 @@ def file_tools(
     if output_limit_tokens is not None:
         chars = words.chars_per_call(output_limit_tokens)
         in_hint, in_description = _AT_MOST.format(chars=chars), _AT_MOST_ALONE.format(chars=chars)
-    reads = {"idempotent": True, "concurrent": True}
-    creates = {"idempotent": True}  # what holds the content already is left as it is
+    reads: dict[str, Any] = {"idempotent": True, "concurrent": True}
+    creates: dict[str, Any] = {
+        "idempotent": True
+    }  # what holds the content already is left as it is
     made: tuple[tuple[Callable[..., str], str, Schema, str, dict[str, Any]], ...] = (
         (files.read_file, words.READ, READ, words.READ_CUT, reads),
         (files.create_file, words.CREATE, CREATE, words.CREATE_CUT, creates),

@@ -126,6 +126,7 @@ def _block(path: str, block: Any, role: str) -> Violations:
             f"{path}: Input tag '{kind}' found using 'type' does not match any of the expected "
             f"tags: {', '.join(repr(tag) for tag in SHAPES)}"
         )
+        return
     own = {name: item for name, item in block.items() if name not in _EVERYWHERE}
     yield from SHAPES[kind].violations(f"{path}.{kind}", own, WORDS)
     if kind in _ASSISTANT_ONLY and role != "assistant":

@@ -296,6 +296,7 @@ _BEFORE_STOP: Final[Mapping[Odd, Callable[[list[Block]], list[Block]]]] = {
     Odd.UNKNOWN_EVENT: partial(in_the_middle, odd=_UNKNOWN),
     Odd.USAGE_MISSING: _without_usage,
 }
-ODDITIES: Final = {odd: _but_for_stop(change) for odd, change in _BEFORE_STOP.items()} | {
-    Odd.DOUBLE_DONE: lambda payloads: [*payloads, STOP]
+ODDITIES: Final[Mapping[Odd, Callable[[list[Block]], list[Block]]]] = {
+    **{odd: _but_for_stop(change) for odd, change in _BEFORE_STOP.items()},
+    Odd.DOUBLE_DONE: lambda payloads: [*payloads, STOP],
 }

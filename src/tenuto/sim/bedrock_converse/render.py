@@ -195,11 +195,11 @@ def _each_piece_a_block(named: list[Named]) -> list[Named]:
     return out
 
 
-_UNKNOWN: Final = ("simGarbage", {"note": "nothing that is known"})
-ODDITIES: Final[Mapping[Odd | None, Callable[[list[Named]], list[Named]]]] = {
+_UNKNOWN: Final[Named] = ("simGarbage", {"note": "nothing that is known"})
+ODDITIES: Final[Mapping[Odd, Callable[[list[Named]], list[Named]]]] = {
     Odd.FINISH_REPEATED: _stop_again,
     Odd.FINISH_CONFLICT: partial(_stop_again, stop="max_tokens"),
     Odd.CONTENT_AFTER_FINISH: _late_content,
-    Odd.UNKNOWN_EVENT: partial(in_the_middle, odd=_UNKNOWN),
+    Odd.UNKNOWN_EVENT: lambda named: in_the_middle(named, _UNKNOWN),
     Odd.MANY_BLOCKS: _each_piece_a_block,
 }

@@ -7,7 +7,7 @@ history has to pass the rules of Chat Completions; what breaks them comes in Bed
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tenuto.sim.bedrock_converse.errors import failure, too_many_tokens
@@ -35,7 +35,7 @@ def located(body: Body, said: Mapping[str, str]) -> dict[str, Any]:
     return made | ({_CONTRADICTED: wrong} if wrong else {})
 
 
-impossible = chat.impossible_as(failure)
+impossible: Callable[[Any], Violations] = chat.impossible_as(failure)
 """Yields what is wrong with a body that could not be answered at all."""
 
 

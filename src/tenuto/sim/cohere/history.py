@@ -13,7 +13,7 @@ from tenuto.sim.asked import at
 from tenuto.sim.cohere.errors import failure, mistyped, too_many_tokens, unknown_field
 from tenuto.sim.history import by_id, is_json_object, text_of
 from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import Violations, from_us, of_other_types, others, unpaired
+from tenuto.sim.shapes import Types, Violations, from_us, of_other_types, others, unpaired
 
 NOT_JSON: Final = "invalid json syntax: please check that the request body is valid JSON"
 ORPHAN_CALL: Final = (
@@ -38,7 +38,7 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     "assistant": frozenset({"role", "content", "tool_calls", "tool_plan", "citations"}),
     "tool": frozenset({"role", "content", "tool_call_id"}),
 }
-TYPES: Final = {"tools": list, "stream": bool, "response_format": dict}
+TYPES: Final[Types] = {"tools": list, "stream": bool, "response_format": dict}
 
 Messages = Sequence[Mapping[str, Any]]
 

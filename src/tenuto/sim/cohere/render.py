@@ -122,7 +122,7 @@ def _late_usage(payloads: list[Payload]) -> list[Payload]:
 
 
 _UNKNOWN: Final = {"type": "sim-garbage", "note": "nothing that a client knows"}
-ODDITIES: Final[Mapping[Odd | None, Callable[[list[Payload]], list[Payload]]]] = {
+ODDITIES: Final[Mapping[Odd, Callable[[list[Payload]], list[Payload]]]] = {
     Odd.FINISH_REPEATED: end_again,
     Odd.FINISH_CONFLICT: partial(end_again, delta={"finish_reason": "MAX_TOKENS"}),
     # The last pieces of the last part come after the event that holds the stop.

@@ -119,7 +119,7 @@ def _is_whole(arguments: Any) -> bool:
 
 
 _UNKNOWN: Final = _event("sim-garbage", note="nothing that a client knows")
-ODDITIES: Final[Mapping[Odd | None, Callable[[list[Document]], list[Document]]]] = {
+ODDITIES: Final[Mapping[Odd, Callable[[list[Document]], list[Document]]]] = {
     Odd.FINISH_REPEATED: end_again,
     Odd.FINISH_CONFLICT: partial(end_again, finish_reason="MAX_TOKENS"),
     Odd.CONTENT_AFTER_FINISH: partial(end_before, pieces=1),

@@ -19,7 +19,7 @@ def rows_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     >>> rows_of({"message": "Hi", "tool_results": []})
     [{'role': 'USER', 'message': 'Hi'}]
     """
-    rows = list(body.get("chat_history") or ())
+    rows: list[Mapping[str, Any]] = list(body.get("chat_history") or ())
     if body["message"]:
         rows.append({"role": "USER", "message": body["message"]})
     if body.get("tool_results"):

@@ -14,7 +14,7 @@ from tenuto.sim.cohere.history import NOT_JSON, TYPES
 from tenuto.sim.cohere_v1.errors import too_many_tokens, unknown_field
 from tenuto.sim.cohere_v1.request import rows_of
 from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import Violations, from_us, of_other_types, others, unpaired
+from tenuto.sim.shapes import Types, Violations, from_us, of_other_types, others, unpaired
 
 NOTHING_ASKED: Final = (
     "invalid request: message must be at least 1 token long or tool results must be specified."
@@ -45,7 +45,7 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     "TOOL": frozenset({"role", "tool_results"}),
 }
 
-_TYPES: Final = {"message": str, "chat_history": list, "tool_results": list, **TYPES}
+_TYPES: Final[Types] = {"message": str, "chat_history": list, "tool_results": list, **TYPES}
 
 Row = Mapping[str, Any]
 

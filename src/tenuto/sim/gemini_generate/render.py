@@ -173,7 +173,7 @@ def _late_usage(payloads: list[Part]) -> list[Part]:
     return [*payloads, {"usageMetadata": counted, "modelVersion": payloads[-1]["modelVersion"]}]
 
 
-ODDITIES: Final[Mapping[Odd | None, Callable[[list[Part]], list[Part]]]] = {
+ODDITIES: Final[Mapping[Odd, Callable[[list[Part]], list[Part]]]] = {
     Odd.FINISH_REPEATED: _again,
     Odd.FINISH_CONFLICT: partial(_again, finishReason="MAX_TOKENS"),
     Odd.CONTENT_AFTER_FINISH: _late_content,

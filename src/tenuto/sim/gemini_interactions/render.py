@@ -233,7 +233,7 @@ _OPENED: Final[Mapping[str, Callable[[Made, int], Opened]]] = {
 }
 """A step as it begins, and what follows until its end."""
 
-ODDITIES: Final[Mapping[Odd | None, Callable[[list[Made]], list[Made]]]] = {
+ODDITIES: Final[Mapping[Odd, Callable[[list[Made]], list[Made]]]] = {
     Odd.FINISH_REPEATED: end_again,
     Odd.UNKNOWN_EVENT: partial(in_the_middle, odd=_event("interaction.sim_garbage")),
 }

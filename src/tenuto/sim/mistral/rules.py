@@ -7,7 +7,7 @@ the last row. What they leave open are the rules of Chat Completions, told in Mi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
@@ -51,7 +51,7 @@ _OWN: Final = {"": ("prefix",), "tool": ("name",), "call": ("index",)}
 Rows = Sequence[Mapping[str, Any]]
 
 
-impossible = chat.impossible_as(failure)
+impossible: Callable[[Any], Violations] = chat.impossible_as(failure)
 """Yields what is wrong with a body that could not be answered at all."""
 
 

@@ -111,7 +111,7 @@ def _call(number: int, call: Call, shape: Shape) -> Document:
     return ({} if call.id is None else {"id": call.id}) | {"function": function}
 
 
-ODDITIES: Final[Mapping[Odd | None, Callable[[list[Document]], list[Document]]]] = {
+ODDITIES: Final[Mapping[Odd, Callable[[list[Document]], list[Document]]]] = {
     Odd.FINISH_REPEATED: end_again,
     Odd.FINISH_CONFLICT: partial(end_again, done_reason="length"),
     Odd.CONTENT_AFTER_FINISH: partial(end_before, pieces=1),

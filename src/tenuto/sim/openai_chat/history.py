@@ -275,6 +275,7 @@ def _call(path: str, call: Any) -> Violations:
     function = call.get("function")
     if not isinstance(function, dict):
         yield missing(f"{path}.function")
+        return
     yield from _FUNCTION.violations(f"{path}.function", function, WORDS)
     if not is_json_object(function["arguments"]):
         yield failure(BROKEN_ARGUMENTS, param=f"{path}.function.arguments")

@@ -115,7 +115,8 @@ def payloads(
             chunks[-1] = chunks[-1] | error
         else:
             chunks.append(error)
-    return _ODDITIES[step.odd](chunks, reply) if step.odd in _ODDITIES else chunks
+    change = _ODDITIES.get(step.odd) if step.odd is not None else None
+    return change(chunks, reply) if change is not None else chunks
 
 
 def fresh(chunks: Iterable[Chunk]) -> list[Chunk]:
@@ -239,7 +240,7 @@ def _moderation(chunks: list[Chunk], _: Reply) -> list[Chunk]:
     return [*chunks, note]
 
 
-_ODDITIES: Final[Mapping[Odd | None, Callable[[list[Chunk], Reply], list[Chunk]]]] = {
+_ODDITIES: Final[Mapping[Odd, Callable[[list[Chunk], Reply], list[Chunk]]]] = {
     Odd.FINISH_REPEATED: lambda chunks, _: _again(chunks, None),
     Odd.FINISH_CONFLICT: lambda chunks, _: _again(chunks, "length"),
     Odd.CONTENT_AFTER_FINISH: _late_content,

@@ -326,7 +326,7 @@ def _without_pieces(payloads: list[Item]) -> list[Item]:
     return [p for p in payloads if not p["type"].startswith("response.function_call_arguments")]
 
 
-ODDITIES: Final[Mapping[Odd | None, Callable[[list[Item]], list[Item]]]] = {
+ODDITIES: Final[Mapping[Odd, Callable[[list[Item]], list[Item]]]] = {
     Odd.FINISH_REPEATED: end_again,
     Odd.PINGS: lambda payloads: [q for p in payloads for q in (p, {"type": "keepalive"})][:-1],
     Odd.UNKNOWN_EVENT: partial(in_the_middle, odd={"type": "response.sim_garbage.delta"}),

@@ -86,7 +86,7 @@ def _in_conflict(documents: list[Document]) -> list[Document]:
     return [*documents, documents[-1] | {"token": _END, "details": told}]
 
 
-ODDITIES: Final[Mapping[Odd | None, Callable[[list[Document]], list[Document]]]] = {
+ODDITIES: Final[Mapping[Odd, Callable[[list[Document]], list[Document]]]] = {
     # The end comes twice; what came before is not said again.
     Odd.FINISH_REPEATED: partial(end_again, token=_END),
     Odd.FINISH_CONFLICT: _in_conflict,

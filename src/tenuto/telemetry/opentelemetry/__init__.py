@@ -6,9 +6,9 @@ that both use.
 
 try:
     from tenuto.telemetry.opentelemetry.spans import OpenTelemetry
-except ImportError as error:
+except ImportError as _missing:
     raise ImportError(
-        f"spans and metrics need the package {error.name}: pip install 'tenuto[otel]'"
-    ) from error
+        f"spans and metrics need the package {_missing.name}: pip install 'tenuto[otel]'"
+    ) from _missing
 
 __all__ = ["OpenTelemetry"]

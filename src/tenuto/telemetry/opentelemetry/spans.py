@@ -13,7 +13,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from opentelemetry import context, metrics, trace
@@ -121,7 +121,8 @@ class OpenTelemetry:
         meter = metrics.get_meter("tenuto", meter_provider=meter_provider, schema_url=SCHEMA_URL)
         self._metrics = Meters(meter, os.environ.get("OTEL_SEMCONV_STABILITY_OPT_IN", ""))
         self._turns: OrderedDict[str, _Turn] = OrderedDict()
-        self._lock = Lock()
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside.
+        self._lock = RLock()
 
     def __call__(self, event: Event) -> None:
         """Take an event of any turn; events that add nothing to spans and metrics are passed

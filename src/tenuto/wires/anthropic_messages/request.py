@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 import msgspec
@@ -80,7 +80,7 @@ _EFFORT = (("output_config",), ("effort",))
 class MessagesRequest(EditableRequest):
     """A Messages request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
-    paths = Paths(
+    paths: ClassVar[Paths] = Paths(
         rows="messages",
         output_limit=(("max_tokens",),),
         constraints=[(("output_format",),), (("output_config",), ("format",))],

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from tenuto.core import hints
@@ -60,7 +60,7 @@ _Row = tuple[str, Sequence[Block]]
 class ConverseRequest(EditableRequest):
     """A Converse request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
-    paths = Paths(
+    paths: ClassVar[Paths] = Paths(
         rows="messages",
         output_limit=(_CONFIG, ("maxTokens",)),
         constraints=[(("outputConfig",), ("textFormat",))],

@@ -12,6 +12,7 @@ callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bod
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from tenuto.core.outcome import Outcome
@@ -24,17 +25,16 @@ from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault, read_fault
 from tenuto.wires.bedrock_converse.events import (
     EVENTS,
     STOPS,
-    guardrail_signals,
     read_block,
     read_event,
     read_stop,
     read_usage,
     stop_words,
-    trace_words,
 )
 from tenuto.wires.bedrock_converse.form import FORM
 from tenuto.wires.bedrock_converse.request import asked_at, parse_request
 from tenuto.wires.beside_stop import with_words
+from tenuto.wires.guardrail import guardrail_signals, trace_words
 from tenuto.wires.members import list_in, value_at
 from tenuto.wires.stops import clean_stop
 
@@ -100,7 +100,7 @@ SHOWN: dict[Outcome, Shown] = {
 }
 """Every outcome, as the caller sees it where the turn is not complete."""
 
-is_request = asked_at("/model/.+/converse(?:-stream)?")
+is_request: Callable[[str], bool] = asked_at("/model/.+/converse(?:-stream)?")
 """Whether the path is that of a conversation."""
 
 

@@ -10,13 +10,13 @@ What the makers answer is read in `makers`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.base import Dialect, JsonObject, WireRequest
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import ERRORS
-from tenuto.wires.bedrock_converse.events import GUARDRAIL
 from tenuto.wires.bedrock_converse.request import asked_at, parse_request, path_model
 from tenuto.wires.bedrock_invoke.chat import CHAT
 from tenuto.wires.bedrock_invoke.form import FORM, NOVA
@@ -28,6 +28,7 @@ from tenuto.wires.bedrock_invoke.makers import (
     read,
     unpacked,
 )
+from tenuto.wires.guardrail import GUARDRAIL
 from tenuto.wires.json import decode_object
 from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import wire as openai_chat
@@ -47,7 +48,9 @@ def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> 
     return chat or Watched(body, model, stream)
 
 
-is_request = asked_at("/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?")
+is_request: Callable[[str], bool] = asked_at(
+    "/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?"
+)
 """Whether the path is that of a model, Claude's aside."""
 
 

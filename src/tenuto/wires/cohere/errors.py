@@ -8,7 +8,7 @@ and limits that are too large.
 from __future__ import annotations
 
 from tenuto.core.fault import FaultKind
-from tenuto.wires.errors import OURS, PREFILL_REJECTED, ErrorRow, fault_reader, row
+from tenuto.wires.errors import OURS, PREFILL_REJECTED, ErrorRow, ReadFault, fault_reader, row
 
 _K = FaultKind
 
@@ -41,4 +41,4 @@ ERRORS: tuple[ErrorRow, ...] = (
 )
 """First fit decides: by a code, the words, or the HTTP status; the last row fits all."""
 
-read_fault = fault_reader(ERRORS)
+read_fault: ReadFault = fault_reader(ERRORS)

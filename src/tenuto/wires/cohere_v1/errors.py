@@ -9,7 +9,7 @@ from __future__ import annotations
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.wires.base import JsonObject
 from tenuto.wires.cohere.errors import GAVE_UP, SAID_ALIKE
-from tenuto.wires.errors import HISTORY_REJECTED, ErrorRow, by_status, fault_reader, row
+from tenuto.wires.errors import HISTORY_REJECTED, ErrorRow, ReadFault, by_status, fault_reader, row
 
 _K = FaultKind
 
@@ -37,7 +37,7 @@ def error_of(value: JsonObject) -> object | None:
     return value.get("error") or None
 
 
-read_fault = fault_reader(ERRORS)
+read_fault: ReadFault = fault_reader(ERRORS)
 
 
 def fault_in(value: JsonObject) -> Fault | None:

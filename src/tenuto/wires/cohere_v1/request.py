@@ -9,7 +9,7 @@ https://docs.cohere.com/v1/reference/chat (read through cohere-python 7.3, 2026-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendCalls, AppendUser, Edit
@@ -37,7 +37,10 @@ class ChatRequest(EditableRequest):
     """
 
     wire: Wire
-    paths = Paths(rows=ROWS, output_limit=(("max_tokens",),), constraints=[(("response_format",),)])
+    repairs: tuple[str, ...]
+    paths: ClassVar[Paths] = Paths(
+        rows=ROWS, output_limit=(("max_tokens",),), constraints=[(("response_format",),)]
+    )
 
     def __init__(self, body: bytes, facts: RequestFacts) -> None:
         members = members_of(body)
@@ -46,7 +49,7 @@ class ChatRequest(EditableRequest):
         own = [*before, *self._now]
         planned = self._planned = [_renamed(row, RESULTS, PARTS) for row in own]
         self._own = dict(zip(planned, own, strict=True))
-        self.asked = [object_in(decode_object(row)) for row in own]
+        self.asked: list[dict[str, Any]] = [object_in(decode_object(row)) for row in own]
         super().__init__(body, facts, list(map(decode_object, planned)), RULES)
         if len(self._now) == 1 and _bridged(planned) != planned:
             self.repairs += ("rows_arranged",)

@@ -19,7 +19,7 @@ from tenuto.wires.dashscope import render
 from tenuto.wires.dashscope.events import Unrepeated, stops
 from tenuto.wires.dashscope.render import as_chat
 from tenuto.wires.dashscope.request import is_request, parse_request, with_headers
-from tenuto.wires.errors import ErrorRow, fault_parser, fault_reader
+from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat import wire as openai_chat
@@ -61,7 +61,7 @@ ERRORS: tuple[ErrorRow, ...] = (
 )
 """By the code, then as behind its compatible endpoint."""
 
-read_fault = fault_reader(ERRORS)
+read_fault: ReadFault = fault_reader(ERRORS)
 
 
 def _under_output(signal: AnySignal) -> AnySignal:

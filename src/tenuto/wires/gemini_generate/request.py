@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 import msgspec
@@ -97,7 +97,7 @@ LOWER_LEVELS = {"high": "low", "medium": "low", "thinking_level_unspecified": "l
 class GenerateRequest(EditableRequest):
     """A request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
-    paths = Paths(
+    paths: ClassVar[Paths] = Paths(
         rows="contents",
         output_limit=(CONFIG, _BUDGET),
         constraints=[(CONFIG, names) for names in CONSTRAINTS],

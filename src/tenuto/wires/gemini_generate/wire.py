@@ -59,7 +59,7 @@ from tenuto.wires.reading import decoded_arguments, explained
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.short import ShortPath
 from tenuto.wires.stops import StopTable, clean_stop, look_up, stop_reader
-from tenuto.wires.usage import usage_at
+from tenuto.wires.usage import FindUsage, usage_at
 
 _R = StopReason
 
@@ -279,7 +279,7 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
     return _explained(with_words(stop, safety_ratings=unsafe_ratings(ratings)), words)
 
 
-usage_object = usage_at("usageMetadata", "usage_metadata")
+usage_object: FindUsage = usage_at("usageMetadata", "usage_metadata")
 """The native usage object, which every event of a stream may hold."""
 
 

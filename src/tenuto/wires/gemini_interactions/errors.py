@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.fault import FaultKind
 from tenuto.wires.base import JsonObject
-from tenuto.wires.errors import GAVE_UP, ErrorRow, fault_reader, row
+from tenuto.wires.errors import GAVE_UP, ErrorRow, ReadFault, fault_reader, row
 from tenuto.wires.gemini_generate.errors import ERRORS as GENERATE_ERRORS
 
 _K = FaultKind
@@ -86,4 +86,4 @@ _OWN = (
     | {"quota_exceeded", "unexpected_tool_call"}
 )
 
-read_fault = fault_reader(ERRORS)
+read_fault: ReadFault = fault_reader(ERRORS)

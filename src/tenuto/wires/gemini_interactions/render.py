@@ -44,7 +44,9 @@ class InteractionLayout(Layout):
         if isinstance(interaction, dict) and "id" in interaction:
             self._identity |= identity_of(interaction)
             said = objects_in(interaction.get("steps"))
-            self.ahead = [step for step in said if kind_of(step) not in (OUTPUT, CALL, INPUT)]
+            self.ahead: Sequence[Native] = [
+                step for step in said if kind_of(step) not in (OUTPUT, CALL, INPUT)
+            ]
 
     def goes_on(self, part: Part) -> bool:
         """Return whether text can follow: not behind an annotation."""

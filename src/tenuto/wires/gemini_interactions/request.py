@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -83,7 +83,7 @@ _read = reader(_Asked)
 class InteractionRequest(EditableRequest):
     """A request (`wires.base.WireRequest`)."""
 
-    paths = Paths(
+    paths: ClassVar[Paths] = Paths(
         rows="input",
         output_limit=((_CONFIG,), ("max_output_tokens",)),
         constraints=[((key,),) for key in _CONSTRAINTS],

@@ -53,10 +53,18 @@ from tenuto.wires.gemini_interactions.steps import (
 )
 from tenuto.wires.json import as_text, count, is_no_piece
 from tenuto.wires.members import others_in, word_in
-from tenuto.wires.reading import ReadOne, began, by_name, decoded_arguments, numbered, reader
+from tenuto.wires.reading import (
+    ReadAny,
+    ReadOne,
+    began,
+    by_name,
+    decoded_arguments,
+    numbered,
+    reader,
+)
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
-from tenuto.wires.usage import usage_at
+from tenuto.wires.usage import FindUsage, usage_at
 
 _R = StopReason
 
@@ -267,10 +275,10 @@ def _error_of(value: JsonObject) -> object | None:
     return cast("object", errors_in(told)) if told.get("status") == "failed" else None
 
 
-read = reader(_read_body, by_name(_EVENTS, "event_type"), _error_of, read_fault)
+read: ReadAny = reader(_read_body, by_name(_EVENTS, "event_type"), _error_of, read_fault)
 
 
-usage_object = usage_at("interaction.usage", "usage")
+usage_object: FindUsage = usage_at("interaction.usage", "usage")
 """The native usage object: of the interaction in an event, of a body, or of the event."""
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------

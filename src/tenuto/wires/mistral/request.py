@@ -34,6 +34,8 @@ _BRIDGE = encode({"role": "assistant", "content": hints.EMPTY_WITH_TOOLS_NOTE})
 class MistralRequest(ChatRequest):
     """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
+    repairs: tuple[str, ...]
+
     def __init__(
         self, body: bytes, facts: RequestFacts, values: list[JsonObject], rules: Rules
     ) -> None:

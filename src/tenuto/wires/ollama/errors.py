@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tenuto.core.fault import FaultKind
 from tenuto.wires.base import JsonObject
-from tenuto.wires.errors import ErrorRow, fault_reader, row
+from tenuto.wires.errors import ErrorRow, ReadFault, fault_reader, row
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 
 _K = FaultKind
@@ -45,4 +45,4 @@ def error_of(value: JsonObject) -> object | None:
     return error or None
 
 
-read_fault = fault_reader(ERRORS)
+read_fault: ReadFault = fault_reader(ERRORS)

@@ -13,7 +13,7 @@ prompt, the model is loaded and no more.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -69,7 +69,7 @@ def less_thinking(think: Any) -> str | bool | None:
 class _Knobs(EditableRequest):
     """What all requests say alike; no tool can be forced."""
 
-    paths = Paths("messages", (("options",), (BUDGET,)), [(("format",),)])
+    paths: ClassVar[Paths] = Paths("messages", (("options",), (BUDGET,)), [(("format",),)])
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         less = less_thinking(value_of(members.get("think")))
@@ -79,13 +79,13 @@ class _Knobs(EditableRequest):
 class GenerateRequest(PromptRequest, _Knobs):
     """A request with a prompt (`wires.base.WireRequest`)."""
 
-    paths = replace(_Knobs.paths, rows="prompt")
+    paths: ClassVar[Paths] = replace(_Knobs.paths, rows="prompt")
 
 
 class ChatRequest(_Knobs):
     """A request with messages (`wires.base.WireRequest`)."""
 
-    paths = replace(_Knobs.paths, joined_anew=True)
+    paths: ClassVar[Paths] = replace(_Knobs.paths, joined_anew=True)
 
     def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         calls = [call_of(valid_call(call)) for call in edit.calls]

@@ -48,10 +48,10 @@ def _moved(annotation: object, place: Place, positions: tuple[str, str]) -> Json
         return None
     moved = dict(annotation)
     for key, value in annotation.items():
-        if isinstance(value, dict) and (inner := _shifted(value, place, positions)) is None:
-            return None
-        elif isinstance(value, dict):
-            moved[key] = inner
+        if isinstance(value, dict):
+            moved[key] = _shifted(value, place, positions)
+            if moved[key] is None:
+                return None
     return _shifted(moved, place, positions)
 
 

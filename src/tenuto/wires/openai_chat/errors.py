@@ -12,6 +12,7 @@ from tenuto.wires.errors import (
     HISTORY_REJECTED,
     PREFILL_REJECTED,
     ErrorRow,
+    ReadFault,
     by_status,
     fault_reader,
     row,
@@ -82,4 +83,4 @@ ERRORS: tuple[ErrorRow, ...] = (
 )
 """First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
 
-read_fault = fault_reader(ERRORS)
+read_fault: ReadFault = fault_reader(ERRORS)

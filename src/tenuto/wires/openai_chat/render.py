@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Piece
-from tenuto.wires.base import Answer, FlatLayout, JsonObject, error_body
+from tenuto.wires.base import Answer, FlatLayout, JsonObject, WriteError, error_body
 from tenuto.wires.citations import is_one
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import encode, encode_event
@@ -209,5 +209,5 @@ def _set_or_drop(target: JsonObject, key: str, value: object) -> None:
         target.pop(key, None)
 
 
-render_error = error_body(openai_error, within="error")
+render_error: WriteError = error_body(openai_error, within="error")
 """Writes the body of an error."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
@@ -69,7 +69,7 @@ PLAIN = Dialect()
 class ChatRequest(EditableRequest):
     """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
-    paths = Paths(
+    paths: ClassVar[Paths] = Paths(
         rows="messages",
         output_limit=(OUTPUT_KEYS,),
         constraints=[(("response_format",),)],

@@ -32,8 +32,8 @@ from tenuto.wires.openai_chat.form import FORM
 from tenuto.wires.openai_chat.paths import is_request
 from tenuto.wires.openai_chat.request import parse_request
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, stop_reader
-from tenuto.wires.usage import usage_at
+from tenuto.wires.stops import ReadStop, StopTable, stop_reader
+from tenuto.wires.usage import FindUsage, usage_at
 
 _R = StopReason
 
@@ -51,7 +51,7 @@ STOPS: StopTable = {
 }
 """OpenAI's own values, in the order and spelling of the reference."""
 
-read_stop = stop_reader(STOPS)
+read_stop: ReadStop = stop_reader(STOPS)
 
 # --- reading ----------------------------------------------------------------------------------
 
@@ -293,7 +293,7 @@ def _error_of(value: JsonObject) -> object | None:
     return None
 
 
-usage_object = usage_at("usage", "x_groq.usage")
+usage_object: FindUsage = usage_at("usage", "x_groq.usage")
 """The native usage object: `usage`, or Groq's `x_groq.usage` in streams."""
 
 

@@ -7,7 +7,7 @@ has no characters to go on behind.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -48,7 +48,7 @@ _read = reader(_Asked)
 class CompletionRequest(PromptRequest):
     """A request (`wires.base.WireRequest`). No tool is forced, and no reasoning can be lowered."""
 
-    paths = Paths("prompt", (("max_tokens",),), [(("response_format",),)])
+    paths: ClassVar[Paths] = Paths("prompt", (("max_tokens",),), [(("response_format",),)])
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> CompletionRequest | None:

@@ -8,7 +8,7 @@ said as on Chat Completions, by the same providers.
 from __future__ import annotations
 
 from tenuto.core.fault import FaultKind
-from tenuto.wires.errors import ErrorRow, fault_reader, row
+from tenuto.wires.errors import ErrorRow, ReadFault, fault_reader, row
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 
 _K = FaultKind
@@ -38,4 +38,4 @@ ERRORS: tuple[ErrorRow, ...] = (
 )
 """First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
 
-read_fault = fault_reader(ERRORS)
+read_fault: ReadFault = fault_reader(ERRORS)

@@ -47,7 +47,7 @@ class ResponseLayout(GroupLayout):
         response = value.get("response", value)
         if isinstance(response, dict) and "id" in response:
             self._identity |= identity_of(response)
-            self.ahead = [
+            self.ahead: Sequence[Native] = [
                 item
                 for item in objects_in(response.get("output"))
                 if kind_of(item) not in ("message", *ARGUMENTS) and not is_client_call(item)

@@ -19,7 +19,7 @@ https://platform.openai.com/docs/guides/conversation-state
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -79,7 +79,7 @@ _read = reader(_Asked)
 class ResponsesRequest(EditableRequest):
     """A Responses request (`wires.base.WireRequest`)."""
 
-    paths = Paths(
+    paths: ClassVar[Paths] = Paths(
         rows="input",
         output_limit=(("max_output_tokens",),),
         constraints=[(("text",), ("format",))],

@@ -56,7 +56,7 @@ from tenuto.wires.openai_responses.items import (
 )
 from tenuto.wires.openai_responses.render import ResponseLayout
 from tenuto.wires.openai_responses.request import parse_request
-from tenuto.wires.reading import ReadOne, began, call_piece, numbered, reader
+from tenuto.wires.reading import ReadAny, ReadOne, began, call_piece, numbered, reader
 from tenuto.wires.short import ShortPath
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 from tenuto.wires.usage import usage_at
@@ -417,7 +417,7 @@ def _error_of(value: JsonObject) -> object | None:
     return object_in(value.get("response")).get("error") or None
 
 
-read = reader(_read_body, _read_event, _error_of, read_fault)
+read: ReadAny = reader(_read_body, _read_event, _error_of, read_fault)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:

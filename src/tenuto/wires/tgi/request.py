@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 import msgspec
@@ -78,7 +78,9 @@ class FormedRequest(PromptRequest):
 
     wire: Wire
     form: Form
-    paths = Paths("inputs", (_PARAMETERS, (BUDGET,)), [(_PARAMETERS, ("grammar",))])
+    paths: ClassVar[Paths] = Paths(
+        "inputs", (_PARAMETERS, (BUDGET,)), [(_PARAMETERS, ("grammar",))]
+    )
 
     def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> tuple[()]:
         if self.form.echoed and isinstance(edit, AppendAssistant | AppendUser):

@@ -26,7 +26,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, error_body, shown_alike
-from tenuto.wires.errors import CONTEXT_WORDS, ErrorRow, fault_parser, fault_reader
+from tenuto.wires.errors import CONTEXT_WORDS, ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import count
 from tenuto.wires.members import object_in
@@ -78,7 +78,7 @@ ERRORS: tuple[ErrorRow, ...] = (
 """By the `error_type`, the words, or the HTTP status; what stands before the server says it as on
 Chat Completions."""
 
-read_fault = fault_reader(ERRORS)
+read_fault: ReadFault = fault_reader(ERRORS)
 
 SHOWN = shown_alike(done="eos_token", cut="length", blocked="content_filter")
 """How each outcome shows in `details`; the server itself has no word for a filter."""

@@ -19,7 +19,7 @@ from tenuto.core.parts import AnySignal, Envelope, Kind, Piece
 from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import Answer, Dialect, JsonObject, error_body, never
-from tenuto.wires.errors import ErrorRow, fault_parser, fault_reader
+from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import count, decode_object, encode_event
 from tenuto.wires.members import list_in, object_in, value_at, value_of
@@ -72,7 +72,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     *CHAT_ERRORS[-2:],
 )
 
-read_fault = fault_reader(ERRORS)
+read_fault: ReadFault = fault_reader(ERRORS)
 
 _PATH = re.compile(r"/ml/v1/(?:deployments/[^/]+/)?text/chat(_stream)?/?\Z")
 

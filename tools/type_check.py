@@ -1,0 +1,68 @@
+"""Runs pyright over the code and over what programs get: `make check-pyright`.
+
+Checks `src` and the programs in `tests/typed`, and then that each symbol of the package has a type
+that all checkers read alike (`pyright --verifytypes`). Types of other packages are theirs. Usage:
+
+    python tools/type_check.py <pyright> <python>
+
+where `<pyright>` is its command, and `<python>` the interpreter that the package and the SDKs are
+installed for.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PACKAGE = "tenuto"
+
+
+def incomplete(report: dict[str, Any], package: str = PACKAGE) -> Iterator[str]:
+    """Yield a line for each of the package's symbols whose type is not known, from a report of
+    `pyright --verifytypes --outputjson`; one that inherits the fault from another type is named
+    like that one.
+
+    >>> fault = {"file": "/t/a.py", "range": {"start": {"line": 4}}, "message": "Unknown"}
+    >>> symbol = {"name": "tenuto.a", "isTypeKnown": False, "diagnostics": [fault]}
+    >>> list(incomplete({"typeCompleteness": {"symbols": [symbol]}}))
+    ['/t/a.py:5: tenuto.a: Unknown']
+    """
+    for symbol in report["typeCompleteness"]["symbols"]:
+        if symbol["isTypeKnown"] or not symbol["name"].startswith(f"{package}."):
+            continue
+        for fault in symbol["diagnostics"]:
+            line = fault.get("range", {"start": {"line": -1}})["start"]["line"] + 1
+            yield f"{fault.get('file', '')}:{line}: {symbol['name']}: {fault['message']}"
+
+
+def main(pyright: str, python: str) -> int:
+    """Run both checks; return 0 where both find nothing."""
+    # It looks for the package with the first `python` on the PATH, whatever else it is told.
+    path = f"{Path(python).absolute().parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
+    checked = subprocess.run([pyright, "--pythonpath", python], env=environment, check=False)
+    found = subprocess.run(
+        [pyright, "--verifytypes", PACKAGE, "--ignoreexternal", "--outputjson"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    report = json.loads(found.stdout)
+    for line in incomplete(report):
+        print(line)
+    for fault in report["generalDiagnostics"]:
+        print(fault["message"])
+    completeness = report["typeCompleteness"]
+    counts = completeness["exportedSymbolCounts"]
+    known, all_of_them = counts["withKnownType"], sum(counts.values())
+    print(f"{known:,} of {all_of_them:,} symbols have a known type")
+    is_complete = known == all_of_them > 0 and not report["generalDiagnostics"]
+    return int(checked.returncode != 0 or not is_complete)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
