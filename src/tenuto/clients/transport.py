@@ -90,7 +90,7 @@ def _of_another_library(library: Any, request: Any) -> UnsupportedClient:
     asked = type(request).__module__.partition(".")[0]
     name = library.__name__ if library else " or ".join(LIBRARIES)
     return UnsupportedClient(
-        f"a transport of {name} was given to a client of {asked}; make one for each client"
+        f"this transport is for {name}, and the client is of {asked}; create one for each client"
     )
 
 
@@ -114,8 +114,6 @@ def _sends(given: Any, *methods: str) -> Any:
 
 class AsyncHTTPTransport(_Async):
     """A transport for an async client of httpx or httpx2 that finishes the turns sent through it.
-
-    The same as `HTTPTransport`, for `AsyncClient(transport=…)` and its `mounts`.
 
     Args:
         transport: sends each attempt; None: the library's own `AsyncHTTPTransport`, as for
@@ -156,7 +154,7 @@ class AsyncHTTPTransport(_Async):
     _finish_async = sending_async(_once_async)
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Return the response to a request of the library, as its own transports do."""
+        """Handle a request, as the library's own transports do."""
         send = self._once_async if HANDLED in request.extensions else self._finish_async
         return await send(request, stream=True)
 
@@ -182,37 +180,36 @@ class AsyncHTTPTransport(_Async):
 class HTTPTransport(AsyncHTTPTransport, _Sync):
     """A transport for a client of httpx or httpx2 that finishes the turns sent through it.
 
-    For programs and frameworks that build the HTTP client themselves: `Client(transport=…)`, one of
-    its `mounts`, or a dictionary of keywords. It serves sync and async clients of either library.
-    Requests that ask no model for a turn pass through untouched.
+    Use it with frameworks that build the HTTP client themselves: as `Client(transport=…)`, in
+    `mounts`, or in a dictionary of keyword arguments. It serves sync and async clients of either
+    library. Requests that aren't turns of a model pass through untouched.
 
-    Hooks, cookies, redirects and authentication stay with the client, above the turn: they see one
-    request and one response, whatever number of attempts the turn took. Each attempt is sent with
-    the headers of that request. A request whose signature covers its body is left alone, since
-    nobody could sign the next one: wrap the SDK's client for that (`wrap`). A client that recovers
-    by itself does not need this transport; given one, it finishes the turns and the transport hands
-    them on.
+    The client's hooks, cookies, redirects and authentication see one request and one response per
+    turn, however many attempts it took. Each attempt has the headers of that request. If a
+    signature covers the request's body, Tenuto leaves the turn alone, because it can't sign another
+    request: wrap the SDK's client instead (`wrap`). A client that Tenuto has wrapped already
+    doesn't need this transport.
 
     Args:
         transport: sends each attempt; None: the library's own `HTTPTransport` (for an async client
-            its `AsyncHTTPTransport`) with 1,000 connections, 100 of them kept alive. Pass one of
-            yours for certificates, a proxy or HTTP/2: httpx reads neither `verify` and `proxy` nor
-            the proxies of the environment for a client that was given a transport.
+            its `AsyncHTTPTransport`) with 1,000 connections, 100 of them kept alive. Pass your own
+            to set certificates, a proxy or HTTP/2: on a client with a transport, httpx ignores
+            `verify`, `proxy` and the environment's proxies.
         policy: the limits; None: as for `http_client`.
         on_event: called with each `Event` of each turn, from the thread or task that runs the turn.
 
     Raises:
         PolicyError: as for `http_client`.
-        UnsupportedClient: `transport` is no transport. With a request: the client is of neither
-            library; or one transport was given to clients of both; or `transport` does not serve
-            this kind of client.
+        UnsupportedClient: `transport` is not a transport; or on a request, if the client is of
+            neither library, if clients of both libraries share the transport, or if `transport`
+            doesn't serve this kind of client.
 
-    Some SDKs (anthropic, and openai before 3) take any exception of a transport for a failure of
-    the connection. There a wrong `x-tenuto` header ends, after the SDK's retries, in an
+    Some SDKs (anthropic, and openai before 3) take any exception of a transport for a failed
+    connection. With them, a wrong `x-tenuto` header ends, after the SDK's retries, in an
     `APIConnectionError` whose `__cause__` is the `PolicyError`; nothing is sent. `wrap` and
     `http_client` raise the `PolicyError` itself.
 
-    A client waits 5 s for a model unless it is given a `timeout` (in seconds):
+    Set the client's `timeout` (in seconds), which is 5 s by default:
 
     >>> import httpx
     >>> client = httpx.Client(transport=HTTPTransport(), timeout=600)
@@ -247,7 +244,7 @@ class HTTPTransport(AsyncHTTPTransport, _Sync):
     _finish = sending(_once)
 
     def handle_request(self, request: Any) -> Any:
-        """Return the response to a request of the library, as its own transports do."""
+        """Handle a request, as the library's own transports do."""
         send = self._once if HANDLED in request.extensions else self._finish
         return send(request, stream=True)
 

@@ -332,7 +332,7 @@ class Policy:
         return _preset("batch", changes)
 
     def changed(self, values: Mapping[str, object]) -> Policy:
-        """This policy with other values, as a table of TOML gives them.
+        """Return this policy with other values, as in a TOML table.
 
         Raises:
             PolicyError: a key is not known or a value is not allowed.
@@ -344,11 +344,11 @@ class Policy:
         return replace(self, **dict(values))  # type: ignore[arg-type]
 
     def resolved(self, provider: str, model: str) -> Policy:
-        """The policy for one provider and model: this one without exceptions, changed by those of
-        the provider and then by those of each pattern that fits the model, in their order.
+        """Return the policy for one provider and model: this one, changed by the provider's
+        settings and then by those of each pattern that matches the model, in order.
 
         Args:
-            provider: its name, as in docs/providers.md; "unknown" for any other.
+            provider: its name in docs/providers.md; "unknown" for any other.
             model: as the request says it; "" where it says none.
 
         >>> policy = Policy(providers={"groq": {"fault_retries": 5}}, models={"gpt-*": {}})
@@ -366,11 +366,11 @@ class Policy:
         return replace(self, **values, providers={}, models={})
 
     def with_environment(self, variables: Mapping[str, str]) -> Policy:
-        """This policy with the values of `TENUTO_*` variables, which hold for every provider and
-        model.
+        """Return this policy with the values of `TENUTO_*` variables, which apply to every provider
+        and model.
 
-        Variables with that prefix that are not settings are left alone: others may own them. An
-        empty variable counts as unset.
+        It ignores variables with that prefix that are not settings. An empty variable counts as
+        unset.
 
         Raises:
             PolicyError: a value is not allowed; the message names the variable.
@@ -397,8 +397,8 @@ class Policy:
         return self.changed(found | exceptions)
 
     def observed_by(self, variables: Mapping[str, str]) -> Policy:
-        """This policy with what `TENUTO_*` variables say about observing, and nothing else of them:
-        whoever runs a program may look at its turns, whatever policy it was written with.
+        """Return this policy with the `TENUTO_*` variables that observe turns, and no others:
+        whoever runs a program can look at its turns, whatever policy the code passes.
 
         Raises:
             PolicyError: a value is not allowed.

@@ -28,10 +28,10 @@ _CHAT: Final = WIRES["openai-chat"]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One request that the simulator received, and what it answered.
+    """A request that the simulator received, and its answer.
 
-    `headers` has lower-cased names; `json` is the decoded body, None where it does not decode.
-    Tokens are what is billed: none for a refused request, all that was said for a broken answer.
+    `headers` have lower-case names; `json` is the decoded body, or None if it can't be decoded.
+    Tokens are those billed: none for a rejected request, and all those sent for a broken answer.
     """
 
     method: str
@@ -41,14 +41,14 @@ class Recorded:
     json: Any
     status: int
     wire: str = ""
-    """Name of the wire; "" where the path is of none."""
+    """Name of the wire; "" if the path belongs to none."""
     prompt: str = ""
-    """Text of the first user message; "" where the request was refused before it was read."""
+    """Text of the first user message; "" if the request was rejected before it was read."""
     conversation: tuple[str, ...] = ()
     input_tokens: int = 0
     output_tokens: int = 0
     uncut_output_tokens: int = 0
-    """What the whole right answer to the conversation would have cost, thoughts included."""
+    """What the whole right answer to the conversation would have cost, including reasoning."""
 
 
 Bill = dict[str, Any]

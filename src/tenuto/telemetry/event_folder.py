@@ -44,7 +44,7 @@ class EventFolder:
 
     Args:
         folder: where the file goes; it is made where it is missing, for its owner alone.
-        now: a steady clock, in seconds.
+        now: a monotonic clock, in seconds.
 
     >>> import tempfile
     >>> from tenuto.core.events import HistoryRepaired

@@ -132,7 +132,7 @@ def lines(
         follow: wait for further lines, and for a file that is not there yet. False: return at the
             end.
         older: begin with the older files that `EventFile` keeps beside it, the oldest first.
-        poll_s: seconds between two looks.
+        poll_s: seconds between reads.
 
     Raises:
         OSError: it cannot be read, or is a pipe or a device; without `follow`, also where there is

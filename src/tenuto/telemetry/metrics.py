@@ -312,7 +312,7 @@ METRICS: tuple[Metric, ...] = (
         take=lambda e: _each(e.repairs),
     ),
 )
-"""Every metric. Sinks, documentation and dashboards are made from it or checked against it."""
+"""All metrics, in one table."""
 
 
 # --- driving ------------------------------------------------------------------------------------
@@ -345,10 +345,10 @@ class Names:
 
 
 class Metrics:
-    """A listener that drives the table into a sink.
+    """A listener that turns events into the values of all metrics, and adds them to a sink.
 
     Args:
-        sink: keeps the values.
+        sink: stores the values.
 
     >>> from tenuto.core.events import HistoryRepaired
     >>> from tenuto.telemetry.tally import Tally

@@ -29,7 +29,7 @@ class Series:
 
 
 class Tally:
-    """Keeps the values of metrics in memory; safe under threads.
+    """Keeps the values of metrics in memory. Thread-safe.
 
     >>> tally = Tally()
     >>> metric = next(m for m in METRICS if m.name == "tenuto_turn_attempts")
@@ -58,7 +58,7 @@ class Tally:
                 series.buckets[bisect_left(metric.buckets, value)] += 1
 
     def series(self, name: str) -> list[Series]:
-        """Copies of all series of a metric, in the order in which they came.
+        """Return copies of all series of a metric, in the order in which they began.
 
         Raises:
             KeyError: no metric has this name.
@@ -70,7 +70,7 @@ class Tally:
             ]
 
     def total(self, name: str, **labels: str) -> float:
-        """The sum of all values that have these labels; other labels may have any value.
+        """Return the sum of all values with these labels; other labels may have any value.
 
         Raises:
             KeyError: no metric has this name, or it has no such label.
@@ -78,7 +78,7 @@ class Tally:
         return sum((s.total for s in self._matching(name, labels)), 0.0)
 
     def count(self, name: str, **labels: str) -> int:
-        """How many values came with these labels; other labels may have any value.
+        """Return the number of values with these labels; other labels may have any value.
 
         Raises:
             KeyError: no metric has this name, or it has no such label.

@@ -6,7 +6,7 @@ An `Engine` begins turns and keeps nothing of them. What one turn learns for the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -30,7 +30,7 @@ from tenuto.turn.stream_framing import in_one_array
 from tenuto.wires.base import WireRequest
 from tenuto.wires.short import Asks
 
-policy_around: Callable[[], Mapping[str, object] | None] = per_request.around.get
+policy_around: Callable[[], object] = per_request.around.get
 
 
 class Engine:

@@ -53,17 +53,17 @@ around: ContextVar[tuple[_Block, ...]] = ContextVar("tenuto_policy", default=())
 def policy(**changes: Any) -> AbstractContextManager[None]:
     """Change the policy of the requests that begin inside the `with` block.
 
-    It holds for this thread or asyncio task and the tasks that it starts, for every client that
-    Tenuto wraps, and inside blocks within it. A stream keeps the policy with which its request
-    began. Where a generator yields inside the block, it holds for the code that iterates it too.
-    The header `x-tenuto` of a request outweighs it. Where the policy of a client does not
-    let a request change a setting (`Policy.per_request`), the request raises a `PolicyError`.
+    The block applies to this thread or asyncio task and the tasks that it starts, and to every
+    client that Tenuto wraps. A stream keeps the policy with which its request began. If a generator
+    yields inside the block, it applies to the code that iterates it too. The header `x-tenuto` of a
+    request overrides the block. If a client's policy doesn't let requests change a setting
+    (`Policy.per_request`), the request raises a `PolicyError`.
 
     Args:
         changes: settings by name, or a `preset`.
 
     Raises:
-        PolicyError: a setting is not known or holds for all turns alike, or a value is not allowed.
+        PolicyError: a setting is unknown or can't differ between turns, or a value is not allowed.
 
     >>> with policy(on_incomplete="error"):
     ...     pass  # client.chat.completions.create(…)

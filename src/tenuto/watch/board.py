@@ -74,10 +74,10 @@ class _Minute:
 
 
 class Board:
-    """A listener that keeps what a page shows. It is safe under threads.
+    """A listener that keeps what the page shows. Thread-safe.
 
     Args:
-        most_turns: how many turns are kept. Counts go on over all turns.
+        most_turns: how many turns to keep. Totals count all turns.
 
     Raises:
         ValueError: `most_turns` is below 1.
@@ -143,10 +143,10 @@ class Board:
             minute.stops[named["model"], named["stop"]] += int(value)
 
     def read_line(self, line: str) -> bool:
-        """Take the event that a line of an event file holds.
+        """Take the event in a line of an event file.
 
         Returns:
-            False where the line holds no event, or one with a value of a wrong type.
+            False if the line is not an event, or has a value of the wrong type.
         """
         try:
             if len(line) > LINE_MAX_CHARS:
@@ -161,7 +161,7 @@ class Board:
         return True
 
     def note(self, what: str) -> None:
-        """Keep a sentence on something that went wrong, for whoever looks at the page."""
+        """Show a sentence on the page about something that went wrong."""
         with self._lock:
             what = printable(what, 300)
             if what in self._notes or len(self._notes) < MOST_NOTES:
@@ -177,7 +177,8 @@ class Board:
     # --- showing --------------------------------------------------------------------------------
 
     def totals(self) -> Plain:
-        """The sums of `HEADLINE` over all turns, and how many of those kept are running."""
+        """The totals of `HEADLINE` over all turns, and how many of the turns on the board are
+        running."""
         with self._lock:
             return self._totals()
 
@@ -197,31 +198,31 @@ class Board:
         ]
 
     def turns(self) -> list[Plain]:
-        """The summaries of the turns that are kept, in the order in which they began."""
+        """The summaries of the turns on the board, in the order in which they began."""
         with self._lock:
             return [turn.summary() for turn in list(self._turns.values())]
 
     def turn(self, turn: str) -> Plain | None:
-        """All that is known of a turn; None where it is not kept."""
+        """Return everything known about a turn; None if it is not on the board."""
         with self._lock:
             found = self._turns.get(turn)
             return msgspec.to_builtins(found.detail()) if found is not None else None
 
     def stops(self) -> list[Plain]:
-        """How many attempts of each model ended for which stop, by the minute, in order of time."""
+        """The number of attempts of each model by stop and minute, in order of time."""
         with self._lock:
             return self._stops(-1)
 
     def changes(self, since: int | None = None) -> Plain:
-        """What there is to show, or what of it changed.
+        """Return what to show, or what has changed.
 
         Args:
-            since: the sequence number up to which the reader knows all; None: it knows nothing.
+            since: the sequence number that the reader is up to date with; None: it knows nothing.
 
         Returns:
-            `sequence` is the number up to which this tells all. `whole` says that it tells
-            everything, as it also does where the reader knows too little. Else `turns` and `stops`
-            are those that changed, and `gone` names the turns that are no longer kept.
+            `sequence` is the number that this brings the reader up to. `whole` is True if it has
+            everything, which it also has if the reader is too far behind. Otherwise, `turns` and
+            `stops` are those that changed, and `gone` names the turns that left the board.
         """
         with self._lock:
             forgot = len(self._gone) == self._gone.maxlen and self._gone[0][0] > (since or 0)

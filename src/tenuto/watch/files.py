@@ -17,16 +17,15 @@ MOST_FILES = 128
 
 @contextlib.contextmanager
 def follow(path: str | os.PathLike[str], board: Board, poll_s: float = POLL_S) -> Iterator[None]:
-    """Feed a board from event files, in a thread, until the block is left.
+    """Feed a board from event files, in a thread, until the `with` block ends.
 
-    What a file holds already is read first, also the older files that `EventFile` keeps beside it.
+    It first reads what the file already has, including the older files that `EventFile` keeps.
 
     Args:
-        path: an event file, or a folder whose files `*.jsonl` are event files. Either may come
-            later, and so may further files of the folder.
-        board: what takes the events. It gets a note on a file that cannot be read, and on lines
-            that hold no event.
-        poll_s: seconds between two looks.
+        path: an event file, or a folder whose `*.jsonl` files are event files. Either may be
+            created later, and so may further files of the folder.
+        board: the board to feed. It notes files that can't be read, and lines that are not events.
+        poll_s: seconds between reads.
 
     >>> import tempfile
     >>> board = Board()

@@ -94,11 +94,11 @@ class _Turn:
 
 
 class OpenTelemetry:
-    """A listener that makes spans and metrics of turns, for `tenuto.wrap(client, on_event=…)`.
+    """A listener that reports turns as spans and metrics, for `tenuto.wrap(client, on_event=…)`.
 
-    One listener serves any number of clients, threads and tasks. It needs `tenuto[otel]`. The
-    variable `OTEL_SEMCONV_STABILITY_OPT_IN` is read once, here: `gen_ai_latest_experimental`
-    chooses the newer names of metrics, `gen_ai_latest_experimental/dup` both.
+    One listener serves any number of clients, threads and tasks. It needs `tenuto[otel]`. It reads
+    the variable `OTEL_SEMCONV_STABILITY_OPT_IN` once: `gen_ai_latest_experimental` chooses the
+    newer names of metrics, and `gen_ai_latest_experimental/dup` both.
 
     Args:
         tracer_provider: where spans go; None: the global provider.
