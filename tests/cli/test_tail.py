@@ -127,6 +127,16 @@ def test_the_files_of_a_folder_are_shown_together_by_time(capsys, tmp_path):
     assert len(together.splitlines()) == 4
 
 
+def test_turns_of_two_processes_are_told_apart(capsys, tmp_path):
+    *_, ended = turns(tmp_path / "a.jsonl", "sim:normal")
+    here, number = ended.turn[:32], ended.turn[32:]
+    other = f"{'0' if here[-1] == 'f' else 'f'}".rjust(32, "e") + number
+    (tmp_path / "b.jsonl").write_text(json.dumps(ended.as_dict() | {"turn": other}) + "\n")
+    assert main(["tail", "--no-follow", str(tmp_path)]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.split()[1] != second.split()[1]
+
+
 def test_a_folder_is_followed_with_the_files_that_come_to_it_and_go(tmp_path):
     """In lockstep, as above."""
     folder = tmp_path / "events"
