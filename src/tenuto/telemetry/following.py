@@ -124,8 +124,8 @@ def lines(
     """Yield each whole line of a file, and None each time that its end is reached.
 
     A file that is replaced by another of the same name (a rotation), or is cut, is read from its
-    beginning, behind the older files that came between. A last line without its end is half written: it is yielded once the rest is there,
-    and without `follow` as it is.
+    beginning, behind the older files that came between. A last line without its end is half
+    written: it is yielded once the rest is there, and without `follow` as it is.
 
     Args:
         path: the file.

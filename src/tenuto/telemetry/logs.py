@@ -137,8 +137,8 @@ def _how(turn: TurnEnded) -> str:
     """How a turn ended, as `LEVELS` has it."""
     if turn.reason == "left_alone":  # nobody meant to finish it
         return "left_alone"
-    if turn.reason == "cancelled" and turn.stop != StopReason.CANCELLED:
-        return "abandoned"  # by the caller; else it was the provider that stopped
+    if turn.reason == "cancelled" and turn.stop != StopReason.CANCELLED and turn.error is None:
+        return "abandoned"  # by the caller; else the provider stopped, or the policy was at fault
     return turn.status or "unread"
 
 
