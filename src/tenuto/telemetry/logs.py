@@ -25,7 +25,7 @@ PREFIX = "tenuto_"
 """What the names of the structured fields begin with, in `extra` and on a `LogRecord`."""
 
 LINES = 20
-"""So many lines of one kind are written within `WINDOW_S`; the rest are counted."""
+"""How many lines of one kind are written within `WINDOW_S`; the rest are counted."""
 
 WINDOW_S = 10.0
 """Seconds over which lines are counted."""
