@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -127,6 +128,16 @@ def test_the_files_of_a_folder_are_shown_together_by_time(capsys, tmp_path):
     assert len(together.splitlines()) == 4
 
 
+def test_turns_of_two_processes_are_told_apart(capsys, tmp_path):
+    *_, ended = turns(tmp_path / "a.jsonl", "sim:normal")
+    here, number = ended.turn[:32], ended.turn[32:]
+    other = f"{'0' if here[-1] == 'f' else 'f'}".rjust(32, "e") + number
+    (tmp_path / "b.jsonl").write_text(json.dumps(ended.as_dict() | {"turn": other}) + "\n")
+    assert main(["tail", "--no-follow", str(tmp_path)]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.split()[1] != second.split()[1]
+
+
 def test_a_folder_is_followed_with_the_files_that_come_to_it_and_go(tmp_path):
     """In lockstep, as above."""
     folder = tmp_path / "events"
@@ -215,3 +226,35 @@ def test_a_line_before_a_rotation_is_read_though_the_reader_is_slow(tmp_path):
     path.write_text("first of the new\n")
     read = [line for line in (next(found) for _ in range(4)) if line is not None]
     assert read == ["last of the old", "first of the new"]
+
+
+def test_no_file_is_missed_where_several_rotations_come_between_two_looks(tmp_path):
+    path, older = tmp_path / "events.jsonl", tmp_path / "events.jsonl.1"
+    oldest = tmp_path / "events.jsonl.2"
+    path.write_text("one\n")
+    found = lines(path, follow=True, poll_s=0.001)
+    assert [next(found), next(found)] == ["one", None]
+    path.rename(oldest)
+    older.write_text("two\n")
+    path.write_text("three\n")
+    assert [line for line in (next(found) for _ in range(4)) if line] == ["two", "three"]
+    # Of those that follow, even the last one that was read is no longer kept.
+    oldest.write_text("four\n")
+    older.write_text("five\n")
+    for number, file in enumerate((path, oldest, older)):
+        os.utime(file, (number, number))
+    path.unlink()
+    path.write_text("six\n")
+    assert [line for line in (next(found) for _ in range(5)) if line] == ["four", "five", "six"]
+
+
+def test_older_files_are_not_read_again_where_a_file_was_replaced(tmp_path):
+    path, older = tmp_path / "events.jsonl", tmp_path / "events.jsonl.1"
+    older.write_text("before\n")
+    os.utime(older, (1, 1))
+    path.write_text("one\n")
+    found = lines(path, follow=True, poll_s=0.001)
+    assert [next(found), next(found)] == ["one", None]
+    path.unlink()
+    path.write_text("two\n")
+    assert [line for line in (next(found) for _ in range(3)) if line] == ["two"]

@@ -183,8 +183,8 @@ def _words(event: Event, *, every: bool) -> str:
     told = words(event) if words and not every else _fields(event)  # pyright: ignore[reportArgumentType]
     when = datetime.fromtimestamp(event.time).astimezone()
     who = " ".join(printable(part) for part in (event.provider, event.model) if part)
-    # The end of an id is what turns of a process differ in.
-    return visible(f"{when:%H:%M:%S} {event.turn[-8:]} {who}  {told}".replace("\n", "\\n"))
+    # An id ends in the number of the turn in its process, behind what processes differ in.
+    return visible(f"{when:%H:%M:%S} {event.turn[-12:]} {who}  {told}".replace("\n", "\\n"))
 
 
 def _fields(event: Event) -> str:

@@ -137,7 +137,8 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        raise CommandError(f"cannot listen on {host} port {port}: {reason_of(error)}") from None
+        reason = reason_of(error).partition(" (while")[0]  # Python adds the address once more
+        raise CommandError(f"cannot listen on {host} port {port}: {reason}") from None
 
 
 def _url(host: str, port: int) -> str:

@@ -124,8 +124,8 @@ def lines(
     """Yield each whole line of a file, and None each time that its end is reached.
 
     A file that is replaced by another of the same name (a rotation), or is cut, is read from its
-    beginning. A last line without its end is half written: it is yielded once the rest is there,
-    and without `follow` as it is.
+    beginning, behind the older files that came between. A last line without its end is half
+    written: it is yielded once the rest is there, and without `follow` as it is.
 
     Args:
         path: the file.
@@ -138,16 +138,9 @@ def lines(
         OSError: it cannot be read, or is a pipe or a device; without `follow`, also where there is
             no such file.
     """
-    # Opened before the older ones: a file that is rotated meanwhile is then among them once more,
-    # and none is missed.
     file = _opened(path, follow=follow)
     if older:
-        try:
-            yield from _of_older(path, file)
-        except BaseException:
-            if file is not None:
-                file.close()
-            raise
+        yield from _lines_between(path, None, file)
     while True:
         if file is None:
             yield None
@@ -167,26 +160,60 @@ def lines(
                     return
                 if not moved:
                     time.sleep(poll_s)
-        file = _opened(path, follow=follow)
+            following = _opened(path, follow=follow)
+            yield from _lines_between(path, file, following)
+        file = following
 
 
-def _of_older(path: Path, first: BinaryIO | None) -> Iterator[str]:
-    """The lines of the older files, each file once."""
-    seen = {_identity(os.fstat(first.fileno()))} if first is not None else set()
+def _lines_between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> Iterator[str]:
+    """The lines of the older files that lie between two open ones, the oldest first."""
     found: list[BinaryIO] = []
     try:
-        while (file := _opened(numbered(path, len(found) + 1), follow=True)) is not None:
-            found.append(file)
+        found = _between(path, old, new)
         for file in reversed(found):
-            if (identity := _identity(os.fstat(file.fileno()))) not in seen:
-                seen.add(identity)
-                half: list[bytes] = []
-                yield from _whole(file, half)
-                if half:
-                    yield b"".join(half).decode("utf-8", "replace")
+            half: list[bytes] = []
+            yield from _whole(file, half)
+            if half:
+                yield b"".join(half).decode("utf-8", "replace")
+    except BaseException:
+        if new is not None:  # nobody goes on to it
+            new.close()
+        raise
     finally:
         for file in found:
             file.close()
+
+
+def _between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> list[BinaryIO]:
+    """Open the older files that were begun behind `old` and before `new`, the youngest first; None
+    bounds nothing. A rotation meanwhile moves each file to the next number: none is missed, and one
+    that is met again counts once. While a file is open, no other has its identity."""
+    known = [
+        _identity(os.fstat(file.fileno())) if file is not None else None for file in (old, new)
+    ]
+    found: dict[tuple[int, int], BinaryIO] = {}
+    number = 0
+    while (file := _opened(numbered(path, number := number + 1), follow=True)) is not None:
+        identity = _identity(os.fstat(file.fileno()))
+        if identity in known or identity in found:
+            file.close()
+            if identity == known[0]:
+                return [*found.values()]
+            if identity == known[1]:  # those met so far were begun behind it
+                for younger in found.values():
+                    younger.close()
+                found.clear()
+        else:
+            found[identity] = file
+    if old is None:
+        return [*found.values()]
+    # It is older than all that are kept; or somebody replaced it, and they are older than it.
+    ended_ns = os.fstat(old.fileno()).st_mtime_ns
+    behind = [each for each in found.values() if os.fstat(each.fileno()).st_mtime_ns > ended_ns]
+    for each in found.values():
+        if each not in behind:
+            each.close()
+    return behind
 
 
 def _whole(file: BinaryIO, half: list[bytes]) -> Iterator[str]:

@@ -25,7 +25,7 @@ PREFIX = "tenuto_"
 """What the names of the structured fields begin with, in `extra` and on a `LogRecord`."""
 
 LINES = 20
-"""So many lines of one kind are written within `WINDOW_S`; the rest are counted."""
+"""How many lines of one kind are written within `WINDOW_S`; the rest are counted."""
 
 WINDOW_S = 10.0
 """Seconds over which lines are counted."""
@@ -136,8 +136,8 @@ def _how(turn: TurnEnded) -> str:
     """How a turn ended, as `LEVELS` has it."""
     if turn.reason == "left_alone":  # nobody meant to finish it
         return "left_alone"
-    if turn.reason == "cancelled" and turn.stop != StopReason.CANCELLED:
-        return "abandoned"  # by the caller; else it was the provider that stopped
+    if turn.reason == "cancelled" and turn.stop != StopReason.CANCELLED and turn.error is None:
+        return "abandoned"  # by the caller; else the provider stopped, or the policy was at fault
     return turn.status or "unread"
 
 

@@ -31,7 +31,7 @@ from tenuto.core.events import (
 from tenuto.core.stop import StopReason
 
 MOST_MODELS = 200
-"""So many names of models a `Metrics` tells apart; later ones count as `OTHER`."""
+"""How many names of models a `Metrics` tells apart; later ones count as `OTHER`."""
 
 MOST_PROVIDERS = 50
 """The same of providers, of which a program may register its own."""

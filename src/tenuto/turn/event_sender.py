@@ -294,6 +294,13 @@ class EventSender:
         for over in self._recoveries.answered(outcome, action):
             self._over(over, output_chars)
 
+    def undecided(
+        self, response: Response, outcome: Outcome, status: int | None, lost: ConnectionLost | None
+    ) -> None:
+        """An attempt was read, and nothing was decided."""
+        self._stop_raw = self._redactor.stop_of(response).raw
+        self._attempt_ended(status, lost or self._lost, outcome, response)
+
     def unknown_stop_seen(self, raw: str, *, logged: bool) -> None:
         """The stop value is in no table."""
         told = self._redactor.brief(raw)

@@ -16,7 +16,7 @@ from tenuto.watch.board import Board
 from tenuto.watch.stream import PACE, Pace, Receive, Send, stream
 
 MOST_STREAMS = 32
-"""So many readers may follow the changes at once."""
+"""How many readers may follow the changes at once."""
 
 FILES: Mapping[str, tuple[str, str]] = {
     "": ("index.html", "text/html; charset=utf-8"),

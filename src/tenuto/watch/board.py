@@ -25,16 +25,16 @@ from tenuto.telemetry.tally import Tally
 from tenuto.watch.turn_seen import RUNNING, Plain, TurnSeen
 
 MOST_TURNS = 500
-"""So many turns are kept. Then the oldest that has ended goes, or else the oldest."""
+"""How many turns are kept. Beyond that, the oldest that has ended goes, or else the oldest."""
 
 MOST_MINUTES = 240
-"""Stops are kept for so many minutes in which any attempt ended."""
+"""For how many minutes, in which any attempt ended, stops are kept."""
 
 LINE_MAX_CHARS = 65_536
 """A longer line of a file is not taken for an event."""
 
 MOST_NOTES = 20
-"""So many notes on what went wrong are kept."""
+"""How many notes on what went wrong are kept."""
 
 _LATEST_S = 1e11
 """A later time is no time: the year 5138."""

@@ -12,7 +12,7 @@ from tenuto.telemetry.following import POLL_S, Readers
 from tenuto.watch.board import Board
 
 MOST_FILES = 128
-"""So many files of a folder are followed."""
+"""How many files of a folder are followed."""
 
 
 @contextlib.contextmanager
