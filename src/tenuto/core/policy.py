@@ -197,13 +197,14 @@ class Policy:
 
         Exceptions:
 
-        providers: settings that hold for one provider, by its name as in docs/providers.md:
-            `{"anthropic": {"pause_resumes": 20}}`. Its base URL says who it is, so a provider on a
-            host of your own needs `tenuto.register_provider`. "unknown" is any that is not known.
-        models: settings that hold for models, by a pattern with `*` and `?` for their names as the
-            request says them, in any letters: `{"gpt-5*": {"thinking_retries": 2}}`. They outweigh
-            those of `providers`, and later patterns earlier ones. Both may name a `preset`. Neither
-            may set `per_request`, or what observes turns.
+        providers: settings for one provider, by its name in docs/providers.md:
+            `{"anthropic": {"pause_resumes": 20}}`. Tenuto recognizes a provider by its base URL, so
+            one on your own host needs `tenuto.register_provider`. "unknown" stands for every
+            provider that Tenuto does not know.
+        models: settings for the models whose names match a pattern with `*` and `?`, in upper or
+            lower case: `{"gpt-5*": {"thinking_retries": 2}}`. They override those of `providers`,
+            and a later pattern overrides an earlier one. Both tables may name a `preset`. Neither
+            may set `per_request` or what observes turns.
 
         In code only:
 
@@ -281,7 +282,7 @@ class Policy:
         text in place of what is missing. docs/policy.md lists its values and their reasons.
 
         Args:
-            changes: settings by name; they outweigh the preset.
+            changes: settings by name; they override the preset.
 
         Raises:
             PolicyError: a setting is not known or a value is not allowed.
@@ -299,7 +300,7 @@ class Policy:
         and their reasons.
 
         Args:
-            changes: settings by name; they outweigh the preset.
+            changes: settings by name; they override the preset.
 
         Raises:
             PolicyError: a setting is not known or a value is not allowed.
@@ -315,7 +316,7 @@ class Policy:
         for what stays unfinished. docs/policy.md lists its values and their reasons.
 
         Args:
-            changes: settings by name; they outweigh the preset.
+            changes: settings by name; they override the preset.
 
         Raises:
             PolicyError: a setting is not known or a value is not allowed.

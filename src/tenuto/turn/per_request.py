@@ -56,7 +56,7 @@ def policy(**changes: Any) -> AbstractContextManager[None]:
     It holds for this thread or asyncio task and the tasks that it starts, for every client that
     Tenuto wraps, and inside blocks within it. A stream keeps the policy with which its request
     began. Where a generator yields inside the block, it holds for the code that iterates it too.
-    The header `x-tenuto` of a request outweighs it. Where the policy of a client does not
+    The header `x-tenuto` of a request overrides it. Where the policy of a client does not
     let a request change a setting (`Policy.per_request`), the request raises a `PolicyError`.
 
     Args:
