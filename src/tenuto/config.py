@@ -80,7 +80,7 @@ def _settled(
     tables: Sequence[tuple[str, dict[str, object]]], variables: Mapping[str, str]
 ) -> Settings:
     """The policy of the tables of files, by the file's name, and of the environment: a later one
-    outweighs an earlier one, and each of them the preset, whoever names that."""
+    overrides an earlier one, and each of them the preset, whoever names that."""
     preset, values, sources = None, dict[str, object](), dict[str, str]()
     exceptions: dict[str, dict[str, dict[str, object]]] = {part: {} for part in EXCEPTIONS}
     for name, table in tables:
@@ -116,7 +116,7 @@ def policy_in_force(policy: Policy | None) -> Policy:
     """The policy of a client that is given this one in code; None: the one from outside.
 
     What the environment says about observing (the `TENUTO_CAPTURE…` variables and `TENUTO_EVENTS`)
-    outweighs a policy in code. For all else that policy is taken as it is.
+    overrides a policy in code. For all else that policy is taken as it is.
 
     Raises:
         PolicyError: `policy` is none, or as `load_policy`.

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from tenuto.core.errors import RegistrationError
+from tenuto.core.rule import shown
 from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Row
 from tenuto.providers.registry import behind
@@ -83,6 +84,8 @@ def capabilities(provider: str, model: str = "", *, wire: str = "") -> Capabilit
     tenuto.core.errors.RegistrationError: no provider is named 'nobody'; `tenuto providers` lists \
 those that are known, and tenuto.register_provider adds one
     """
+    if not isinstance(model, str):
+        raise RegistrationError(f"model is {shown(model)}, but it must be a text")
     rows = _rows(provider)
     fitting = [row for row in rows if wire in ("", row.wire, row.wire.partition("@")[0])]
     if not fitting:
@@ -93,15 +96,18 @@ those that are known, and tenuto.register_provider adds one
 
 def _rows(provider: str) -> list[Row]:
     if not isinstance(provider, str) or not provider.strip():
-        raise RegistrationError(f"provider is {provider!r}, but it must be a name or a URL")
+        raise RegistrationError(f"provider is {shown(provider)}, but it must be a name or a URL")
     known = ROWS.find(provider)
     if known is not None:
         return [known]
     if "://" in provider:
-        return behind(provider)
+        try:
+            return behind(provider)
+        except ValueError as error:
+            raise RegistrationError(f"{shown(provider)} is not a URL: {error}") from None
     raise RegistrationError(
-        f"no provider is named {provider!r}; `tenuto providers` lists those that are known, and "
-        "tenuto.register_provider adds one"
+        f"no provider is named {shown(provider)}; `tenuto providers` lists those that are known, "
+        "and tenuto.register_provider adds one"
     )
 
 
