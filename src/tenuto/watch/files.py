@@ -74,6 +74,6 @@ def _drain(file: Path, reader: Iterator[str | None], board: Board, over: threadi
             if line is None or over.is_set():
                 return
             if line.strip() and not board.read_line(line):
-                board.note(f"{file.name}: a line holds no event")
+                board.note(f"{file.name}: a line is not an event")
     except OSError as error:  # its reader has ended by that
         board.note(f"{file.name}: {error.strerror or error}")
