@@ -18,8 +18,7 @@ EXAMPLES = (
 
 
 def policy(*, json: JsonFlag = False) -> None:
-    """List every setting: its value here, where that comes from, the default, the allowed values,
-    and the meaning.
+    """List every setting with its value here, where that comes from, and what it means.
 
     Settings come from a preset, [tool.tenuto] in pyproject.toml, tenuto.toml and the environment;
     each of these overrides those before it.

@@ -54,7 +54,7 @@ def watch(
 
     Args:
         file: the folder that TENUTO_EVENTS names, or the file that a program writes with
-            tenuto.telemetry.EventFile. It may come later.
+            tenuto.telemetry.EventFile. It need not exist yet.
         host: the address to listen on. Any address but loopback needs a token.
         port: the port to listen on; 0 chooses a free one.
         token_env: the environment variable with the token that readers need.
