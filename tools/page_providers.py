@@ -17,6 +17,9 @@ HEAD = """\
 Tenuto recognizes a provider by the beginning of its base URL, or by the `server` header of its
 responses. Other providers work too, with the safe defaults of the last rows. `tenuto providers`
 prints the same table, with `--json` for programs.
+
+`tenuto.capabilities(provider, model)` tells a program what Tenuto knows of one of them, as
+`Capabilities`: whether it finishes its answers and how, and the limits of the model.
 """
 
 ANSWERS = """

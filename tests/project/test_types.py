@@ -1,4 +1,4 @@
-"""What a type checker says of a program that uses Tenuto; `typed_wrapping.py` has more of it."""
+"""What a type checker says of a program that uses Tenuto; `tests/typed` has more of it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_type_checker_refuses_to_wrap_what_is_no_client(tmp_path: Path) -> Non
 def test_the_names_that_are_loaded_when_they_are_asked_for_are_listed() -> None:
     assert set(tenuto.__all__) <= set(dir(tenuto))
     program = (
-        "import sys, tenuto; assert 'Agent' in dir(tenuto); print('tenuto.agent' in sys.modules)"
+        "import sys, tenuto; assert 'agent' in dir(tenuto); print('tenuto.agent' in sys.modules)"
     )
     made = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

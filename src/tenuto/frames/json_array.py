@@ -115,7 +115,7 @@ class ArrayCodec(SplitCodec[ArrayDecoder]):
 
     def flush(self) -> list[Frame]:
         rest = b"" if self._over else self.decoder.pending
-        self.decoder: ArrayDecoder = ArrayDecoder()
+        self.decoder = ArrayDecoder()
         if self.as_came:
             return [Frame(rest, None, None, False)] if rest else []
         if rest.strip() == b"]":
