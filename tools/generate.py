@@ -20,6 +20,7 @@ import page_providers
 import page_reference
 import page_shown
 import page_stops
+import page_surface
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -42,6 +43,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
 FILES: dict[str, Callable[[], str]] = {
     "docs/monitoring/alerts.yml": monitoring.render_alerts,
     "docs/monitoring/dashboard.json": monitoring.render_dashboard,
+    "docs/surface.txt": page_surface.render,
 }
 
 BLOCK = re.compile(r"^(<!-- generated: (\S+) -->\n)(.*?)^(<!-- end -->)$", re.DOTALL | re.MULTILINE)

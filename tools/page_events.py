@@ -33,7 +33,8 @@ Each kind of event is a class in `tenuto.events` with typed fields. `event.as_di
 dictionary of JSON values: `version`, `name`, the fields that all events have, and the event's own.
 `event.data` returns only the event's own. `tenuto.events.event_from_dict()` reads an event back. It
 returns an `UnknownEvent` with all fields for an unknown name, and ignores unknown fields. The
-version of the schema is {version}; new events and fields do not change it.
+version of the schema, `tenuto.events.VERSION`, is {version}; new events and fields do not change
+it.
 
 ```python
 import tenuto

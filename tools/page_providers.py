@@ -17,6 +17,9 @@ HEAD = """\
 This page lists the providers that Tenuto knows. It recognizes them by the beginning of their base
 URL, or by the `server` header of their responses. Other providers work too, with the safe defaults
 in the last rows. `tenuto providers` prints the same table, with `--json` for programs.
+
+`tenuto.capabilities(provider, model)` tells a program what Tenuto knows of one of them, as
+`Capabilities`: whether it finishes its answers and how, and the limits of the model.
 """
 
 ANSWERS = """

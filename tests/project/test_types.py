@@ -1,4 +1,4 @@
-"""What a type checker says of a program that uses Tenuto; `typed_wrapping.py` has more of it."""
+"""What a type checker says of a program that uses Tenuto; `tests/typed` has more of it."""
 
 from __future__ import annotations
 
