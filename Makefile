@@ -20,11 +20,11 @@ CHECKS := check-format check-lint check-types check-pyright check-layers check-d
 PYRIGHT_VENV := .pyright/venv
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-openai-alone phoenix openllmetry openai-v2
-FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno \
+FRAMEWORKS ?= openai langchain pydantic-ai openai-agents openai-agents-responses strands agno \
   litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
-  smolagents instructor
+  google-adk smolagents instructor dspy llm
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -174,6 +174,9 @@ SOAK_SEED ?= 20261123
 
 soak: setup ## SOAK_S seconds (600) of turns with faults, drawn from SOAK_SEED; ONLY=key: that turn again
 	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
+
+live: setup ## with your own keys: do services do what the rows say? DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
+	@$(BIN)/python -m live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)
 
 record: setup ## record what leaves and what callers get in every case: recorder/digests.txt
 	@$(BIN)/python -m recorder record $(if $(ONLY),--only $(ONLY))

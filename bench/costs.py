@@ -32,9 +32,9 @@ def times(number: float) -> str:
 
 def output_rows(counted: Counted) -> Iterator[list[str]]:
     """Output billed, for each wire and kind of model."""
-    yield ["Wire", "The model", "Turns", "Median", "90 of 100 at most", "Most", "In"]
+    yield ["Wire", "Model", "Turns", "Median", "90th percentile", "Maximum", "Reached by"]
     for world, every in counted.items():
-        for which, chosen in (("all", every), ("asked again", asked_again(every))):
+        for which, chosen in (("all", every), ("with another answer", asked_again(every))):
             found = spread(chosen)
             turns = f"{found.turns} {which}"
             figures = (found.median, found.ninety, found.most)
@@ -43,7 +43,14 @@ def output_rows(counted: Counted) -> Iterator[list[str]]:
 
 def input_rows(counted: Counted) -> Iterator[list[str]]:
     """Input billed again, and how much of it a prompt cache knows."""
-    yield ["Wire", "The model", "Further requests", "Input tokens, first", "further", "Identical"]
+    yield [
+        "Wire",
+        "Model",
+        "Further requests",
+        "First input tokens",
+        "Further input tokens",
+        "Unchanged",
+    ]
     for world, every in counted.items():
         shared = [shared for cost in every for shared in cost.shared]
         identical = sum(s.common_bytes for s in shared) / sum(s.messages_bytes for s in shared)
@@ -76,12 +83,12 @@ def table(rows: Iterable[list[str]]) -> str:
 
 def page_text(counted: Counted) -> str:
     """What stands between the marks of the page."""
-    dear = f"Every fault that costs more than {times(DEAR)} anywhere, body or stream:"
+    dear = f"Faults that cost more than {times(DEAR)} in any column, as a body or as a stream:"
     return "\n\n".join(
         [
-            "Output tokens that are billed, as a multiple of those of the uncut answer:",
+            "Billed output tokens, as a multiple of those of the uncut answer:",
             table(output_rows(counted)),
-            "Input tokens of the turns with more than one answered request:",
+            "Input tokens of turns with more than one answered request:",
             table(input_rows(counted)),
             dear,
             table(dear_rows(counted)),

@@ -32,31 +32,29 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 
 HEAD = f"""\
-<!-- Written by `make bench`: run it again, do not change this file. -->
+<!-- Written by `make bench`: run it again instead of editing this file. -->
 
 # Performance
 
-What Tenuto costs, as processor time of the client's process. The server runs in a process of its
-own and answers with recorded bytes. Each part of the figures runs in a process of its own, too.
+This page shows how much processor time and memory Tenuto adds to a client's process. The server
+runs in another process and answers with recorded bytes. Each group of figures has its own process.
 
 * **Ratios** compare the official SDK with and without `tenuto.wrap` in one run. The two take turns
   for {ROUNDS} rounds, and the table shows the median of the rounds' ratios.
 * **Single figures** are the fastest of {REPEATS} repeats.
-* **The time to the first chunk** is wall-clock time. The server sends an event every millisecond; a
-  model takes many times as long.
+* **The time to the first chunk** is wall-clock time. The server sends an event every millisecond,
+  many times as fast as a model.
 * **Streams of one event at a time** are measured while low-priority work keeps the cores busy.
 * **Memory** is the peak that Python allocates for one turn, without what the caller allocates.
 * **A step of the agent** is one request of its loop: 40 tokens of text, a tool call, and the tool.
   The share of HTTP is what the same client needs to send and read the same bytes without an agent.
 * **A turn without an SDK** runs through `tenuto.sansio.Turn` without a listener. The table counts
-  its Python calls, which do not depend on the machine, and gives its time in units of
+  its Python calls, which don't depend on the machine, and gives its time in units of
   `sum(range(1000))`.
-* **Listening** is measured on healthy turns. Each turn that somebody hears of runs through the
-  machine, while an unheard one takes a shorter path.
-* **A stream of others** is one that Tenuto was not tuned for: one word per delta, from memory. Its
-  source describes it.
-
-A target is the stricter one where two issues name one.
+* **Listening** is measured on healthy turns. With a listener, Tenuto reads every turn in full;
+  without one, it takes a shortcut.
+* **A stream of others** is one that Tenuto wasn't tuned for, with one word per delta, written from
+  memory. Its source describes it.
 """
 
 

@@ -40,9 +40,9 @@ from support.cuts.texts import KINDS  # noqa: E402
 from tenuto.core.seam import Seam  # noqa: E402
 
 ABOUT = """\
-The first figures are the texts, of 100, that came out exactly right; a cell has two figures if body
-and stream differ. The last three columns count cases. *Twice*: nothing is missing and something is
-repeated. *Lost*: a character is missing. *Spaces*: only white space is wrong."""
+The table shows how many texts of 100 came out exactly right; a cell has two figures if body and
+stream differ. The last three columns count cases. *Twice*: something is repeated, and nothing is
+missing. *Lost*: a character is missing. *Spaces*: only white space is wrong."""
 
 LENGTHS = ((3, 5), (6, 11), (12, 23), (24, 400))
 
@@ -84,7 +84,7 @@ class Score:
 
     def held_rows(self) -> Iterator[list[str]]:
         """Characters held back on a stream."""
-        yield ["Seam", "Median", "99 of 100 at most", "Most"]
+        yield ["Seam", "Median", "99th percentile", "Maximum"]
         for seam in SEAMS:
             held = sorted(self.held_chars[seam])
             ninety_ninth = held[int(len(held) * 0.99)]
@@ -92,7 +92,7 @@ class Score:
 
     def length_rows(self) -> Iterator[list[str]]:
         """Restored overlaps by how much was said again."""
-        yield ["Visible characters said again", "Cases", "Restored"]
+        yield ["Visible characters repeated", "Cases", "Restored"]
         for least, most in LENGTHS:
             results = self.lengths[least, most]
             yield [f"{least} to {most}", f"{results.total():,}", _percent(results)]
@@ -225,7 +225,7 @@ def main(arguments: list[str]) -> int:
             agree,
             "Overlaps by length:",
             table(iter(tables["overlaps"])),
-            "Characters of a stream that wait until the seam is decided:",
+            "Characters of a stream that are held back until the seam is decided:",
             table(iter(tables["held back"])),
             f"Processor time for a continuation in deltas of {DELTA_CHARS} characters:",
             table(iter(tables["cost"])),

@@ -20,6 +20,8 @@ def seeds() -> Iterator[bytes]:
     yield seed(b"[tool.tenuto]\n" + table.encode(), 1)
     yield from (seed(b"empty_retries = " + odd) for odd in (b"9" * 4400, b"0x" + b"f" * 4000))
     yield from (seed(b"a = " + b"[" * 1_500, form) for form in (0, 1))
+    tables = 'preset = "chat"\n[providers.groq]\nempty_retries = 1\n[models."gpt-*"]\n'
+    yield seed(f'{tables}preset = "batch"\n{table}'.encode(), 0)
     for number, word in enumerate(("1", "none", "true", "1e3", "notice", " 7 ", "-1", "nan")):
         yield from (seed(word.encode(), 2, at) for at in range(number, len(KEYS), 8))
 
@@ -27,6 +29,8 @@ def seeds() -> Iterator[bytes]:
 def toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, frozenset):
+        return repr(sorted(value))
     return "1" if value is None else repr(value)
 
 
@@ -43,5 +47,6 @@ def check(data: bytes) -> None:
             policy = load_policy(Path(folder), variables)
         except PolicyError:
             return
-    for name, rule in RULES.items():
-        assert rule.accepts(getattr(policy, name))
+    for one in (policy, policy.resolved("groq", "gpt-oss")):
+        for name, rule in RULES.items():
+            assert rule.accepts(getattr(one, name))

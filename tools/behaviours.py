@@ -118,8 +118,8 @@ def render_page(root: Path = ROOT) -> str:
     lines = [
         "# Behaviours",
         "",
-        "What the code is held to, and the tests that prove it. The ids are quoted in the tests as",
-        '`@pytest.mark.behaviour("C1")`; the sentences stand in `docs/behaviours/claimed.toml`.',
+        "This page lists what Tenuto promises, and the tests that prove it. Tests name an id with",
+        '`@pytest.mark.behaviour("C1")`; the sentences come from `docs/behaviours/claimed.toml`.',
     ]
     for letter, title in areas.items():
         rows = [c for c in claims.values() if c.id.startswith(letter)]

@@ -25,16 +25,16 @@ from tenuto.turn.event_sender import RECOVERIES
 HEAD = """\
 # Events
 
-A turn reports what happens to the function that you pass as `on_event`. Events hold names, numbers
-and reasons, never content or secrets. Text that comes from the provider (a stop value, an error
-code) is made printable and shortened first.
+Tenuto reports what happens in a turn as events, to the function that you pass as `on_event`. Events
+hold names, numbers and reasons, never content or secrets. Text from the provider, such as a stop
+value or an error code, is made printable and shortened.
 
 Each kind of event is a class in `tenuto.events` with typed fields. `event.as_dict()` returns a flat
 dictionary of JSON values: `version`, `name`, the fields that all events have, and the event's own.
 `event.data` returns only the event's own. `tenuto.events.event_from_dict()` reads an event back. It
-returns an `UnknownEvent` with all fields for a name that it does not know, and ignores fields that
-it does not know. The version of the schema (`tenuto.events.VERSION`) is {version}; new events and
-fields do not change it.
+returns an `UnknownEvent` with all fields for an unknown name, and ignores unknown fields. The
+version of the schema, `tenuto.events.VERSION`, is {version}; new events and fields do not change
+it.
 
 ```python
 import tenuto

@@ -17,9 +17,10 @@ from tenuto.core.view import CONSECUTIVE, LIMITS, Facts, State, View
 HEAD = """\
 # Ladders
 
-This page lists what Tenuto does about each outcome of a response. It is generated from the table
-`LADDERS` in `src/tenuto/core/ladders.py`. For an outcome, Tenuto takes the first rung whose guards
-all hold and whose budget is not spent. After the last rung, the turn ends.
+This page shows what Tenuto does about each outcome of a response. For each outcome there is a
+ladder of actions, the rungs. Tenuto takes the first rung whose guards all hold and whose budget
+isn't spent; after the last rung, the turn ends. The page is generated from the table `LADDERS` in
+`src/tenuto/core/ladders.py`.
 
 ## A turn
 """
@@ -28,24 +29,24 @@ LADDER_HEAD = """
 ## The ladders
 
 `Decision.rung`, `Report.rungs` and the events name a rung by its id, and `Policy(decide=…)` may
-return one. Tenuto takes a rung if every condition under "Taken when" holds. A budget counts uses of
-the rung over the whole turn, and a policy key sets how many there may be. A rung that sends nothing
-ends the turn.
+return one. Tenuto takes a rung if all conditions under "Taken when" hold. A budget counts how often
+the rung is used in a turn, and a setting of the policy limits it. A rung that sends nothing ends
+the turn.
 """
 
 ENDING_HEAD = """
 ## The endings
 
-How a turn ends when no rung is left: its status with and without text, and its reason. Some guards
-that prevent a rung give the ending a reason of their own; the second table lists them. See
-[what the caller sees](guide/what-the-caller-sees.md) for how each ending looks on each wire.
+The first table shows how a turn ends when no rung is left: its status with and without text, and
+its reason. If certain guards prevented a rung, the reason says so; the second table lists them.
+[What the caller sees](guide/what-the-caller-sees.md) shows how each ending looks on each wire.
 """
 
 EDITS_HEAD = """
 ## The edits
 
-How a request that Tenuto sends differs from the caller's own. `src/tenuto/core/hints.py` has the
-texts of the hints (`CONTINUE`, …).
+This table shows how Tenuto's requests differ from the caller's own. The texts of the hints
+(`CONTINUE`, …) are in `src/tenuto/core/hints.py`.
 """
 
 _SAID = "What was said so far"

@@ -9,9 +9,7 @@ from tenuto.telemetry.metrics import METRICS
 
 def render() -> str:
     """The table of the metrics."""
-    return (
-        "\n".join(table(["Metric", "Kind", "Labels of its own", "What it shows"], _rows())) + "\n"
-    )
+    return "\n".join(table(["Metric", "Kind", "Labels", "What it counts"], _rows())) + "\n"
 
 
 def _rows() -> Iterator[list[str]]:

@@ -20,25 +20,25 @@ which overrides `pyproject.toml`, which overrides a [preset](#presets). Tenuto i
 if you pass a policy in code, except the `TENUTO_CAPTURE…` variables and `TENUTO_EVENTS`. An empty
 variable counts as unset.
 
-For a number of attempts, 0 turns that recovery off. For a limit in characters, bytes, tokens or
-seconds, 0 removes the limit. `none` means that Tenuto works the value out.
+A number of attempts of 0 switches that recovery off. A limit of 0 (characters, bytes, tokens,
+seconds) means no limit. With `none`, Tenuto works the value out.
 """
 
 PRESETS_HEAD = """
 ## Presets
 
-A preset is a policy for programs of one kind. In code it is a constructor that takes further
-settings: `tenuto.Policy.for_agents(turn_timeout_s=120)`. In a file it is the key `preset`
-(`preset = "agents"`), and in the environment `TENUTO_PRESET`. The last place that names a preset
-decides which one applies, and `TENUTO_PRESET=none` stands for none. A setting of any file or
-variable overrides the preset, wherever the preset is named. `tenuto policy` shows where each value
-comes from. `Policy(...)` in code starts from the defaults.
+A preset is a policy for a common kind of program. In code, call its constructor, which takes
+further settings: `tenuto.Policy.for_agents(turn_timeout_s=120)`. In a file, set the key `preset`
+(`preset = "agents"`), or in the environment `TENUTO_PRESET` (`none` for no preset). If several
+places name a preset, the environment overrides `tenuto.toml`, which overrides `pyproject.toml`.
+Settings in any file or variable override the preset, wherever it is named. `tenuto policy` shows
+where each value comes from. `Policy(...)` in code starts from the defaults.
 """
 
 EXCEPTIONS_HEAD = """
 ## For one provider or model
 
-Settings may differ for a provider, or for models whose names fit a pattern:
+You can give a provider its own settings, or all models whose names match a pattern:
 
 ```toml
 on_incomplete = "error"
@@ -61,8 +61,8 @@ policy = tenuto.Policy(
 )
 ```
 
-In `pyproject.toml` the tables are `[tool.tenuto.providers.anthropic]` and
-`[tool.tenuto.models."gpt-5*"]`. Where several places set a value, the last of these wins:
+In `pyproject.toml`, the tables are `[tool.tenuto.providers.anthropic]` and
+`[tool.tenuto.models."gpt-5*"]`. If several places set a value, the last of these wins:
 
 1. the default, then the preset
 2. `pyproject.toml`, then `tenuto.toml`
@@ -74,7 +74,8 @@ In `pyproject.toml` the tables are `[tool.tenuto.providers.anthropic]` and
 REQUEST_HEAD = """
 ## For one request
 
-The header `x-tenuto` changes the policy of a single request, and never leaves for the provider:
+The header `x-tenuto` changes the policy of a single request. Tenuto removes it before it sends the
+request:
 
 ```python
 client.chat.completions.create(
@@ -83,22 +84,22 @@ client.chat.completions.create(
 )
 ```
 
-Settings are separated by commas, values are written as in the environment, and several names of
-`drop_unsupported` are separated by blanks. `preset=batch` names a preset. `x-tenuto: off` leaves
-the request alone. Where you cannot reach the headers, such as inside a framework, set the policy
-around the call:
+Separate settings by commas, and write values as in the environment. Separate several names in
+`drop_unsupported` by spaces. `preset=batch` chooses a preset, and `x-tenuto: off` leaves the
+request alone. If you can't set headers, for example inside a framework, set the policy around the
+call:
 
 ```python
 with tenuto.policy(on_incomplete="error"):
     agent.run("Why do tides come twice a day?")
 ```
 
-The block holds for its thread or asyncio task, and for tasks that start inside it. The header
+The block applies to its thread or asyncio task, and to tasks that start inside it. The header
 overrides the block, and both override all other places.
 
-`per_request` lists what the owner of a client lets requests change: ids of groups, and `off`. What
-observes turns, the limits of memory and `per_request` itself can never be changed by a request. A
-setting that is unknown, not allowed or out of range raises a `PolicyError` before anything is sent.
+`per_request` limits what a request may change: ids of groups, and `off`. A request can never change
+the settings that observe turns, the memory limits, or `per_request` itself. A setting that is
+unknown, not allowed or out of range raises a `PolicyError` before anything is sent.
 """
 
 CODE_HEAD = """
@@ -108,20 +109,19 @@ CODE_HEAD = """
 LEFT_OUT_HEAD = """
 ## Keys that a provider may reject
 
-A provider may answer with 400 or 422 and name a key that it does not support. If the answer would
+If a provider answers with 400 or 422 and names a key that it doesn't support, and the answer would
 be the same without that key, Tenuto sends the request once more without it. The event
-`keys_left_out`, the report and the header `x-tenuto-left-out` name the keys that were left out. The
-table lists the keys that Tenuto may leave out. It never leaves out any other, and passes the
-provider's error to the client. `drop_unsupported` adds names to the table. `*.` means anywhere in
-the request.
+`keys_left_out`, the report and the header `x-tenuto-left-out` name the keys that were left out.
+
+Tenuto leaves out only the keys in this table, and those that you add with `drop_unsupported`. For
+any other key, it passes the provider's error on. `*.` means anywhere in the request.
 """
 
 DECISION_HEAD = """
 ## The argument of `decide`
 
-Tenuto calls `decide` with each `Decision` before it acts on it. `Report.overridden` names
-what `decide` chose in place of the table. A `decide` that raises is logged, and the table's own
-choice stands.
+Tenuto calls `decide` with each `Decision` before it acts on it. `Report.overridden` names what
+`decide` chose instead. If `decide` raises, Tenuto logs the exception and keeps its own choice.
 
 ```python
 def decide(decision: tenuto.Decision) -> str | None:

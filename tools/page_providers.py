@@ -14,9 +14,9 @@ from tenuto.wires.base import Dialect
 HEAD = """\
 # Providers
 
-Tenuto recognizes a provider by the beginning of its base URL, or by the `server` header of its
-responses. Other providers work too, with the safe defaults of the last rows. `tenuto providers`
-prints the same table, with `--json` for programs.
+This page lists the providers that Tenuto knows. It recognizes them by the beginning of their base
+URL, or by the `server` header of their responses. Other providers work too, with the safe defaults
+in the last rows. `tenuto providers` prints the same table, with `--json` for programs.
 
 `tenuto.capabilities(provider, model)` tells a program what Tenuto knows of one of them, as
 `Capabilities`: whether it finishes its answers and how, and the limits of the model.
@@ -32,16 +32,15 @@ recorded or constructed answer that tests it. Tenuto reads them from every provi
 MODELS_HEAD = """
 ## Models
 
-The largest output limit that Tenuto raises a request to. It never lowers the limit of the client's
-own request. A limit that the provider names in an error, and `output_tokens` of a provider's row,
-take precedence.
+The table shows the highest output limit that Tenuto raises a request to. Tenuto never lowers the
+limit of the client's own request. A limit that the provider names in an error, or `output_tokens`
+in a provider's row, takes precedence.
 """
 
 TAIL = """
 ## Your own
 
-To add a provider that is missing from the table, or to replace a row, register it at run time or
-add it to the table: [add a provider](guide/add-a-provider.md).
+To add a provider, or to replace a row, see [add a provider](guide/add-a-provider.md).
 """
 
 

@@ -16,9 +16,9 @@ from page import code, codes
 HEAD = """\
 # Reference
 
-This page documents every public name, from its docstring. The events of a turn (`tenuto.events`)
-have [their own page](events.md). All other names are private and may change. The test suite runs
-the examples. Ids such as C23 name a [behaviour](behaviours.md).
+This page documents every public name of Tenuto. The events of a turn (`tenuto.events`) have
+[their own page](events.md). All other names are private and may change. The tests run the examples.
+Ids such as C23 name a [behaviour](behaviours.md).
 """
 
 MODULES = (

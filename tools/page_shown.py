@@ -14,22 +14,22 @@ from tenuto.wires.base import Shown, Wire
 from tenuto.wires.registry import wires
 
 MEANINGS = {
-    Outcome.DONE: "It ended by itself with text or with complete tool calls.",
-    Outcome.TEXT_CUT: "The output limit cut its text.",
-    Outcome.ARGUMENTS_CUT: "The output limit cut its tool calls, or their arguments end early.",
-    Outcome.ARGUMENTS_MALFORMED: "The arguments of a tool call are not a JSON object.",
-    Outcome.CALLS_MISSING: "Its stop announces tool calls, but it has none.",
-    Outcome.THINKING_CUT: "The output limit cut it before any text came.",
-    Outcome.THINKING_ONLY: "It ended by itself with reasoning alone.",
+    Outcome.DONE: "It ended by itself, with text or complete tool calls.",
+    Outcome.TEXT_CUT: "The output limit cut off its text.",
+    Outcome.ARGUMENTS_CUT: "The output limit cut off a tool call, or its arguments end early.",
+    Outcome.ARGUMENTS_MALFORMED: "The arguments of a tool call aren't a JSON object.",
+    Outcome.CALLS_MISSING: "Its stop reason announces tool calls, but there are none.",
+    Outcome.THINKING_CUT: "The output limit cut it off before any text.",
+    Outcome.THINKING_ONLY: "It ended by itself, but with reasoning only.",
     Outcome.EMPTY: "It has no content.",
     Outcome.PAUSED: "The provider paused the turn.",
     Outcome.OVERFLOW: "The context window is full.",
     Outcome.BLOCKED: "A filter of the provider stopped it.",
     Outcome.REFUSED: "The model declined.",
-    Outcome.DROPPED: "The connection broke or the stream ended without its end mark.",
+    Outcome.DROPPED: "The connection broke, or the stream ended without an end mark.",
     Outcome.FAULT: "The provider sent an error, instead of the response or in the middle of it.",
-    Outcome.CANCELLED: "The provider says that it was cancelled.",
-    Outcome.UNKNOWN: "Its stop value is in no table.",
+    Outcome.CANCELLED: "The provider cancelled it.",
+    Outcome.UNKNOWN: "Tenuto doesn't know its stop value.",
 }
 
 
@@ -75,16 +75,16 @@ def _face(finish: Finish, shown: Shown) -> str:
     if ends_in_error(finish, shown, Policy()):
         return f"error {code(_code(finish, shown))}"
     if finish.shown is Outcome.DONE:
-        return "the stop that came"
+        return "the provider's stop"
     return (
-        f"the stop that came, else {code(shown.native)}" if shown.received else code(shown.native)
+        f"the provider's stop, else {code(shown.native)}" if shown.received else code(shown.native)
     )
 
 
 def _error(finish: Finish, codes: set[str]) -> str:
     """How it shows where errors are asked for: alike on every wire."""
     if finish.status is Status.COMPLETE:
-        return "the stop that came"
+        return "the provider's stop"
     return " or ".join(f"error {code(name)}" for name in sorted(codes))
 
 

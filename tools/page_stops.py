@@ -13,20 +13,21 @@ from tenuto.wires.stops import SPOKEN_ELSEWHERE, StopTable
 HEAD = """\
 # Stops
 
-Why a response ended: the normalized reasons, each wire's native values, and the errors.
+This page explains why responses end. It lists Tenuto's normalized reasons, each API's own stop
+values, and the kinds of errors.
 
 ## Reasons
 
-The most serious reason comes first. If a response gives several reasons, the more serious one
-counts. With a clean reason, the provider says that the response is complete.
+The most serious reason comes first. If a response has several reasons, the most serious one counts.
+A clean reason means that the provider calls the response complete.
 """
 
 KINDS_HEAD = """
 ## Kinds of errors
 
-What each kind of error means for the next step: whether the same request may be sent again
-(retryable), whether another model may be tried (fallback), whether a shorter prompt would help
-(compress), and the stop reason that it is reported as.
+The table shows what each kind of error means for the next step: whether it makes sense to send the
+same request again (retryable), to try another model (fallback), or to shorten the prompt
+(compress), and the stop reason that Tenuto reports.
 """
 
 

@@ -48,5 +48,5 @@ def first_sentence(text: str) -> str:
     paragraphs = (each.strip() for each in re.split(r"\n\s*\n", text))
     prose = next(each for each in paragraphs if each and not each.startswith(("#", "|", "-", "[")))
     flat = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(prose.split())).replace("**", "")
-    sentence = re.match(r".*?[.:](?=\s|$)", flat)
+    sentence = re.match(r".*?\.(?=\s|$)", flat)
     return sentence[0] if sentence else flat

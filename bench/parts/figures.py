@@ -100,7 +100,7 @@ def ratio(
     bare: Callable[[], object],
     with_us: Callable[[], object],
     per_round: int,
-    target: float,
+    target: float | None,
 ) -> Figure:
     """How many times the processor time of `bare` it takes `with_us`.
 

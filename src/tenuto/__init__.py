@@ -1,11 +1,11 @@
 """Tenuto finds out why a language model stopped, and finishes the turn.
 
-client = tenuto.wrap(openai.OpenAI())                        # used exactly as before
-llm = ChatOpenAI(http_client=tenuto.http_client())           # or whatever takes an HTTP client
-http = httpx.Client(transport=tenuto.HTTPTransport())        # or whatever builds its own
-agent = tenuto.agent.Agent("anthropic:claude-…", tools=[…])  # who has no loop yet
-turn = tenuto.sansio.Turn("POST", url, headers, body)        # no I/O: for a loop of one's own
-stop = tenuto.detect(response)                               # SDK object, dict, or bytes
+client = tenuto.wrap(openai.OpenAI())                        # use it exactly as before
+llm = ChatOpenAI(http_client=tenuto.http_client())           # frameworks that take an HTTP client
+http = httpx.Client(transport=tenuto.HTTPTransport())        # frameworks that build their own
+agent = tenuto.agent.Agent("anthropic:claude-…", tools=[…])  # a ready-made agent loop
+turn = tenuto.sansio.Turn("POST", url, headers, body)        # no I/O, for your own loop
+stop = tenuto.detect(response)                               # an SDK's object, a dict, or bytes
 """
 
 import typing as _typing

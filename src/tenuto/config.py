@@ -36,19 +36,19 @@ class Settings(NamedTuple):
 
 
 def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None = None) -> Policy:
-    """The policy that files and environment ask for; the later of these wins: the preset that one
-    of them names, pyproject.toml's `[tool.tenuto]`, tenuto.toml, the environment. A `TENUTO_*`
-    variable that is not a setting has no effect: a warning names it, once in a process. The tables
-    `providers` and `models` of a file outweigh the plain settings of both files, and variables
-    outweigh the tables.
+    """Return the policy that files and environment variables set. Each of these overrides those
+    before it: a preset, pyproject.toml's `[tool.tenuto]`, tenuto.toml, the tables `providers` and
+    `models` of both files, the environment. If a `TENUTO_*` variable is not a setting, Tenuto logs
+    a warning that names it, once in a process.
 
     Args:
-        folder: where the files are looked for; None: the working folder. Parents are not searched.
+        folder: the folder with the files; None: the working directory. Parent folders are not
+            searched.
         variables: the environment; None: the process's own.
 
     Raises:
-        PolicyError: an argument is of another type, a file cannot be read as TOML, a key is not
-            known, or a value is not allowed; the message names the file or the variable.
+        PolicyError: an argument has the wrong type, a file is not valid TOML, a key is unknown, or
+            a value is not allowed; the message names the file or the variable.
 
     >>> load_policy(Path("/nonexistent"), {"TENUTO_ON_INCOMPLETE": "error"}).on_incomplete
     'error'
@@ -80,7 +80,7 @@ def _settled(
     tables: Sequence[tuple[str, dict[str, object]]], variables: Mapping[str, str]
 ) -> Settings:
     """The policy of the tables of files, by the file's name, and of the environment: a later one
-    outweighs an earlier one, and each of them the preset, whoever names that."""
+    overrides an earlier one, and each of them the preset, whoever names that."""
     preset, values, sources = None, dict[str, object](), dict[str, str]()
     exceptions: dict[str, dict[str, dict[str, object]]] = {part: {} for part in EXCEPTIONS}
     for name, table in tables:
@@ -116,7 +116,7 @@ def policy_in_force(policy: Policy | None) -> Policy:
     """The policy of a client that is given this one in code; None: the one from outside.
 
     What the environment says about observing (the `TENUTO_CAPTURE…` variables and `TENUTO_EVENTS`)
-    outweighs a policy in code. For all else that policy is taken as it is.
+    overrides a policy in code. For all else that policy is taken as it is.
 
     Raises:
         PolicyError: `policy` is none, or as `load_policy`.

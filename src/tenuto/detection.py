@@ -60,13 +60,13 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
     Args:
         source: an object of an official SDK, a dict, the bytes or text of a body or of a recorded
             stream, or a list of a stream's events in any of these forms.
-        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), in a version where
-            there are several (`acme@2`); None: found from the shape. For a name that is not known
-            it is found so as well, and a warning is logged once.
+        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if
+            there are several (`acme@2`). None: Tenuto detects the wire. It does so for an unknown
+            name too, and logs a warning once.
 
     Returns:
-        the stop; UNKNOWN with low confidence where the source is nothing that is known, DROPPED
-        with low confidence where it breaks off. Which native values mean what:
+        the stop; UNKNOWN with low confidence if the format is unknown, DROPPED with low confidence
+        if the source breaks off. What the provider's values mean:
         https://platform.openai.com/docs/api-reference/chat/object
 
     >>> detect({"object": "chat.completion", "choices": [
@@ -101,15 +101,15 @@ def recognize(source: object, *, wire: str | None = None) -> tuple[Response, Wir
 
 
 class StreamDetector:
-    """Why a response is ending, while it still comes.
+    """Detects why a response ends while it is still arriving.
 
-    Feed it what arrives, in whatever pieces; nothing raises. A piece costs a few microseconds.
+    Feed it what arrives, in pieces of any size. It never raises, and takes a few microseconds for a
+    piece.
 
     Args:
-        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), in a version where
-            there are several (`acme@2`); None: found from the shape of the first object that a wire
-            knows. For a name that is not known it is found so as well, and a warning is logged
-            once.
+        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if
+            there are several (`acme@2`). None: Tenuto detects the wire from the first object that
+            it recognizes. It does so for an unknown name too, and logs a warning once.
 
     >>> detector = StreamDetector("openai-chat")
     >>> stop = detector.feed(b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":null}]}')
@@ -136,23 +136,23 @@ class StreamDetector:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was fed; the next response may follow."""
+        """Forget everything, to begin with another response."""
         self._reader = _Reader(self._name)
 
     def feed(self, piece: object) -> Stop:
-        """Take a piece: bytes or text cut anywhere, or one event as a dict or an SDK's object.
+        """Feed a piece: bytes or text cut anywhere, or one event as a dict or an SDK's object.
 
         Returns:
-            the stop as far as it is known. Not terminal and of low confidence until the response
-            names a stop, reports an error, or ends in order. Calls and emptiness are judged at the
-            end only: `finalize` may say more, or worse.
+            the stop so far. It has low confidence and is not terminal until the response names a
+            stop, reports an error, or ends in order. Only `finalize` judges tool calls and empty
+            answers.
         """
         self._reader.take(piece)
         return self._reader.progress
 
     def finalize(self) -> Stop:
-        """The definitive stop, once nothing more comes: always terminal, the same as `detect` gives
-        for the whole. Asking again gives the same."""
+        """Return the final stop, when nothing more arrives. It is always terminal, and the same as
+        `detect` returns for the whole response. You can call this again."""
         return self._reader.finish().stop
 
 

@@ -50,16 +50,16 @@ class _Installed:
 
 
 def install(*, policy: Policy | None = None, on_event: OnEvent | None = None) -> None:
-    """Let Tenuto finish the turns of every provider that LiteLLM asks, in this process.
+    """Let Tenuto finish all turns that this process sends through LiteLLM.
 
-    Call it once, before the first request and after you set `litellm.client_session` or
+    Call it once, before the first request, and after you set `litellm.client_session` or
     `aclient_session`, if you do. `completion`, `acompletion`, `Router`, `responses` and everything
-    built on them then work as before, streams included. A second call replaces the policy.
+    built on them work as before, including streams. A second call replaces the policy.
 
-    It does not reach a client of an SDK that you pass with a call, as in
-    `completion(client=openai.OpenAI())`: wrap that one. Requests that LiteLLM signs itself (Amazon
-    Bedrock with AWS keys) pass through untouched, since nobody could sign the next one; with a
-    Bedrock API key they are finished.
+    It doesn't cover an SDK client that you pass yourself, as in
+    `completion(client=openai.OpenAI())`: wrap that client. Requests that LiteLLM signs (Amazon
+    Bedrock with AWS keys) pass through untouched, because Tenuto can't sign further ones; with a
+    Bedrock API key, it finishes the turn.
 
     Args:
         policy: the limits; None: as for `tenuto.http_client`.
@@ -67,8 +67,8 @@ def install(*, policy: Policy | None = None, on_event: OnEvent | None = None) ->
 
     Raises:
         PolicyError: as for `tenuto.http_client`.
-        UnsupportedClient: LiteLLM is not installed, or this version makes its HTTP clients
-            elsewhere. Nothing is changed then.
+        UnsupportedClient: LiteLLM is not installed, or this version creates its HTTP clients
+            elsewhere. Nothing is changed.
 
     ```python
     import tenuto.litellm

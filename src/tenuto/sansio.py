@@ -107,38 +107,36 @@ _PLAIN_REPLIES: dict[type, frozenset[type]] = {
 
 
 class Turn:
-    """One turn of a model, finished, with no I/O of its own.
+    """A turn of a model that Tenuto finishes, without any I/O.
 
-    `next()` gives a command; carry it out and give the reply to the following `next()`, until it
-    gives None:
+    `next()` returns a command. Carry it out, and pass the reply to the next call of `next()`, until
+    it returns None:
 
-    - `SendRequest(headers, body, edited, timeout_s, within_s)`: send this request to the turn's
-      URL, closing the response before it; reply with its `Head(status, headers)`, or with
+    - `SendRequest(headers, body, edited, timeout_s, within_s)`: close the previous response, and
+      send this request to the turn's URL; reply with `Head(status, headers)` or
       `ConnectionLost(kind, error)`.
-    - `ReadMore()`: read on; reply with the bytes as they came, b"" at the end, or
-      `ConnectionLost`. Its `take` may be left aside: it saves a driver of many streams a step for
-      each event.
-    - Both may bound the wait: `within_s()` tells how many seconds are left. Where nothing came by
-      then, reply with a `ConnectionLost` whose kind is `FaultKind.TIMEOUT`.
-    - `StartResponse(head)`, then `SendData(data, last)`: what the caller is to see; no reply. With
-      `last` all is said, whatever still follows.
+    - `ReadMore()`: read more of the response; reply with the bytes as received, b"" at the end, or
+      `ConnectionLost`. You can ignore its `take`, which saves a step per event.
+    - Both may limit the wait: `within_s()` returns the seconds left. If nothing arrives by then,
+      reply with a `ConnectionLost` of the kind `FaultKind.TIMEOUT`.
+    - `StartResponse(head)`, then `SendData(data, last)`: pass these to the caller; no reply. After
+      `last`, the answer is complete.
     - `Sleep(seconds)`: wait; no reply.
-    - `RaiseError(error)`: the connection failed before anything came; raise the error, or try
-      again.
+    - `RaiseError(error)`: the connection failed before any response; raise the error, or try again.
 
     Args:
         method: the request's method.
-        url: its URL, by which the wire and the provider are found.
+        url: its URL, which determines the wire and the provider.
         headers: its headers, as pairs of text or of bytes.
         body: its body.
-        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
+        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the
             defaults.
         on_event: called with each `Event`.
-        timeout_s: how long the caller waits for a read, and for a whole body, in seconds; None: for
-            ever.
+        timeout_s: how long the caller waits for a read, and for a whole body, in seconds; None: no
+            limit.
 
     Raises:
-        TurnError: the request asks no model for a turn on a wire that is known; send it as it is.
+        TurnError: the request is not a turn on a known wire; send it yourself, unchanged.
         PolicyError: a setting is not allowed.
 
     >>> from tenuto.turn.scripted import Script, Scripted  # a provider by script
@@ -203,14 +201,14 @@ class Turn:
         self._over = False
 
     def next(self, reply: Reply = None) -> Command | None:
-        """The next command, None once the turn is over.
+        """Return the next command, or None when the turn is over.
 
         Args:
-            reply: the answer to the command before; None for the first, and for commands that
-                have none.
+            reply: the reply to the previous command; None for the first call, and for commands
+                without a reply.
 
         Raises:
-            TurnError: the command before does not allow this reply.
+            TurnError: the previous command doesn't allow this reply.
         """
         if self._over:
             return None
@@ -243,7 +241,7 @@ class Turn:
         return asked
 
     def close(self) -> None:
-        """End the turn at once: the caller went away (C23). May be called twice."""
+        """End the turn at once, because the caller went away (C23). You can call it twice."""
         self._over = True
         # Where another thread is just inside, the run ends with what that one is doing.
         with contextlib.suppress(ValueError):
@@ -251,9 +249,8 @@ class Turn:
 
     @property
     def report(self) -> Report | None:
-        """How the turn ended, what each attempt used, and by which rungs. None before its end, and
-        where there is nothing to tell: no connection was made, or what came could not be read and
-        was handed on."""
+        """How the turn ended, what each attempt used, and which rungs were taken. None before the
+        end, if no connection was made, and if Tenuto passed the answer on unread."""
         return self._told.report
 
     def _checked(self, reply: Any) -> Reply:

@@ -223,5 +223,5 @@ def test_no_model_that_can_be_asked_is_an_error_that_names_each(
         Agent(["nobody:m", "groq:m"])
     with pytest.raises(AgentError, match="no model is given"):
         Agent([])
-    with pytest.raises(AgentError, match=r"tenuto\.Model or provider:model"):
+    with pytest.raises(AgentError, match=r"tenuto\.agent\.Model or provider:model"):
         Agent([None, "nobody:m"])  # type: ignore[list-item]

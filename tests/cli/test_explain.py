@@ -101,15 +101,15 @@ def test_half_a_document_in_a_folder_is_not_counted_as_a_turn(capsys, tmp_path):
     assert [Path(one["file"]).name for one in value["unread"]] == ["a.json", "b.json"]
     assert main(["explain", "turns"]) == 2
     shown = capsys.readouterr()
-    assert "files that could not be read, and are not counted: 2" in shown.out
-    assert "b.json cannot be explained: it is a part of a document" in shown.err
+    assert "files that could not be read and are not counted: 2" in shown.out
+    assert "b.json cannot be explained: it is only a part of a document" in shown.err
     assert told(capsys, "turns/b.json")["attempts"][0]["reason"] == "dropped"
 
 
 def test_a_folder_without_captures_is_an_error(capsys, tmp_path):
     Path("none").mkdir()
     assert main(["explain", "none"]) == 2
-    assert "a folder without a JSON file" in capsys.readouterr().err
+    assert "a folder without JSON files" in capsys.readouterr().err
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def test_another_policy_is_run_through_the_same_machine(capsys) -> None:
     value = told(capsys, "--policy", "strict.toml", str(file))
     assert [attempt["outcome"] for attempt in value["attempts"]] == ["text_cut"]
     assert (value["next"]["status"], value["next"]["reason"]) == ("partial", "retry_limit")
-    assert value["next"]["shown"] == "attempt 1 as it came"
+    assert value["next"]["shown"] == "attempt 1, unchanged"
     assert value["note"] == "when it was recorded, the turn went on"
     Path("eager.toml").write_text('prefill = "always"\n')
     value = told(capsys, "--policy", "eager.toml", str(file))
@@ -204,7 +204,7 @@ def test_errors_and_broken_connections_of_a_turn_are_told(capsys) -> None:
         "leave_to_sdk",
     )
     assert value["attempts"][0]["message"] == "The provider reported an error (authentication)."
-    assert value["next"]["shown"] == "attempt 1 as it came"
+    assert value["next"]["shown"] == "attempt 1, unchanged"
     value = told(capsys, str(captured(lost())))
     assert value["attempts"][0]["lost"] == "connection"
     assert value["next"]["shown"].startswith("the exception of its own transport")
@@ -252,7 +252,7 @@ def test_an_answer_without_its_request_goes_through_the_same_machine(
 def test_the_settings_in_force_decide_where_a_file_has_none(capsys, monkeypatch) -> None:
     Path("cut.json").write_bytes(body("Half", "length"))
     monkeypatch.setenv("TENUTO_CONTINUATION_MAX_ATTEMPTS", "0")
-    assert told(capsys, "cut.json")["next"]["shown"] == "the text that came with the stop 'length'"
+    assert told(capsys, "cut.json")["next"]["shown"] == "the text with the stop 'length'"
     monkeypatch.setenv("TENUTO_ON_INCOMPLETE", "error")
     assert told(capsys, "cut.json")["next"]["shown"] == "an error, retry_limit"
 
@@ -281,13 +281,13 @@ def test_several_files_have_a_line_each_and_a_table(capsys) -> None:
 # --- what is neither ----------------------------------------------------------------------------
 
 NEITHER = {
-    "empty": (b"", "no body or stream of a wire that is known"),
-    "prose": (b"Good morning.", "no body or stream of a wire that is known"),
-    "other": (b'{"hello": 1}', "no body or stream of a wire that is known"),
-    "list": (b"[1, 2", "no body or stream of a wire that is known"),
-    "stream": (b'data: {"hello": 1}\n\ndata: {"hel', "no body or stream of a wire that is known"),
-    "lines": (b'{"done": false}\n{"done": tr', "no body or stream of a wire that is known"),
-    "binary": (bytes(range(256)), "no body or stream of a wire that is known"),
+    "empty": (b"", "nor a body or stream of a known wire"),
+    "prose": (b"Good morning.", "nor a body or stream of a known wire"),
+    "other": (b'{"hello": 1}', "nor a body or stream of a known wire"),
+    "list": (b"[1, 2", "nor a body or stream of a known wire"),
+    "stream": (b'data: {"hello": 1}\n\ndata: {"hel', "nor a body or stream of a known wire"),
+    "lines": (b'{"done": false}\n{"done": tr', "nor a body or stream of a known wire"),
+    "binary": (bytes(range(256)), "nor a body or stream of a known wire"),
     "packed": (b"\x1f\x8b is no gzip", "cannot be unpacked"),
     "newer": (b'{"tenuto_capture": 99}', "a capture of format 99"),
     "half": (b'{"tenuto_capture": 1, "att', "a part of a capture"),

@@ -83,7 +83,7 @@ def test_no_more_is_read_than_may_be(
     monkeypatch.setattr(printing, "READ_MAX_BYTES", 10)
     (tmp_path / "large").write_bytes(b"x" * 11)
     assert main([command, str(tmp_path / "large")]) == 2
-    assert "it holds more than 10 bytes" in capsys.readouterr().err
+    assert "it has more than 10 bytes" in capsys.readouterr().err
 
 
 def capture() -> dict[str, Any]:

@@ -131,7 +131,7 @@ def test_a_healthy_step_tells_of_no_recovery(
         (["Hi", "--model", "openai-chat:m"], "base URL"),
         (
             ["Hi", "--model", "a:m", "--model", "b:m", "--base-url", "http://x"],
-            "--base-url works with one",
+            "--base-url works with a single",
         ),
         (["Hi", "--model", "a:m", "--key-variable", "K"], "--key-variable needs --base-url"),
         (["Hi", "--model", "a:m", "--base-url", "http://x", "--key-variable", "K"], "variable K "),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
     assert main(["tail", "--no-follow", str(path)]) == 2
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 1
-    assert "3 lines hold no event" in said.err
+    assert "3 lines are not an event" in said.err
 
 
 @pytest.mark.parametrize(
@@ -78,9 +79,10 @@ def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
     [
         (["--no-follow", "absent.jsonl"], "absent.jsonl: No such file"),
         (["--no-follow", "."], ".: the folder holds no file of events"),
-        (["-"], "does not read standard input"),
+        (["-"], "cannot read standard input"),
         (["--no-follow", "/dev/null"], "a pipe or a device"),
         (["--last", "-1", "absent.jsonl"], "--last is -1"),
+        (["x" * 300], "File name too long"),
     ],
 )
 def test_what_cannot_be_followed_is_named(capsys, arguments, why):
@@ -126,6 +128,16 @@ def test_the_files_of_a_folder_are_shown_together_by_time(capsys, tmp_path):
     assert len(together.splitlines()) == 4
 
 
+def test_turns_of_two_processes_are_told_apart(capsys, tmp_path):
+    *_, ended = turns(tmp_path / "a.jsonl", "sim:normal")
+    here, number = ended.turn[:32], ended.turn[32:]
+    other = f"{'0' if here[-1] == 'f' else 'f'}".rjust(32, "e") + number
+    (tmp_path / "b.jsonl").write_text(json.dumps(ended.as_dict() | {"turn": other}) + "\n")
+    assert main(["tail", "--no-follow", str(tmp_path)]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.split()[1] != second.split()[1]
+
+
 def test_a_folder_is_followed_with_the_files_that_come_to_it_and_go(tmp_path):
     """In lockstep, as above."""
     folder = tmp_path / "events"
@@ -150,6 +162,12 @@ def test_a_folder_is_followed_with_the_files_that_come_to_it_and_go(tmp_path):
         file.write("four\n")
     assert next_line() == "four"
     found.close()
+
+
+def test_the_file_of_a_folder_that_cannot_be_read_is_named(capsys, tmp_path):
+    (tmp_path / "a.jsonl").mkdir()
+    assert main(["tail", "--no-follow", str(tmp_path)]) == 2
+    assert f"{tmp_path / 'a.jsonl'}: it is" in capsys.readouterr().err
 
 
 def test_it_shows_a_turn_while_the_program_goes_on(tmp_path):
@@ -194,7 +212,7 @@ def test_odd_values_do_not_stop_it(capsys, tmp_path, odd):
     assert main(["tail", "--no-follow", str(path)]) == 2
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 1
-    assert "1 line holds no event" in said.err
+    assert "1 line is not an event" in said.err
 
 
 def test_a_line_before_a_rotation_is_read_though_the_reader_is_slow(tmp_path):
@@ -208,3 +226,35 @@ def test_a_line_before_a_rotation_is_read_though_the_reader_is_slow(tmp_path):
     path.write_text("first of the new\n")
     read = [line for line in (next(found) for _ in range(4)) if line is not None]
     assert read == ["last of the old", "first of the new"]
+
+
+def test_no_file_is_missed_where_several_rotations_come_between_two_looks(tmp_path):
+    path, older = tmp_path / "events.jsonl", tmp_path / "events.jsonl.1"
+    oldest = tmp_path / "events.jsonl.2"
+    path.write_text("one\n")
+    found = lines(path, follow=True, poll_s=0.001)
+    assert [next(found), next(found)] == ["one", None]
+    path.rename(oldest)
+    older.write_text("two\n")
+    path.write_text("three\n")
+    assert [line for line in (next(found) for _ in range(4)) if line] == ["two", "three"]
+    # Of those that follow, even the last one that was read is no longer kept.
+    oldest.write_text("four\n")
+    older.write_text("five\n")
+    for number, file in enumerate((path, oldest, older)):
+        os.utime(file, (number, number))
+    path.unlink()
+    path.write_text("six\n")
+    assert [line for line in (next(found) for _ in range(5)) if line] == ["four", "five", "six"]
+
+
+def test_older_files_are_not_read_again_where_a_file_was_replaced(tmp_path):
+    path, older = tmp_path / "events.jsonl", tmp_path / "events.jsonl.1"
+    older.write_text("before\n")
+    os.utime(older, (1, 1))
+    path.write_text("one\n")
+    found = lines(path, follow=True, poll_s=0.001)
+    assert [next(found), next(found)] == ["one", None]
+    path.unlink()
+    path.write_text("two\n")
+    assert [line for line in (next(found) for _ in range(3)) if line] == ["two"]

@@ -21,7 +21,6 @@ import tenuto
 from tenuto.cli import main
 from tenuto.cli.turn_text import text_of
 from tenuto.sim import Simulator
-from tenuto.telemetry import EventFile
 
 RUN = "import sys; from tenuto.cli import main; sys.exit(main(sys.argv[1:]))"
 TOKEN = "a token that is long enough"
@@ -49,11 +48,13 @@ def read(url: str, path: str, **more: Any) -> Any:
 @pytest.mark.slow
 @pytest.mark.behaviour("P6")
 @pytest.mark.usefixtures("interrupts")
-def test_it_serves_the_turns_of_a_file_until_it_is_interrupted(tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
-    with EventFile(path) as hear:
-        chat(answer("One ", stop="length"), answer("two."), on_event=hear)
-    with watching(str(path), "--json") as (process, line):
+def test_it_serves_the_turns_of_a_folder_that_comes_later_until_it_is_interrupted(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "events"
+    with watching(str(folder), "--json") as (process, line):
+        policy = tenuto.Policy(backoff_s=0.0, events=str(folder))
+        chat(answer("One ", stop="length"), answer("two."), policy=policy)
         url = json.loads(line)["url"]
         assert url.startswith("http://127.0.0.1:")
         turns: list[Any] = []
@@ -64,7 +65,8 @@ def test_it_serves_the_turns_of_a_file_until_it_is_interrupted(tmp_path: Path) -
             next(told)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (130, "", "")
+    assert (process.returncode, out) == (130, "")
+    assert err == f"tenuto: waiting for {folder}\n"
 
 
 @pytest.mark.slow
@@ -82,18 +84,20 @@ def test_elsewhere_it_says_how_to_give_the_token_and_never_shows_it(tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["absent/events.jsonl"], "absent/events.jsonl: there is no folder absent"),
-        (["absent"], "absent: No such file"),
+        (["absent/events.jsonl"], "absent/events.jsonl: the folder absent does not exist"),
+        (["absent/events"], "absent/events: the folder absent does not exist"),
         (["--no-such.jsonl"], "no such option"),
-        (["-"], "does not read standard input"),
+        (["-"], "cannot read standard input"),
         (["/dev/null"], "a pipe or a device"),
-        ([".", "--host", "0.0.0.0"], "on 0.0.0.0 readers need a token: give --token-env"),
-        ([".", "--host", "::"], "on :: readers need a token"),
+        (["x" * 300], "File name too long"),
+        ([".", "--host", "0.0.0.0"], "on 0.0.0.0, readers need a token: use --token-env"),
+        ([".", "--host", "::"], "on ::, readers need a token"),
+        ([".", "--host", ""], "on all addresses, readers need a token"),
         ([".", "--token-env", "NO_SUCH_VARIABLE"], "the variable NO_SUCH_VARIABLE is not set"),
         ([".", "--token-env", "SHORT"], "a token has at least 16 characters"),
-        ([".", "--captures", "."], "--captures and --show-content go together"),
-        ([".", "--show-content"], "--captures and --show-content go together"),
-        ([".", "--show-content", "--captures", "absent"], "absent is no folder"),
+        ([".", "--captures", "."], "--captures and --show-content only work together"),
+        ([".", "--show-content"], "--captures and --show-content only work together"),
+        ([".", "--show-content", "--captures", "absent"], "absent is not a folder"),
         ([".", "--port", "70000"], "--port is 70000, but it must be a whole number"),
     ],
 )

@@ -430,6 +430,7 @@ def test_a_stream_that_is_abandoned_in_a_continuation_ends_it_as_cancelled(play)
     stream.close()
     assert [event["reason"] for event in turn.of("continuation_terminated")] == ["cancelled"]
     assert turn.of("cancelled")[0]["output_chars"] > 1
+    assert [each["status"] for each in turn.of("attempt_ended")] == [200, 200]
 
 
 @pytest.mark.behaviour("P6", "C10")

@@ -365,7 +365,7 @@ def test_an_sdk_that_stands_on_the_other_library_is_told_which_one_to_give(way, 
 
     with Simulator() as sim:
         maker = "async_http_client" if way == "async" else "http_client"
-        told = f"stands on httpx was given a client of httpx2; give it tenuto.{maker}('httpx')"
+        told = f"built on httpx and cannot use a client of httpx2; pass it tenuto.{maker}('httpx')"
         with pytest.raises(tenuto.UnsupportedClient, match=re.escape(told)):
             once("httpx2")
         assert sim.requests == []

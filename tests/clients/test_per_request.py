@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import anthropic
@@ -262,6 +262,31 @@ def test_a_block_may_be_entered_again_and_is_no_decorator(asker):
         assert asker("length_once") == "stop"
     with pytest.raises(TypeError, match="not callable"):
         block(print)  # type: ignore[operator]
+
+
+def test_blocks_of_generators_that_end_in_another_order_leave_nothing_behind(asker):
+    def inside(attempts: int) -> Generator[None, None, None]:
+        with tenuto.policy(continuation_max_attempts=attempts):
+            yield
+
+    first, second = inside(0), inside(3)
+    next(first)
+    next(second)
+    first.close()
+    assert asker("length_once") == "stop", "the second block"
+    second.close()
+    assert asker("length_once") == "stop"
+
+
+def test_a_block_may_be_left_in_another_context_than_it_was_entered_in(asker):
+    def inside() -> Generator[None, None, None]:
+        with tenuto.policy(continuation_max_attempts=0):
+            yield
+
+    held = inside()
+    contextvars.copy_context().run(next, held)
+    held.close()
+    assert asker("length_once") == "stop"
 
 
 def test_a_block_holds_for_an_agent(sim):

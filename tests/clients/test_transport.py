@@ -67,6 +67,19 @@ def said(client: Any, way: str, url: str, stream: bool = False, **asked: Any) ->
         return joined(list(made) if stream else [made])
 
 
+def posted(client: Any, way: str, url: str) -> Any:
+    """The response to one request of a bare client, which is closed then."""
+
+    async def post() -> Any:
+        async with client:
+            return await client.post(f"{url}/chat/completions", json=ASK)
+
+    if way == "async":
+        return asyncio.run(post())
+    with client:
+        return client.post(f"{url}/chat/completions", json=ASK)
+
+
 def joined(parts: list[Any]) -> tuple[str, str]:
     choices = [choice for part in parts for choice in part.choices]
     texts = [getattr(choice, "delta", None) or choice.message for choice in choices]
@@ -330,20 +343,47 @@ def test_one_transport_for_clients_of_both_libraries_is_refused(replay):
     url = f"{replay.base_url}/chat/completions"
     with httpx.Client(transport=transport) as client, httpx2.Client(transport=transport) as other:
         client.post(url, json=ASK)
-        with pytest.raises(tenuto.UnsupportedClient, match=r"of httpx was given to .* of httpx2"):
+        with pytest.raises(
+            tenuto.UnsupportedClient, match=r"for httpx, and the client is of httpx2"
+        ):
             other.post(url, json=ASK)
 
 
 def test_a_sync_transport_under_an_async_client_is_refused(replay):
     client = httpx.AsyncClient(transport=tenuto.HTTPTransport(httpx.HTTPTransport()))
-
-    async def ask() -> None:
-        async with client:
-            await client.post(f"{replay.base_url}/chat/completions", json=ASK)
-
-    with pytest.raises(tenuto.UnsupportedClient, match="has no handle_async_request"):
-        asyncio.run(ask())
+    with pytest.raises(tenuto.UnsupportedClient, match="has no method handle_async_request"):
+        posted(client, "async", replay.base_url)
     assert replay.requests == []
+
+
+@in_each_library
+def test_a_transport_of_the_other_library_is_refused(replay, library, way):
+    other: Any = {httpx: httpx2, httpx2: httpx}[library]
+    below = other.AsyncHTTPTransport() if way == "async" else other.HTTPTransport()
+    with pytest.raises(tenuto.UnsupportedClient, match=rf"transport is for {other.__name__}, "):
+        posted(built(library, way, tenuto.HTTPTransport(below)), way, replay.base_url)
+    assert replay.requests == []
+
+
+@pytest.mark.parametrize("kind", [tenuto.HTTPTransport, tenuto.AsyncHTTPTransport])
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("http://127.0.0.1:9", "str"),
+        (tenuto.Policy(), "Policy"),
+        (httpx.Client(), "Client"),
+        (httpx.HTTPTransport, "the class HTTPTransport"),
+    ],
+    ids=["text", "policy", "client", "class"],
+)
+def test_what_is_no_transport_is_refused_where_it_is_given(kind, given, found):
+    with pytest.raises(tenuto.UnsupportedClient, match=f"transport is {found}, but it must be "):
+        kind(given)
+
+
+def test_a_sync_transport_is_refused_where_only_async_clients_are_served():
+    with pytest.raises(tenuto.UnsupportedClient, match="an object with handle_async_request, or"):
+        tenuto.AsyncHTTPTransport(httpx.HTTPTransport())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", [tenuto.HTTPTransport, tenuto.AsyncHTTPTransport])

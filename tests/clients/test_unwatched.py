@@ -43,7 +43,8 @@ MADE_UP = re.compile(r"\bt[0-9a-f]{5}\d{3}\b")
 
 OF_THE_TURN = re.compile(
     r"(?:,(?:\s|\\n)*)?\(?b?'x-tenuto-turn'(?:: |, )b?'[0-9a-f]{40}'\)?|\"turn\":\"[0-9a-f]{40}\","
-    r"|headers=(?:<dict len=\d>|\{[^}]*\})"
+    r"|headers=(?:<dict len=\d+>|\{\n.*?\n\s*\}|\{[^}]*\})",
+    re.DOTALL,
 )
 """The header that names the turn where somebody listens: some SDKs show headers, google-genai's only
 how many there are, if there are more than five."""

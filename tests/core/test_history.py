@@ -188,7 +188,7 @@ def histories(wire: str, count: int) -> Iterator[list[bytes]]:
 def unpaired(events: Iterable[Event], rules: Rules) -> list[tuple[list[str], list[str]]]:
     """Calls and results that do not belong together, by turns of the model and what follows each;
     where results may stand anywhere, of all turns together."""
-    turns: list[tuple[list[tuple[str, bool]], list[str]]] = [([], [])]
+    turns: list[tuple[list[str], list[str]]] = [([], [])]
     speaker = ""
     for kind, name in events:
         calls, results = turns[-1]
@@ -196,31 +196,18 @@ def unpaired(events: Iterable[Event], rules: Rules) -> list[tuple[list[str], lis
             speaker = name
             if name != "user":
                 turns.append(([], []))
-        elif kind == "call":
-            calls.append((name, (name, True) not in calls or rules.answers is not None))
+        elif kind == "call" and (name not in calls or rules.answers is not None):
+            calls.append(name)
         elif kind == "result":
             results.append(name)
     if rules.pair is not None:
         turns = [([i for c, _ in turns for i in c], [i for _, r in turns for i in r])]
     as_given = rules.ordered and rules.pair is None
-    found = [(_waiting(calls, results), results) for calls, results in turns]
     return [
         (calls, results)
-        for calls, results in found
+        for calls, results in turns
         if (calls != results if as_given else Counter(calls) != Counter(results))
     ]
-
-
-def _waiting(calls: Iterable[tuple[str, bool]], results: Iterable[str]) -> list[str]:
-    """The ids that want a result. One that a turn calls again (False) does if there is one for it."""
-    calls = list(calls)
-    spare = Counter(results) - Counter(name for name, first in calls if first)
-    waiting: list[str] = []
-    for name, first in calls:
-        if first or spare[name] > 0:
-            waiting.append(name)
-            spare[name] -= not first
-    return waiting
 
 
 @pytest.mark.behaviour("H1", "H2", "H5a", "H9")
@@ -243,39 +230,6 @@ def test_every_call_is_answered_once_and_a_second_repair_changes_nothing(wire, c
         roles = [json.loads(row).get("role") for row in once]
         assert not rules.alternates or all(one != two for one, two in pairwise(roles)), rows
     assert mended > count / 2, "the histories need mending"
-
-
-_CALL: Row = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-REPEATED: dict[str, tuple[list[Row], list[Row]]] = {
-    "openai-chat": (
-        [
-            {
-                "role": "assistant",
-                "tool_calls": [_CALL, {**_CALL, "function": {"name": "g", "arguments": "{}"}}],
-            }
-        ],
-        [{"role": "tool", "tool_call_id": "a", "content": f"result {n}"} for n in (1, 2)],
-    ),
-    "openai-responses": (
-        [
-            {"type": "function_call", "call_id": "a", "name": name, "arguments": "{}"}
-            for name in "fg"
-        ],
-        [{"type": "function_call_output", "call_id": "a", "output": f"result {n}"} for n in (1, 2)],
-    ),
-}
-"""Two calls of one id, and two results."""
-
-
-@pytest.mark.behaviour("H2")
-@pytest.mark.parametrize("wire", REPEATED)
-def test_calls_of_one_id_keep_the_results_that_each_has(wire: str) -> None:
-    calls, results = REPEATED[wire]
-    rows = [json.dumps(row).encode() for row in (*calls, *results)]
-    assert repair_history(rows, WIRES[wire][0]) == (rows, ())
-    again, words = repair_history([*rows, rows[-1]], WIRES[wire][0])
-    assert (again, words) == (rows, ("stray_result_moved_or_removed",)), "a third has no call"
-    assert repair_history(rows[:-1], WIRES[wire][0]) == (rows[:-1], ()), "one call, said twice"
 
 
 HEALTHY: dict[str, list[Row]] = {

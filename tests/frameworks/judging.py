@@ -13,7 +13,7 @@ import asyncio
 import importlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -23,6 +23,9 @@ from tenuto.sim import CASES_ON, Case, Simulator
 
 MOST_REQUESTS = 40
 """More than any loop here needs that comes to an end."""
+
+LONGEST_S = 30
+"""After which an agent is taken to hang: AutoGen waits for ever for a tool that failed."""
 
 QUICK: dict[str, Any] = {"backoff_s": 0.01, "retry_after_max_s": 0.01}
 """Waits are not what is measured."""
@@ -198,7 +201,7 @@ class Judge:
             http.headers["x-sim-fault"] = fault
             self.left = MOST_REQUESTS
             if way == "async":
-                return runner.run(agent.ask_async(prompt))  # type: ignore[no-any-return]
+                return runner.run(in_time(agent.ask_async(prompt)))
             return agent.ask(prompt)  # type: ignore[no-any-return]
 
         before = len(self.sim.requests)
@@ -249,6 +252,8 @@ class Judge:
             return []
         tool = asked[0].json["tools"][0]
         function = tool.get("function", tool)  # Responses has its members beside the type
+        function = next(iter(function.get("functionDeclarations", ())), function)
+        schema: Any = next((function[key] for key in SCHEMAS if function.get(key)), {})
         name = "tool" if case.after_tool_result else case.name
         schema = function.get("parameters") or function.get("input_schema") or {}
         whole = self.sim.expected(prompt, name, tool=function["name"], parameters=schema)
@@ -258,15 +263,39 @@ class Judge:
         """The text that stands last: after calls were run, it is that after their results."""
         if calls:
             return self.sim.answer(prompt)
-        nested = case.request.get("text") or case.request.get("output_config") or {}
-        format_ = case.request.get("response_format") or nested.get("format")
-        return self.sim.expected(prompt, case.name, response_format=format_).text
+        return self.sim.expected(prompt, case.name, response_format=form_of(case)).text
+
+
+async def in_time(asking: Coroutine[Any, Any, Answer]) -> Answer:
+    """An answer, or `Endless` where the framework waits for what never comes."""
+    try:
+        async with asyncio.timeout(LONGEST_S) as limit:
+            return await asking
+    except TimeoutError:
+        if limit.expired():
+            raise Endless from None
+        raise
 
 
 def fault_of(given: Given) -> dict[str, str]:
     """The header that says which fault comes next, for drivers that send headers of their own."""
     return {"x-sim-fault": given.http.headers["x-sim-fault"]}
 
+
+def form_of(case: Case) -> Any:
+    """The form of an answer that a case asks for, in the words of Chat Completions; None: none."""
+    asked = case.request
+    nested = asked.get("text") or asked.get("output_config") or {}
+    form = asked.get("response_format") or nested.get("format")
+    schema = (form or {}).get("schema") or asked.get("response_schema")
+    if schema is None:
+        return form
+    lowered = re.sub(r'"[A-Z]+"', lambda found: found[0].lower(), json.dumps(schema))
+    return {"type": "json_schema", "json_schema": {"schema": json.loads(lowered)}}
+
+
+SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema")
+"""Members of a tool that say what its arguments are."""
 
 LIMITS = {"max_tokens", "max_output_tokens"}
 """Members of a request that limit its answer."""

@@ -43,9 +43,9 @@ class Conversation:
         self.messages.append({"role": "user", "content": prompt})
         return range(MOST_REQUESTS)
 
-    def run(self, message: Any) -> bool:
-        """Keep an answer and run its calls. False: it has none."""
-        self.messages.append(message)
+    def run(self, message: Any, row: Any = None) -> bool:
+        """Keep an answer, as itself or as this row, and run its calls. False: it has none."""
+        self.messages.append(message if row is None else row)
         calls = message.tool_calls or []
         for call in calls:
             tool = self._tools[call.function.name]

@@ -25,7 +25,7 @@ from tenuto.sim import STEPS, Simulator
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "frameworks.md"
 QUESTION = "Why do tides come twice a day?"
-ASKED = ("/chat/completions", "/responses", "/messages")
+ASKED = ("/chat/completions", "/responses", "/messages", ":generateContent")
 TOKEN_CHARS = 20
 """Tokens longer than real ones: frameworks take their time for each event of a stream."""
 
@@ -48,8 +48,9 @@ def block_fails(name: str) -> str:
     printed = io.StringIO()
     # Not strict: Strands sends an empty list of tools for an agent that has none.
     with Simulator(strict=False, token_chars=TOKEN_CHARS) as sim:
-        os.environ |= {f"{name}_API_KEY": "none" for name in ("OPENAI", "ANTHROPIC")}
+        os.environ |= {f"{name}_API_KEY": "none" for name in ("OPENAI", "ANTHROPIC", "GEMINI")}
         os.environ |= {"OPENAI_BASE_URL": sim.base_url, "OPENAI_API_BASE": sim.base_url}
+        os.environ |= {"GOOGLE_GEMINI_BASE_URL": sim.root_url}
         os.environ |= {"ANTHROPIC_BASE_URL": sim.root_url, "ANTHROPIC_API_BASE": sim.root_url}
         sim.script([STEPS["length"]])
         with contextlib.redirect_stdout(printed):

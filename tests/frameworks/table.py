@@ -13,9 +13,9 @@ from typing import Any
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "frameworks.md"
 MARK = "<!-- Below: written by `make frameworks`. -->\n"
 NAMES = (
-    "langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
+    "openai", "langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
     "litellm", "litellm-anthropic", "llamaindex", "crewai", "haystack",
-    "autogen", "agent-framework", "semantic-kernel",
+    "autogen", "agent-framework", "semantic-kernel", "google-adk", "dspy", "llm",
 )  # fmt: skip
 VERDICTS = ("right", "told", "silent", "harmful")
 CLIENTS = {"bare": "bare", "stop": "Tenuto, default policy", "error": "Tenuto, as above"}

@@ -37,12 +37,6 @@ GUIDE = sorted((ROOT / "docs/guide").glob("*.md"))
 PAGES = [ROOT / "README.md", *GUIDE]
 FENCE = re.compile(r"^```(\S*) ?(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
-A_REQUEST = {
-    "url": "https://api.openai.com/v1/chat/completions",
-    "headers": [("content-type", "application/json")],
-    "body": b'{"model":"gpt-5-mini","messages":[{"role":"user","content":"Why?"}]}',
-}
-"""What the README's first example takes for given."""
 CLIENTS = (openai.OpenAI, anthropic.Anthropic, genai.Client, httpx2.Client, tenuto.agent.Agent)
 NOT_RUN = ("text", "mermaid")
 
@@ -99,7 +93,7 @@ def nothing_registered() -> Iterator[None]:
 @pytest.mark.usefixtures("nothing_registered")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_block_of_a_page_runs_and_prints_what_it_says(page: Path, sim: Simulator) -> None:
-    names: dict[str, Any] = {"__name__": page.stem, **A_REQUEST}
+    names: dict[str, Any] = {"__name__": page.stem}
     with closing_what_is_open(names):
         run_all(page, names, sim)
 

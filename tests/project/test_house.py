@@ -90,17 +90,19 @@ def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_p
     base = [r for r in installed.requires or [] if "extra ==" not in r]
     for requirement in base:
         lend(re.split(r"[^\w.-]", requirement)[0], site_packages)
-    wrapping, detecting = readme_examples()[:2]
+    (wrapping,), (below,), (detecting,) = (
+        [example for example in readme_examples() if call in example]
+        for call in ("tenuto.wrap(anthropic", "tenuto.HTTPTransport(", "tenuto.detect(")
+    )
     run(str(python), "-I", "-W", "error", "-c", detecting, cwd=tmp_path)
     for requirement in with_all_that_they_need("openai", "anthropic", "google-genai", "httpx2"):
         lend(requirement, site_packages)
     given = (
         "import os\n"
         "os.environ.update(OPENAI_API_KEY='none', ANTHROPIC_API_KEY='none', GOOGLE_API_KEY='none')\n"
-        "url, headers = 'https://api.openai.com/v1/chat/completions', []\n"
-        'body = b\'{"model":"m","messages":[{"role":"user","content":"Why?"}]}\'\n'
     )
-    run(str(python), "-I", "-W", "error", "-c", given + wrapping, cwd=tmp_path)
+    wrapping += "tenuto.wrap(openai.OpenAI())\n"
+    run(str(python), "-I", "-W", "error", "-c", given + below + wrapping, cwd=tmp_path)
 
 
 def readme_examples() -> list[str]:

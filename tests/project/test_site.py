@@ -122,7 +122,7 @@ def test_language_models_get_every_page_of_the_menu_with_its_first_sentence(tmp_
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
     site_llms.write(ROOT, tmp_path, texts)
     index = (tmp_path / "llms.txt").read_text("utf-8")
-    assert "- [Design](design.md): A model's turn can end for many reasons" in index
+    assert "- [Design](design.md): This page explains how Tenuto works inside" in index
     full = (tmp_path / "llms-full.txt").read_text("utf-8")
     assert "<!-- guide/drop-in.md -->" in full
     assert "<svg" not in full

@@ -109,7 +109,7 @@ def test_pages_import_public_modules_or_say_that_a_module_is_not_public() -> Non
 
 
 def test_each_name_of_the_package_that_a_page_gives_is_there() -> None:
-    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("\n## Made on the way")[0]
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("\n## Changes on the way")[0]
     texts = {path: path.read_text("utf-8") for path in PAGES if path.name != ATTRIBUTES}
     gone = [
         f"{path.relative_to(ROOT)}: {name}"

@@ -69,3 +69,10 @@ def test_a_wire_that_is_only_read_is_not_finished():
 def test_what_is_no_name_is_refused(given):
     with pytest.raises(tenuto.RegistrationError, match="must be a name or a URL"):
         tenuto.capabilities(given)
+
+
+def test_what_is_no_model_or_no_url_is_refused():
+    with pytest.raises(tenuto.RegistrationError, match="model is 3, but it must be a text"):
+        tenuto.capabilities("openai", 3)  # type: ignore[arg-type]
+    with pytest.raises(tenuto.RegistrationError, match=r"'http://\[::1' is not a URL: Invalid"):
+        tenuto.capabilities("http://[::1")

@@ -32,6 +32,14 @@ def test_a_second_run_meets_the_fault_of_the_first():
         assert [finish(ask(sim, "length_once")) for _ in range(3)] == ["length"] * 3
 
 
+def test_a_run_with_other_settings_meets_the_fault_as_well():
+    with Simulator(begins_anew=True) as sim:
+        for _ in range(2):
+            assert finish(ask(sim, "length_once")) == "length"
+            assert finish(ask(sim, "length_once", max_tokens=1_000)) == "length"
+            assert '"finish_reason":"length"' in ask(sim, "length_once", stream=True).text
+
+
 def test_a_second_run_with_recovery_meets_it_as_well():
     with Simulator(begins_anew=True) as sim:
         for run in range(3):

@@ -113,7 +113,9 @@ else:
     os._exit(0)
 """
     ran(code, tmp_path)
-    assert sorted(map(len, turns_in(tmp_path))) == [1, 2]
+    turns = turns_in(tmp_path)
+    assert sorted(map(len, turns)) == [1, 2]
+    assert len({turn for file in turns for turn in file}) == 3
 
 
 @with_fork

@@ -53,6 +53,14 @@ def levels(records: list[logging.LogRecord]) -> list[tuple[str, str]]:
     return [(record.levelname, record.getMessage().partition(" (")[0]) for record in records]
 
 
+@pytest.mark.behaviour("P2", "P6")
+def test_a_turn_that_its_policy_ends_by_an_exception_has_a_line(records):
+    policy = tenuto.Policy(decide=lambda decision: "no_such_rung")
+    with pytest.raises(tenuto.PolicyError):
+        chat(answer(SAID, stop="length"), policy=policy)
+    assert levels(records) == [("WARNING", "turn partial: cancelled")]
+
+
 @pytest.mark.behaviour("P6", "P8")
 def test_a_healthy_turn_writes_nothing(records):
     chat(answer(SAID), on_event=LogLines())

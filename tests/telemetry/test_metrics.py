@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from support.telemetry import POLICY, answer, chat, refused
 
+import tenuto
 from tenuto.core.events import HistoryRepaired
 from tenuto.core.fault import FaultKind
 from tenuto.telemetry.metrics import (
@@ -34,6 +35,19 @@ def test_each_row_of_the_table_is_in_order() -> None:
         assert not {*metric.labels} & {*SHARED_LABELS}
         assert not metric.unit or metric.unit in metric.name
         assert metric.help.endswith(".")
+
+
+@pytest.mark.behaviour("P2", "P6")
+def test_an_answer_that_its_policy_could_not_decide_about_is_counted_with_what_it_billed() -> None:
+    tally = Tally()
+    policy = tenuto.Policy(decide=lambda decision: "no_such_rung")
+    with pytest.raises(tenuto.PolicyError):
+        chat(answer("One ", stop="length"), on_event=Metrics(tally), policy=policy)
+    assert tally.total("tenuto_attempts_total", stop="max_tokens") == 1
+    assert tally.total("tenuto_attempts_total") == 1
+    assert tally.total("tenuto_turn_attempts") == 1
+    assert tally.total("tenuto_billed_tokens_total", direction="input") == 10
+    assert tally.total("tenuto_billed_tokens_total", direction="output") == 5
 
 
 @pytest.mark.behaviour("P6")

@@ -289,6 +289,20 @@ def test_a_key_of_the_url_is_removed_where_a_provider_says_it_again(url: str, se
     assert secret not in redactor.url(url)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cookie", "theme=dark; gate=hunter2hunter2; lang=en"),
+        ("authorization", 'Gate id=me, key="hunter2hunter2", mode=short'),
+    ],
+)
+def test_a_key_within_a_header_is_removed_where_a_provider_says_it_again(
+    name: str, value: str
+) -> None:
+    redactor = Redactor("https://host/v1/messages", [(name, value)])
+    assert redactor.brief("no hunter2hunter2 in dark mode!") == "no [removed] in dark mode!"
+
+
 @pytest.mark.parametrize("given", ["{}", "Bearer {}"])
 def test_a_key_of_a_header_is_removed_from_the_url_that_is_told(given: str) -> None:
     key = "my-gateway-key"  # looks like any segment of a path

@@ -44,9 +44,12 @@ def test_mounted_as_the_page_says_it_shows_the_turns_of_the_process(
 
 
 def test_the_bounds_are_those_of_the_code() -> None:
-    said = " ".join(PAGE.partition("## Bounds")[2].split())
-    assert f"keeps {board.MOST_TURNS} turns, {turn_seen.MOST_ATTEMPTS} attempts" in said
-    assert f"{turn_seen.MOST_EVENTS} other events of each, and {board.MOST_MINUTES} minutes" in said
+    said = " ".join(PAGE.partition("## Limits")[2].split())
+    assert f"keeps {board.MOST_TURNS} turns, up to {turn_seen.MOST_ATTEMPTS} attempts" in said
+    assert (
+        f"{turn_seen.MOST_EVENTS} other events for each, and the {board.MOST_MINUTES} latest minutes"
+        in said
+    )
     assert f"{app.MOST_STREAMS} clients" in said
     assert f"{files.MOST_FILES} files" in said
     assert f"nothing for {stream.PACE.stuck_s:g} seconds" in " ".join(PAGE.split())

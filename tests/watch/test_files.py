@@ -83,6 +83,18 @@ def test_the_files_of_a_folder_come_and_go(tmp_path: Path) -> None:
     assert board.changes()["notes"] == {}
 
 
+@pytest.mark.behaviour("P6")
+def test_a_folder_may_come_later(tmp_path: Path) -> None:
+    folder, board = tmp_path / "events", Board()
+    (tmp_path / "made").mkdir()
+    one_turn(tmp_path / "made" / "a.jsonl")
+    with follow(folder, board, poll_s=POLL_S):
+        (tmp_path / "made").rename(folder)
+        until(lambda: board.totals()["turns"] == 1)
+        one_turn(folder / "b.jsonl")
+        until(lambda: board.totals()["turns"] == 2)
+
+
 def test_what_cannot_be_read_is_noted_and_the_rest_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,7 +107,9 @@ def test_what_cannot_be_read_is_noted_and_the_rest_goes_on(
     with follow(tmp_path, board, poll_s=POLL_S):
         until(lambda: board.totals()["turns"] == 1)
         until(lambda: len(board.changes()["notes"]) == 3)
+        one_turn(tmp_path / "c.jsonl")  # a note is not told again at each look
+        until(lambda: board.totals()["turns"] == 2)
     notes = board.changes()["notes"]
-    assert notes["a.jsonl: a line holds no event"] == 2
+    assert notes["a.jsonl: a line is not an event"] == 2
     assert any("b.jsonl: it is a pipe" in note for note in notes)
-    assert any("only 3 files" in note for note in notes)
+    assert notes[f"only 3 files of {tmp_path} are followed"] == 1

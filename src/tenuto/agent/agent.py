@@ -28,27 +28,27 @@ EMPTY_RETRIES, REASONING_PREFILLS = 3, 2
 
 
 class Agent:
-    """A loop that cannot be derailed: it asks a model, runs the tools that it calls, and asks again
-    until the turn is whole or a limit says stop.
+    """An agent loop: it calls a model, runs the model's tool calls, and repeats until the turn is
+    complete or reaches a limit.
 
-    Every answer comes through Tenuto's pipe: cut text is continued, broken calls are asked for
-    again and never run, empty answers are recovered. An agent is only what it was given; what was
-    said is kept in a `Conversation`.
+    Tenuto finishes every answer: it continues cut text, requests broken calls again and never runs
+    them, and recovers empty answers. An agent has no memory; a `Conversation` keeps the messages.
 
     Args:
-        model: `provider:model`, or a `Model`; or several, of which the later ones are asked where
-            those before fail (P4); a name among them that cannot be asked is left out and logged.
+        model: `provider:model` or a `Model`; or several, to fall back on when those before fail
+            (P4). Of several, one that can't be used, for example without a key, is logged and left
+            out.
         tools: plain typed functions, or `Tool`s.
-        system: what the model is told before all else.
-        limits: how far a turn may go; None: `Limits()`.
-        policy: how far each answer may go to be finished; None: those of `[tool.tenuto]`,
-            tenuto.toml and `TENUTO_*`, with 3 tries at an empty answer.
-        on_event: called with each `AgentEvent`, also where `run` is used.
-        stream: whether answers are asked for as streams; False: as whole bodies.
-        library: "httpx2" or "httpx": what requests are sent with.
+        system: the system prompt.
+        limits: the limits of a turn; None: `Limits()`.
+        policy: how far Tenuto goes to finish each answer; None: the settings of `[tool.tenuto]`,
+            tenuto.toml and `TENUTO_*`, with 3 attempts at an empty answer.
+        on_event: called with each `AgentEvent`, with `run` too.
+        stream: whether to stream answers from the provider.
+        library: the HTTP library to send requests with, "httpx2" or "httpx".
 
     Raises:
-        AgentError: something is not allowed; the message says what is.
+        AgentError: an argument is not allowed; the message says what is.
         PolicyError: a setting is not allowed.
         UnsupportedClient: the library is not installed.
 
@@ -105,7 +105,7 @@ class Agent:
     # --- turns of a conversation of their own
 
     def run(self, prompt: str) -> RunResult:
-        """A turn in a new conversation."""
+        """Run a turn in a new conversation."""
         return self.conversation().run(prompt)
 
     async def arun(self, prompt: str) -> RunResult:
@@ -121,12 +121,12 @@ class Agent:
         return self.conversation().astream(prompt)
 
     def conversation(self, rows: Sequence[Row] | Session = ()) -> Conversation:
-        """A conversation with this agent, that goes on behind these rows; with those of a session
-        it is kept in the session's file."""
+        """Start a conversation with this agent, or continue one from these rows. With a session,
+        the conversation is stored in its file."""
         return Conversation(self._kit, rows)
 
     def close(self) -> None:
-        """Close connections; the agent may be used again."""
+        """Close connections. You can use the agent again."""
         self._kit.close()
 
     async def __aenter__(self) -> Agent:

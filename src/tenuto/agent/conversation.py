@@ -22,12 +22,12 @@ from tenuto.core.transcript import Row, Transcript
 
 
 class Conversation:
-    """A conversation with an agent: one turn after another, each of which knows those before.
+    """A conversation with an agent, in which each turn knows those before.
 
     Attributes:
-        result: how the last turn ended, None before the first.
-        stops: why each turn of this object ended, in order: the stop of its last response, None
-            for a turn without one. A session that is read from a file begins without any.
+        result: how the last turn ended; None before the first.
+        stops: why each turn ended, in order: the stop of its last response, or None without one.
+            Turns in a session's file don't count.
 
     >>> from tenuto.sim import Simulator
     >>> from tenuto.agent import Agent, Model
@@ -61,25 +61,24 @@ class Conversation:
         return tuple(self._transcript)
 
     def cancel(self) -> None:
-        """End the turn that is running, at once; from any thread or task (C23).
+        """End the running turn at once, from any thread or task (C23).
 
-        A wait for the model, or between two attempts, ends and the provider is told. So does a wait
-        for tools: what runs in a thread is left behind, what is async is cancelled and gets a
-        second for its clean-up. Waited for is only what cannot be woken: where `run` or `stream` is
-        used, a plain function without a time limit that runs alone, since the caller's own thread
-        calls it, and a connection that is being made (the look-up of the name, then 5 s at most for
-        each address and for TLS).
+        Waits for the model, and between attempts, end at once, and the connection is closed. Tools
+        in threads are abandoned; async tools are cancelled and get a second to clean up. With `run`
+        and `stream`, two things finish first: a plain function without a time limit that runs
+        alone, because the caller's own thread runs it, and a connection that is being made (a name
+        lookup, then at most 5 s for each address and for TLS).
         """
         self._cancellation.set()
 
     def run(self, prompt: str) -> RunResult:
-        """A turn, to its end.
+        """Run a turn to its end.
 
         Args:
-            prompt: what the user says.
+            prompt: the user's message.
 
         Raises:
-            AgentError: the prompt is no text.
+            AgentError: the prompt is not text.
         """
         for _ in self._turn(prompt, watched=self._kit.on_event is not None):
             pass
@@ -94,8 +93,9 @@ class Conversation:
         return self.result
 
     def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
-        """A turn, told as it happens; `result` holds its end. Closing the generator ends the turn
-        at once, and so does Ctrl-C; the result has all text that was received by then."""
+        """Run a turn and yield its events; `result` has the result afterwards. Closing the
+        generator ends the turn at once, as Ctrl-C does, and the result has the text received by
+        then."""
         return self._turn(prompt, watched=True)
 
     def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:

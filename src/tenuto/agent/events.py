@@ -36,7 +36,7 @@ class Said:
 
     Attributes:
         text: the piece.
-        step: the number of the request of the loop that it answers, 1 for the first.
+        step: the number of the loop's request, 1 for the first.
     """
 
     text: str
@@ -58,8 +58,8 @@ class Thought:
 
 @record
 class Declined:
-    """The model or its provider declined in words that are no answer: a refusal of OpenAI's, the
-    explanation beside Anthropic's, what Gemini says beside a filter's stop.
+    """The model or its provider declined, in words that are not part of the answer: OpenAI's
+    refusal, Anthropic's explanation, Gemini's message with a filter's stop.
 
     Attributes:
         text: the words.
@@ -72,12 +72,12 @@ class Declined:
 
 @record
 class Called:
-    """A whole call is about to run.
+    """A complete call is about to run.
 
     Attributes:
         call: the call: its id, name and arguments.
         step: the number of the request.
-        synthetic: whether it is not run, since it was broken: recovery answers it, and its result
+        synthetic: True if the call is broken and doesn't run: recovery answers it, and its result
             follows (T9).
     """
 
@@ -91,10 +91,10 @@ class Returned:
     """A call has its result.
 
     Attributes:
-        call: the very object of its `Called`.
-        result: the result as the model is told it, and whether the call failed.
+        call: the same object as in its `Called`.
+        result: the result that the model sees, and whether the call failed.
         step: the number of the request.
-        synthetic: whether the call was not run, and recovery answered it.
+        synthetic: True if the call did not run and recovery answered it.
     """
 
     call: ToolCall
@@ -105,8 +105,8 @@ class Returned:
 
 @record
 class Recovered:
-    """Something that happened while a turn was finished, without content. A step whose first answer
-    is whole has none.
+    """Something that Tenuto did to finish an answer, without content. A step whose first answer is
+    complete has none.
 
     Attributes:
         event: an event of the turn (docs/events.md).
@@ -119,12 +119,12 @@ class Recovered:
 
 @record
 class Switched:
-    """Another model is asked from here on (P4). What was said in this step so far is no answer,
-    unless the other one says nothing (E12).
+    """The agent falls back to another model (P4). Text of this step so far is not part of the
+    answer, unless the other model returns nothing (E12).
 
     Attributes:
         model: the name of the other model.
-        why: why it is asked, one word.
+        why: the reason, in one word.
         step: the number of the request.
     """
 
@@ -138,9 +138,9 @@ class Compacted:
     """The conversation was shortened (H7).
 
     Attributes:
-        left_out: how many rows went.
-        kept: how many stayed as they are.
-        summarized: whether a summary stands for the others.
+        left_out: how many rows were left out.
+        kept: how many rows were kept as they are.
+        summarized: whether a summary replaces the others.
         step: the number of the request.
     """
 
@@ -157,8 +157,8 @@ class StepEnded:
     Attributes:
         step: the number of the request.
         status: how its turn ended: "complete", "partial" or "failed".
-        reason: one word why, "completed" for a whole turn.
-        usage: its tokens in all, None where they were not told.
+        reason: why the turn ended, in one word; "completed" for a complete turn.
+        usage: its tokens in total; None if the provider did not report them.
     """
 
     step: int
@@ -170,11 +170,11 @@ class StepEnded:
 AgentEvent = (
     Said | Thought | Declined | Called | Returned | Recovered | Switched | Compacted | StepEnded
 )
-"""Whatever an agent tells: one of the classes of this module."""
+"""An event of an agent: one of the classes in this module."""
 
 
 def as_dict(event: AgentEvent) -> dict[str, Any]:
-    """An event as plain values, its kind under "event".
+    """Return an event as plain values, with its kind under "event".
 
     >>> as_dict(Said("Hi", 1))
     {'event': 'said', 'text': 'Hi', 'step': 1}

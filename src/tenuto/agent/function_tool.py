@@ -18,7 +18,7 @@ _name = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what every provider takes
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A tool that returns this has failed, and `text` is all that the model is told.
+    """Returned by a tool that failed; the model sees only `text`.
 
     >>> def divide(a: float, b: float) -> float | Failure:
     ...     return a / b if b else Failure("b must not be 0")
@@ -29,26 +29,27 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A function that the model may call, with all that is said of it. `tool()` makes one of a
-    plain function; make one by hand where you have a JSON Schema already.
+    """A function that the model can call, with its description. `tool()` makes one from a plain
+    function; create one yourself if you already have a JSON Schema.
 
     Attributes:
         name: 1 to 64 letters, digits, "_" and "-".
-        description: what the model is told of it.
+        description: the description for the model.
         parameters: the JSON Schema of an object.
-        function: called with the arguments as keywords; may be async, but no generator. It fails by
+        function: called with keyword arguments; it may be async, but not a generator. It fails by
             raising, or by returning a `Failure`.
-        truncated_call_hint: the failed result of a call that the output limit cut (T6); "": a
-            general one.
-        timeout_s: seconds that a call may take; None: as long as it takes.
-        idempotent: whether running a call again does no harm.
-        concurrent: whether it may run beside other calls of the same turn.
-        remote: whether its work is done elsewhere, so that it may go on where a call is given up.
-        convert: makes the function's keyword arguments of JSON ones that fit `parameters`; a
-            ValueError of it says what does not fit after all.
+        truncated_call_hint: what the model sees if the output limit cut off a call (T6); "": a
+            general hint.
+        timeout_s: seconds that a call may take; None: no limit.
+        idempotent: whether it is safe to run a call again.
+        concurrent: whether it may run alongside other calls of the same turn.
+        remote: whether the work is done elsewhere, so that it may continue after a call is given
+            up.
+        convert: turns JSON arguments that match `parameters` into the function's keyword arguments;
+            it raises a ValueError that says what doesn't match after all.
 
     Raises:
-        ToolError: the name, the parameters, the function or the time limit are not allowed.
+        ToolError: the name, the parameters, the function or the time limit is not allowed.
 
     >>> fields = {"word": {"type": "string"}}
     >>> parameters = {"type": "object", "properties": fields}
@@ -121,22 +122,22 @@ def tool(
     description: str | None = None,
     **said: Any,
 ) -> Tool | Callable[[Callable[..., object]], Tool]:
-    """Make a tool of a function, or decorate one with it.
+    """Make a tool from a function; also a decorator.
 
-    The schema of the parameters is made from the annotations: str, int, float, bool, list, dict,
+    The schema of the parameters comes from the annotations: str, int, float, bool, list, dict,
     tuple, set, Literal, Enum, Optional and other unions, dates, paths, TypedDict, dataclasses,
-    msgspec Structs and pydantic models. Arguments become such values before the function is called.
-    Descriptions come from `Annotated[int, "how many"]`, or from a docstring in Google's, NumPy's or
-    Sphinx's form.
+    msgspec Structs and pydantic models. The function receives arguments of these types.
+    Descriptions come from `Annotated[int, "how many"]`, or from a docstring in Google, NumPy or
+    Sphinx style.
 
     Args:
-        function: the function; without one a decorator is returned.
-        name: what the model calls it; None: the function's own name.
-        description: what the model is told of it; None: what the docstring says.
-        said: `truncated_call_hint`, `timeout_s`, `idempotent`, `concurrent`, as `Tool` has them.
+        function: the function; without it, `tool` returns a decorator.
+        name: its name for the model; None: the function's own name.
+        description: the description for the model; None: from the docstring.
+        said: `truncated_call_hint`, `timeout_s`, `idempotent` and `concurrent`, as in `Tool`.
 
     Raises:
-        ToolError: no schema can be made of the function as it is; the message says why.
+        ToolError: the function can't be described by a schema; the message says why.
 
     >>> from typing import Literal
     >>> @tool(timeout_s=10)

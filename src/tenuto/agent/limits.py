@@ -15,23 +15,24 @@ from tenuto.core.transcript import Result
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far one turn of an agent may go; what stands here bounds all its steps together.
+    """The limits of one turn of an agent, for all its steps together.
 
     Attributes:
-        max_steps: requests of the loop; the last of them is still carried out.
-        max_output_tokens: output tokens that the turn may use, attempts of recovery included; once
-            they are used no further step begins. Where the provider tells no usage, three
-            characters that can be seen (bytes of UTF-8) count as a token. 0: no limit.
-        timeout_s: wall-clock seconds after which no further step or attempt begins, no tool goes
-            on, no whole body is read on, and no silence of the model is waited out, though its
-            connection be kept alive; a stream that is coming is read to its end. 0: no limit.
-        repeated_calls: how often the same call may come to the same result, in a row, before the
-            model is told so (P8a). 0: as often as it likes.
-        compact_at: the share of the model's context window, as far as that is known, at which the
-            conversation is shortened before the next step (H7). 0: only once it is too long.
+        max_steps: requests of the loop. The calls of the last one still run.
+        max_output_tokens: output tokens of the turn, including recovery; after that, no further
+            step begins. If the provider reports no usage, three visible characters (bytes of UTF-8)
+            count as a token. 0: no limit.
+        timeout_s: wall-clock seconds after which no further step or attempt begins, and tools,
+            bodies and silent connections are given up. A stream that is arriving is read to its
+            end. 0: no limit.
+        repeated_calls: how often in a row the same call may return the same result before the agent
+            tells the model (P8a). 0: no limit.
+        compact_at: the share of the model's context window at which the agent shortens the
+            conversation before the next step, if the window is known (H7). 0: only when it is too
+            long.
 
     Raises:
-        AgentError: a value is not allowed; the message names it and says what is.
+        AgentError: a value is not allowed; the message names the limit and the allowed values.
 
     >>> Limits(max_steps=0)
     Traceback (most recent call last):

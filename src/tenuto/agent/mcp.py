@@ -35,22 +35,23 @@ _LONGEST_NAME: Final = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
-    """An MCP server: a command that speaks on its stdin and stdout, or the URL of one that speaks
+    """An MCP server: a command that communicates over stdin and stdout, or the URL of a server with
     streamable HTTP.
 
     Attributes:
-        name: how messages call it, and what stands before the names of its tools where two servers
-            have a tool of one name.
-        command: the command and its arguments; it is started, and ended with the connection.
-        url: in place of a command, the server's endpoint.
-        env: variables for the command, beside those few that the package hands on (PATH, HOME, …).
-        cwd: where the command runs; None: here.
+        name: its name in messages, and the prefix of its tools if two servers have a tool of the
+            same name.
+        command: the command and its arguments. It runs as long as the connection is open.
+        url: the server's endpoint, instead of a command.
+        env: further environment variables for the command, besides the few that it inherits (PATH,
+            HOME, …).
+        cwd: the working directory of the command; None: the current one.
         headers: sent with each request to the URL (authorization).
-        only: the tools to take; None: all.
-        prefix: whether all its tools are called `name_tool`.
-        connect_timeout_s: seconds until it must have said which tools it has.
-        timeout_s: seconds that a call may take; None: as long as it takes.
-        concurrent: whether its tools may run beside other calls of the same turn.
+        only: the names of the tools to use; None: all.
+        prefix: whether to name all its tools `name_tool`.
+        connect_timeout_s: seconds to connect and list its tools.
+        timeout_s: seconds that a call may take; None: no limit.
+        concurrent: whether its tools may run alongside other calls of the same turn.
 
     Raises:
         ToolError: there is neither a command nor a URL, or both.
@@ -103,17 +104,16 @@ def _is_url(given: object) -> bool:
 class McpTools:
     """The tools of MCP servers, for as long as the connections are open.
 
-    Use it with `with` or `async with`: it gives the list of Tools. A call that the server answers
-    with an error, that takes too long, or whose connection broke gives a failed result.
+    Use it with `with` or `async with`, which gives a list of `Tool`s. If the server returns an
+    error, takes too long, or the connection breaks, the call's result is a failure.
 
     Args:
         servers: each an `McpServer`, or a list of them; or the URL of one; or a command, as a list
             of the program and each argument.
 
     Raises:
-        ToolError: one is none of these; or, on entering, where a server cannot be reached or a
-            tool is missing; the message
-            says which. What was opened by then is closed again.
+        ToolError: an argument is none of these; or, on entering, a server can't be reached or a
+            tool is missing. Connections that are already open are closed again.
 
     >>> import sys
     >>> server = McpServer(name="clock", command=[sys.executable, "-c", ""])

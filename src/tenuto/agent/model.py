@@ -39,26 +39,25 @@ _variable = re.compile(r"\{(\w+):([^}]*)\}")
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """One model at one provider. Models are equal where all that was given is, the key included.
+    """A model at a provider. Models are equal if all their arguments are, including the key.
 
     Args:
-        name: `provider:model`, such as "anthropic:claude-sonnet-4-5"; in place of the provider, the
-            name of a wire ("openai-chat:llama") for a server that no row knows.
-        base_url: where requests go; "": as the provider's row says.
-        api_key: the key; "": the environment variable that the row names. It is no field, so that
-            no `repr` and no `dataclasses.asdict` shows it; `dataclasses.replace`, `copy` and
-            `pickle` keep it, since a model without it could not be asked.
+        name: `provider:model`, such as "anthropic:claude-sonnet-4-5". For an unknown server, use
+            the name of a wire instead of the provider ("openai-chat:llama").
+        base_url: the base URL; "": the provider's own.
+        api_key: the key; "": from the provider's environment variable. It is not a field, so `repr`
+            and `dataclasses.asdict` don't show it; `dataclasses.replace`, `copy` and `pickle` keep
+            it.
         max_output_tokens: the output limit of each request; None: the provider's own.
-        context_window_tokens: how much it takes in at once, None: as the provider's row says, if it
-            does.
+        context_window_tokens: the context window; None: as in the provider's row, if known.
         options: further members of each request's body, as the provider names them.
-        headers: further request headers. They do not show in a `repr`.
-        text_calls: whether tools are told and called as text, for a model or a server that knows no
-            calls: <tool_call>, <function=…>, [TOOL_CALLS] and JSON in a fence are understood.
+        headers: further request headers; `repr` doesn't show them.
+        text_calls: whether to describe and call tools in text, for a model or server without tool
+            calls. It understands <tool_call>, <function=…>, [TOOL_CALLS] and JSON in a code fence.
 
     Raises:
-        AgentError: the name is none, the provider is not known or cannot be asked for this model,
-            or no key is there.
+        AgentError: the name is invalid, the provider is unknown or can't serve this model, or there
+            is no key.
 
     >>> Model("openai-chat:llama", base_url="http://127.0.0.1:8080/v1").wire.name
     'openai-chat'
@@ -196,13 +195,13 @@ class Model:
 
     @property
     def window_tokens(self) -> int | None:
-        """Its context window; None: not known."""
+        """Its context window; None: unknown."""
         return self.context_window_tokens or self.provider.dialect.window_tokens or None
 
     @property
     def output_limit_tokens(self) -> int | None:
-        """The most tokens of one answer: what its requests say, else what is known of the model;
-        None: not known (T17)."""
+        """The output limit of one answer, from its requests or else from what is known about the
+        model; None: unknown (T17)."""
         dialect = self.provider.dialect
         opening = Opening(self.id, max_tokens=self.max_output_tokens, options=self.options)
         asked = Composed(self.wire, dialect, self.form.path(self.id, True), opening)

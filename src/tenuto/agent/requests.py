@@ -22,12 +22,12 @@ class Setup:
 
     Attributes:
         models: whom to ask, the first one first; the others where it fails (P4).
-        system: what the model is told before all else.
+        system: the system prompt.
         tools: the tools as the model is told of them.
         hints: what a cut call of a tool is answered with, by the tool's name.
         limits: how far a turn may go.
         stream: whether answers come as streams.
-        now: a steady clock, in seconds.
+        now: a monotonic clock, in seconds.
     """
 
     models: Sequence[Model]

@@ -20,24 +20,23 @@ class RunResult:
     """How a turn of an agent ended (P1).
 
     Attributes:
-        text: what the model said last, in the turn's final step; what was received, where that was
-            cut and could not be finished.
-        status: a `Status`, which is equal to its word: "complete", "partial" or "failed".
-        reason: one word why: "completed"; one of a turn's (`tool_call_truncated`, `empty_output`,
-            `provider_error`, …); or one of the loop's own: `step_limit`, `token_limit`,
-            `time_limit`, `repeated_call`, `cancelled`.
-        stop: why the last response ended, None where there was none.
-        usage: the tokens of all steps and attempts together, as far as they were told.
+        text: the text of the turn's last step; what arrived, if it was cut and could not be
+            finished.
+        status: a `Status`, which equals "complete", "partial" or "failed".
+        reason: why the turn ended, in one word: "completed", the reason of an answer
+            (`tool_call_truncated`, `empty_output`, `provider_error`, …), or a reason of the loop:
+            `step_limit`, `token_limit`, `time_limit`, `repeated_call`, `cancelled`.
+        stop: why the last response ended; None without a response.
+        usage: the tokens of all steps and attempts together, as far as the provider reported them.
         steps: requests of the loop, each of which may have taken several attempts.
-        reports: how each of them was finished, in order.
-        rows: what was added to the conversation, in order.
-        fault: the error of the last attempt, with the provider's own words; None where none was.
-        refusal: the words by which the model or its provider declined, where these are no answer
-            (OpenAI's refusal, Anthropic's explanation, what Gemini says beside a filter's stop);
-            "" where there were none.
-        quota: what the last answer's headers tell of the provider's quota (`x-ratelimit-…`,
-            `anthropic-ratelimit-…` and the like), by their names in lower case; empty where the
-            provider tells nothing.
+        reports: how each step was finished, in order.
+        rows: the rows added to the conversation, in order.
+        fault: the error of the last attempt, in the provider's own words; None if there was none.
+        refusal: the words with which the model or its provider declined, if they are not part of
+            the answer (OpenAI's refusal, Anthropic's explanation, Gemini's message with a filter's
+            stop); "" if there were none.
+        quota: the rate-limit headers of the last answer (`x-ratelimit-…`, `anthropic-ratelimit-…`
+            and the like), by lower-case name; empty if there were none.
 
     >>> RunResult("Done.", Status.COMPLETE, "completed", None, Usage(5, 2), 1, (), ()).ok
     True
@@ -57,12 +56,12 @@ class RunResult:
 
     @property
     def ok(self) -> bool:
-        """Whether the turn is whole."""
+        """Whether the turn is complete."""
         return self.status == Status.COMPLETE
 
     @property
     def report(self) -> Report | None:
-        """How the last step was finished, None where there was none."""
+        """How the last step was finished; None if there was none."""
         return self.reports[-1] if self.reports else None
 
     @property
@@ -72,11 +71,11 @@ class RunResult:
 
     @property
     def advice(self) -> str:
-        """One sentence on what can be done, "" where nothing is."""
+        """One sentence on what may help; "" if nothing is needed."""
         return advice_on(self.reason, self.fault.kind if self.fault is not None else None)
 
     def as_dict(self) -> dict[str, Any]:
-        """The result as plain values, ready for JSON; without the rows."""
+        """Return the result as plain values for JSON, without the rows."""
         return {
             "text": self.text,
             "status": str(self.status),

@@ -162,22 +162,22 @@ class Kept(Transcript):
 
 
 class Session:
-    """A conversation that is kept in a file (JSON Lines), whatever becomes of the program.
+    """A conversation that is stored in a JSON Lines file, so that it survives a crash.
 
-    What was broken off is repaired when the file is opened: calls without results get ones that say
-    whether the call may have run, and a line that was only half written is put aside. One process
-    has a session at a time.
+    Opening the file repairs what a crash left behind: calls without results get results that say
+    whether the call may have run, and a half-written line is moved aside. Only one process can use
+    a session at a time.
 
     Args:
-        path: the file; it is made where it does not exist. Only its owner may read it.
+        path: the file, which is created if it doesn't exist. Only its owner can read it.
 
     Attributes:
         path: the file.
         transcript: the conversation.
-        notes: what a person should know of how the session ended before, a sentence each.
+        notes: sentences for a person about how the session ended before.
 
     Raises:
-        AgentError: the file cannot be opened, is in use, or is no session; it is not changed then.
+        AgentError: the file can't be opened, is in use, or is not a session. It is not changed.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -206,11 +206,11 @@ class Session:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The conversation so far, with what stands in for what was broken off."""
+        """The conversation so far, including what replaces what a crash cut off."""
         return tuple(self.transcript)
 
     def close(self) -> None:
-        """Close the file, so that another may go on with the session."""
+        """Close the file, so that another process can continue the session."""
         self._file.close()
 
     def __enter__(self) -> Session:

@@ -42,17 +42,17 @@ def demo(
     fast: Switch = False,
     no_model: Annotated[bool, Parameter(name="--no-model", negative="")] = False,
 ) -> int:
-    """Show cut answers of a real model and faults of a simulator, without and with Tenuto.
+    """Show what Tenuto does about cut answers of a real model, and about simulated faults.
 
-    A small model runs on this machine and nothing leaves it, except with --live. The exit code is
-    0 if Tenuto recovered every answer or reported truthfully that it is incomplete.
+    A small model runs on this machine, and nothing leaves it unless you use --live. The exit code
+    is 0 if Tenuto recovered every answer, or reported truthfully that it is incomplete.
 
     Args:
-        live: use the service of OPENAI_API_KEY and OPENAI_BASE_URL instead of the small model.
-        model: the model of that service; needs --live.
+        live: use the provider in OPENAI_API_KEY and OPENAI_BASE_URL instead of the small model.
+        model: the model to use with --live.
         json: print one JSON object at the end, and nothing else.
-        fast: ask one question, and play each fault in one mode.
-        no_model: skip the model, and only play the simulator's faults.
+        fast: ask one question, and play each fault once.
+        no_model: skip the model, and only play the simulated faults.
     """
     _check(live=live, model=model, no_model=no_model)
     show = View(quiet=json)
@@ -77,7 +77,7 @@ def _check(*, live: bool, model: str | None, no_model: bool) -> None:
     if live and no_model:
         raise CommandError("--live and --no-model cannot be used together", 2)
     if model is not None and not live:
-        raise CommandError("--model needs --live: it names a model of the real service", 2)
+        raise CommandError("--model needs --live: it names a model of that provider", 2)
     if live and not os.environ.get("OPENAI_API_KEY"):
         raise CommandError("--live needs an API key in the variable OPENAI_API_KEY", 2)
     try:
@@ -134,9 +134,9 @@ def _play_faults(show: View, *, fast: bool) -> list[FaultRow]:
 def agent(*, wire: str = "openai-chat", json: JsonFlag = False) -> int:
     """Show an agent that writes and edits a small project while every third answer is broken.
 
-    A simulated model on this machine calls the agent's file tools in two turns; its answers are
-    cut, malformed, empty or dropped in turn, some of them in a row. The exit code is 0 if all files
-    and answers equal those of a run without faults and no tool ran twice.
+    A simulated model on this machine calls the agent's file tools in two turns. Its answers are
+    cut, malformed, empty or dropped, some of them in a row. The exit code is 0 if all files and
+    answers are the same as without faults, and no tool ran twice.
 
     Args:
         wire: the model's wire, such as openai-chat, anthropic-messages or gemini-generate.

@@ -23,14 +23,14 @@ EXAMPLES = (
 def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) -> int:
     """Show why each recorded answer ended.
 
-    Of a capture it is the answer to the last request. The exit code is 2 where a file cannot be
-    read, or holds no answer that a wire knows.
+    For a capture, it shows the answer to the last request. The exit code is 2 if a file cannot be
+    read, or if its format is unknown.
 
     Args:
         files: bodies (JSON) or streams (server-sent events) as they were received, or captures,
-            gzipped or not; "-" reads from standard input.
-        wire: the wire of all answers, or the provider that gave them. The default is the wire that
-            each answer looks like.
+            gzipped or not; "-" reads standard input.
+        wire: the wire of all answers, or their provider. By default, Tenuto detects the wire of
+            each answer.
         json: print one JSON object per line.
     """
     if wire is not None and named(wire)[:2] == (None, None):

@@ -48,25 +48,25 @@ def explain(
     show_content: Switch = False,
     json: JsonFlag = False,
 ) -> int:
-    """Show why each attempt of a recorded turn ended, and what Tenuto does next.
+    """Show why each attempt of a recorded turn ended, and what Tenuto did next.
 
-    Tenuto runs the recorded turn through the same machine again, and sends nothing. Of a folder it
-    shows the sums: how its turns ended, why, and what the recoveries cost.
+    Tenuto runs the recorded turn again without sending anything. For a folder, it shows the
+    totals: how turns ended, why, and what recovery cost.
 
     Args:
         files: captures (Policy(capture="folder"), TENUTO_CAPTURE), or bodies and streams as they
-            were received, gzipped or not; "-" reads from standard input. A folder stands for the
-            JSON files in it.
-        policy: a TOML file with the settings to use. The default is the settings of a capture, and
-            for anything else the settings in force here (tenuto policy).
-        show_content: print the text as well, and mark where two attempts were joined.
+            were received, gzipped or not; "-" reads standard input. A folder stands for its JSON
+            files.
+        policy: a TOML file with the settings to use. The default is the settings in the capture, or
+            for other files the settings that apply here (tenuto policy).
+        show_content: print the text too, with marks where attempts were joined.
         json: print one JSON object per line, for each file or folder that you name.
     """
     folder = next((name for name in files if _is_folder(name)), None)
     if show_content and folder is not None:
         named = printable(folder, 200)
         raise CommandError(
-            f"--show-content shows the texts of files, and {named} is a folder; name its files",
+            f"--show-content works with files, and {named} is a folder; name its files",
             BAD_FILE,
         )
     asked = _policy_of(policy) if policy is not None else None
@@ -92,7 +92,7 @@ def _is_folder(name: str) -> bool:
 def _sums(folder: str, tell: Callable[[str], Plain]) -> Plain:
     found = captures_in(folder)
     if not found:
-        raise CommandError("it is a folder without a JSON file", BAD_FILE)
+        raise CommandError("it is a folder without JSON files", BAD_FILE)
     # A program that still runs removes old captures meanwhile (capture_max_files).
     told = (one for one in told_of(found, tell) if "error" not in one or Path(one["file"]).exists())
     return summary(folder, told)
@@ -102,7 +102,7 @@ def _policy_of(file: Path) -> Policy:
     try:
         content = read_file(str(file))
     except FileNotFoundError:
-        raise PolicyError(f"{file}: there is no such file") from None
+        raise PolicyError(f"{file}: no such file") from None
     except OSError as error:
         raise PolicyError(f"{file}: cannot be read: {why_unread(str(file), error)}") from None
     return read_policy(file.name, content)

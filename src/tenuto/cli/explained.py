@@ -91,9 +91,7 @@ def _answer(answer: Answer, policy: Policy) -> Plain:
     response, wire = answer.response, answer.wire
     if not answer.known:
         known = ", ".join(WIRES.all())
-        raise NotRecorded(
-            f"it is no capture, and no body or stream of a wire that is known ({known})"
-        )
+        raise NotRecorded(f"it is not a capture, nor a body or stream of a known wire ({known})")
     facts = Facts(
         said=response.text,
         new_chars=len(response.text),
@@ -106,7 +104,7 @@ def _answer(answer: Answer, policy: Policy) -> Plain:
     _, action = step(State(), response, facts, replace(policy, decide=None), 0.0)
     if isinstance(action, Finish):
         as_it_came = facts.http_error and not facts.said.strip()
-        shown = "the error as it came" if as_it_came else _shown(action, wire, policy)
+        shown = "the error, unchanged" if as_it_came else _shown(action, wire, policy)
         fault = response.fault.kind if response.fault is not None else None
         follows = _end(action.status, action.reason, shown, fault)
     else:
@@ -126,14 +124,14 @@ def _answer(answer: Answer, policy: Policy) -> Plain:
 
 def _shown(finish: Finish, wire: Wire | None, policy: Policy) -> str:
     if finish.status == "complete" or wire is None:
-        return "the answer as it came" if finish.status == "complete" else ""
+        return "the answer, unchanged" if finish.status == "complete" else ""
     shown = wire.shown[finish.shown]
     if ends_in_error(finish, shown, policy):
         return f"an error, {shown.error or finish.reason}"
     notice = " and a line that says so" if policy.on_incomplete == "notice" else ""
     if shown.received or finish.as_received:
-        return f"the text that came with its own stop{notice}"
-    return f"the text that came with the stop {shown.native!r}{notice}"
+        return f"the text with its own stop{notice}"
+    return f"the text with the stop {shown.native!r}{notice}"
 
 
 def _edit(edit: Edit) -> Iterator[str]:
@@ -147,15 +145,15 @@ def _edit(edit: Edit) -> Iterator[str]:
         case AppendUser():
             yield "a user message with a hint follows"
         case AppendContent():
-            yield "what the model has said is sent back verbatim"
+            yield "the model's content so far is sent back verbatim"
         case AppendCalls(_, calls):
             yield f"the {len(calls)} call(s) are answered as failed"
         case SetOutputLimit(tokens):
             yield f"the output limit is {tokens} tokens"
         case LowerReasoning():
-            yield "less reasoning is asked for"
+            yield "the request asks for less reasoning"
         case DropConstraint():
-            yield "the output constraint is lifted, where there is one"
+            yield "any constraint on the output is lifted"
         case DropKeys(keys):
             yield f"left out: {', '.join(map(printable, keys))}"
         case FreeToolChoice():
@@ -333,7 +331,7 @@ class _Turn:
         same = (n for n, e in enumerate(self.capture.exchanges, 1) if e.body == data)
         number = next(same, None)
         if number is not None:
-            return f"attempt {number} as it came"
+            return f"attempt {number}, unchanged"
         stop = recognize(data, wire=self.capture.wire)[0].stop
         if self.head.status >= 400 or stop.reason.value == "error":
             return f"an error, {printable(stop.raw or stop.reason.value)}"

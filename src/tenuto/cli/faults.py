@@ -19,13 +19,13 @@ _GROUPS: Final = {"faults": "fault", "http_faults": "http", "quirks": "quirk"}
 
 
 def faults(*, wire: WireName = "openai-chat", json: JsonFlag = False) -> None:
-    """List the faults that the simulator knows, and how the bare SDK handles each.
+    """List the faults that the simulator can play, and how the SDK alone handles each.
 
-    Bare SDK: silent (a wrong answer, no exception), harmful (it returns a broken call, or raises
-    a foreign exception), raises (an exception of the SDK's own), fine.
+    The SDK alone is silent (a wrong answer, no exception), harmful (it returns a broken call, or
+    raises an exception that is not its own), raises (its own exception), or fine.
 
     Args:
-        wire: the wire on which the simulator plays the faults; most exist on every wire.
+        wire: the wire to list the faults of; most exist on every wire.
         json: print one JSON object, including the simulator's steps.
     """
     print_rows(

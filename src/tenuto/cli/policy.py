@@ -18,15 +18,15 @@ EXAMPLES = (
 
 
 def policy(*, json: JsonFlag = False) -> None:
-    """List all settings by group: the value in force here, where it comes from, the default, what
-    is allowed, what it means.
+    """List every setting: its value here, where that comes from, the default, the allowed values,
+    and the meaning.
 
-    Settings come from a preset, from [tool.tenuto] in pyproject.toml, from tenuto.toml and from the
-    environment; the later of these wins.
+    Settings come from a preset, [tool.tenuto] in pyproject.toml, tenuto.toml and the environment;
+    each of these overrides those before it.
 
     Args:
-        json: print one JSON object, with a key for each setting; its `exceptions` are its values
-            for single providers and models.
+        json: print one JSON object, with a key for each setting. Values for single providers and
+            models are under `exceptions`.
     """
     told = described(load_settings())
     columns = ("group", "value", "from", "default", "allowed", "variable", "meaning")

@@ -113,7 +113,9 @@ def read_file(name: str) -> bytes:
             raise IsADirectoryError(21, "Is a directory")
         if not stat.S_ISREG(mode):
             if not name.startswith(_PIPES_OF_A_SHELL):
-                raise OSError(0, "it is a pipe or a device and no file; - reads standard input")
+                raise OSError(
+                    0, "it is a pipe or a device, not a file; use - to read standard input"
+                )
             os.set_blocking(file, True)
         return _bounded(opened)
 
@@ -121,7 +123,7 @@ def read_file(name: str) -> bytes:
 def _bounded(file: IO[bytes]) -> bytes:
     content = file.read(READ_MAX_BYTES + 1)
     if len(content) > READ_MAX_BYTES:
-        raise OSError(0, f"it holds more than {READ_MAX_BYTES} bytes")
+        raise OSError(0, f"it has more than {READ_MAX_BYTES} bytes")
     return content
 
 

@@ -25,12 +25,12 @@ EXAMPLES = (
 
 
 def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
-    """List the known providers: their wires, and the beginnings of their base URLs.
+    """List the known providers, with their wires and base URLs.
 
     Args:
-        url: show only the provider behind this URL. A base URL may show several rows, one for each
-            API that it serves; the URL of a request shows one.
-        json: print one JSON object: all columns of the providers, by name, and the models.
+        url: show only the provider at this URL. A base URL may show several rows, one for each API
+            that it serves; the URL of a request shows one.
+        json: print one JSON object with all columns of the providers, and the models.
     """
     rows = list(ROWS.all().values()) if url is None else behind(_checked(url))
     models = [model._asdict() | {"name": model.name.pattern} for model in MODELS]

@@ -55,25 +55,25 @@ def run(
 ) -> int:
     """Run an agent: call a model and run its tool calls until the turn is complete.
 
-    The answer streams to standard output; tools and recoveries go to standard error. Ctrl-C
-    ends the turn and not the session. The exit code is 0 for a complete turn, 3 for a partial one,
-    and 1 for one that failed.
+    The answer streams to standard output; tools and recoveries go to standard error. Ctrl-C ends
+    the turn, but not the session. The exit code is 0 for a complete turn, 3 for a partial one, and
+    1 for a failed one.
 
     Args:
-        prompt: the message to the model; "-" reads it from standard input. Without it, each line of
-            standard input is a turn of one conversation.
-        model: provider:model, or a wire's name in place of the provider. If you give
-            several, a later one is used where those before it fail.
-        tools: "files": the model may read, write and search the text files below --root.
-        root: the folder of the file tools; by default the current one.
-        session: a name, or a file (with a / or ending in .jsonl), to save the conversation
-            in and to resume it from.
+        prompt: the message to the model; "-" reads it from standard input. Without a prompt, each
+            line of standard input is a turn of one conversation.
+        model: provider:model, with a wire's name in place of an unknown provider. Repeat the option
+            to name models to fall back on.
+        tools: "files" lets the model read, write and search the text files below --root.
+        root: the folder for the file tools; the current folder by default.
+        session: a name, or a file (with a / or ending in .jsonl), to save the conversation to and
+            resume it from.
         system: the system prompt.
-        base_url: the base URL of the model, if it is not its provider's.
-        key_variable: the environment variable that holds the key for --base-url.
-        max_steps: the most model calls in one turn.
+        base_url: the base URL, if it is not the provider's own.
+        key_variable: the environment variable with the key for --base-url.
+        max_steps: the highest number of model calls in a turn.
         max_tokens: the output limit of each request, in tokens.
-        json: print each event as one JSON object per line, and the result as the last one.
+        json: print each event as one JSON object per line, and the result last.
     """
     if root is not None and tools != "files":
         raise CommandError("--root needs --tools files: it is the folder of the file tools", 2)
@@ -96,10 +96,10 @@ def run(
 
 def _model(name: str, base_url: str, key_variable: str, limit: int | None, of: int) -> Model:
     if base_url and of > 1:
-        raise CommandError("--base-url works with one --model, and several are given", 2)
+        raise CommandError("--base-url works with a single --model", 2)
     if key_variable and not base_url:
         raise CommandError(
-            "--key-variable needs --base-url: known providers have a variable of their own", 2
+            "--key-variable needs --base-url: known providers have their own variable", 2
         )
     key = os.environ.get(key_variable, "")
     if key_variable and not key:
@@ -142,7 +142,7 @@ def session_path(given: str) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise CommandError(f"{folder} cannot be made: {reason_of(error)}") from None
+        raise CommandError(f"cannot create {folder}: {reason_of(error)}") from None
     return folder / f"{given}.jsonl"
 
 

@@ -38,7 +38,7 @@ Choose a fault by the model name, for example "sim/length_twice", or by a header
   x-sim-script: length,drop,normal    steps, one for each request of a conversation
 "sim-model:length_twice" chooses the same fault. On every wire the simulator rejects unknown faults.
 A model's name also decides whether it takes a prefill: "claude-sonnet-4-5/sim/length_twice".
-A program meets its fault again each time it runs; POST {root}/sim/reset clears all conversations.
+Your program meets its fault each time it runs. POST {root}/sim/reset clears all conversations.
 `tenuto faults` lists the faults, and GET {root}/sim/faults does so as JSON."""
 
 
@@ -50,19 +50,19 @@ def sim(
     prefill: Prefill = "restart",
     json: JsonFlag = False,
 ) -> None:
-    """Run a simulated provider that fails on command, until Ctrl-C.
+    """Run a simulated provider that fails on command.
 
-    A finished conversation starts over when its first request comes again, so a program meets its
-    fault each time it runs. For 30 seconds after an error or a break the same request counts as a
-    retry. `POST /sim/reset` clears all conversations at once.
+    A finished conversation starts over when its first request arrives again, so your program meets
+    the same fault each time you run it. For 30 seconds after an error or a broken connection, the
+    same request counts as a retry. `POST /sim/reset` clears all conversations. Stop it with Ctrl-C.
 
     Args:
-        port: the port to listen on; 0: any free port.
+        port: the port to listen on; 0 chooses a free one.
         host: the address to listen on.
         gzip: compress answers for clients that accept it.
         prefill: what the model does with a trailing assistant message: restart its answer, continue
-            it, or reject the request. On Anthropic Messages it never restarts: all but "continue"
-            reject, unless the model's name says otherwise.
+            it, or reject the request. On Anthropic Messages, "restart" rejects the request too,
+            unless the model's name says otherwise.
         json: print the address as one JSON object on one line.
     """
 

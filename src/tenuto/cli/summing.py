@@ -78,7 +78,7 @@ def _is_half(one: Plain) -> str:
     another one. By itself such a file is an answer that was dropped. In a folder of captures it is
     more likely one that a program did not finish writing."""
     dropped = one["wire"] is None and one["attempts"][-1]["outcome"] == "dropped"
-    return "it is a part of a document, not a whole one" if dropped else ""
+    return "it is only a part of a document" if dropped else ""
 
 
 def _end(following: Plain) -> str:
@@ -107,10 +107,10 @@ def print_summary(told: Plain) -> None:
 def _lines(told: Plain) -> Iterator[str]:
     recovered = f"{told['recovered']:,} complete after more than one attempt"
     yield f"{printable(told['folder'], 200)}: turns: {told['turns']:,}, {recovered}"
-    yield f"  attempts: {told['attempts']:,}, of which {told['counted']:,} tell their usage"
+    yield f"  attempts: {told['attempts']:,}, of which {told['counted']:,} have usage"
     yield (
         f"  output tokens: {told['output_tokens']:,}, of which "
         f"{told['recovery_output_tokens']:,} after the first attempt of a turn"
     )
     if told["unread"]:
-        yield f"  files that could not be read, and are not counted: {len(told['unread']):,}"
+        yield f"  files that could not be read and are not counted: {len(told['unread']):,}"

@@ -44,23 +44,24 @@ def tail(
     no_follow: Switch = False,
     json: JsonFlag = False,
 ) -> int:
-    """Show the turns of running programs as they end, from the files of their events.
+    """Show the turns of running programs as they end.
 
-    Each turn is one line, with a line above it for each recovery and each fault. Ctrl-C ends it.
+    It reads the event files that the programs write. Each turn is one line, with a line above it
+    for each recovery and each fault. Press Ctrl-C to stop.
 
     Args:
         file: the folder that TENUTO_EVENTS names, or the file that a program writes with
-            tenuto.telemetry.EventFile. It may come later.
-        last: turns to show of those that have ended before; 0 shows none.
+            tenuto.telemetry.EventFile. It need not exist yet.
+        last: how many of the turns that have already ended to show; 0 shows none.
         every: show every event with all its fields.
-        no_follow: end at the end of the file or files.
-        json: print the events as JSON, one on each line.
+        no_follow: stop at the end of the files instead of waiting for more.
+        json: print the events as JSON, one per line.
     """
     if last < 0:
         raise CommandError(f"--last is {last}, but it must be 0 or more", BAD_FILE)
     if str(file) == "-":
-        raise CommandError("tail follows a file; it does not read standard input", BAD_FILE)
-    if not no_follow and not (any(file.glob("*.jsonl")) if file.is_dir() else file.exists()):
+        raise CommandError("tail follows a file and cannot read standard input", BAD_FILE)
+    if not no_follow and not _is_there(file):
         print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
     unread = 0
     for line in _from_the_last(_read(file, follow=not no_follow), last):
@@ -68,13 +69,20 @@ def tail(
         if told is None:
             unread += 1
             if unread == 1 and not no_follow:  # its end may never come
-                print(f"tenuto: {file}: a line holds no event", file=sys.stderr)
+                print(f"tenuto: {file}: a line is not an event", file=sys.stderr)
         elif told:
             print(told, flush=True)
     if unread:
-        found = "1 line holds" if unread == 1 else f"{unread} lines hold"
-        raise CommandError(f"{file}: {found} no event", BAD_FILE)
+        found = "1 line is" if unread == 1 else f"{unread} lines are"
+        raise CommandError(f"{file}: {found} not an event", BAD_FILE)
     return 0
+
+
+def _is_there(file: Path) -> bool:
+    """Whether there is anything to read yet. Whoever reads it tells what is wrong with its name."""
+    with contextlib.suppress(OSError):
+        return any(file.glob("*.jsonl")) if file.is_dir() else file.exists()
+    return True
 
 
 def _read(file: Path, *, follow: bool) -> Iterator[str | None]:
@@ -82,7 +90,8 @@ def _read(file: Path, *, follow: bool) -> Iterator[str | None]:
     try:
         yield from lines_of(file, follow=follow)
     except OSError as error:
-        raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+        one = error.filename or str(file)
+        raise CommandError(f"{one}: {why_unread(one, error)}", BAD_FILE) from None
 
 
 def _from_the_last(found: Iterable[str | None], last: int) -> Iterator[str]:
@@ -174,8 +183,8 @@ def _words(event: Event, *, every: bool) -> str:
     told = words(event) if words and not every else _fields(event)  # pyright: ignore[reportArgumentType]
     when = datetime.fromtimestamp(event.time).astimezone()
     who = " ".join(printable(part) for part in (event.provider, event.model) if part)
-    # The end of an id is what turns of a process differ in.
-    return visible(f"{when:%H:%M:%S} {event.turn[-8:]} {who}  {told}".replace("\n", "\\n"))
+    # An id ends in the number of the turn in its process, behind what processes differ in.
+    return visible(f"{when:%H:%M:%S} {event.turn[-12:]} {who}  {told}".replace("\n", "\\n"))
 
 
 def _fields(event: Event) -> str:

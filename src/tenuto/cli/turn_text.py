@@ -14,7 +14,7 @@ NEAR_S = 5.0
 """A capture says when its turn began; its events say the same within so many seconds."""
 
 MOST_READ = 200
-"""So many captures that began at that time are looked into."""
+"""How many captures that began at that time are read."""
 
 _STAMP = re.compile(r"(\d{8}T\d{6}\.\d{6})Z-.*\.json")
 

@@ -6,6 +6,7 @@ import contextlib
 import ipaddress
 import os
 import socket
+import sys
 import threading
 import webbrowser
 from functools import partial
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     import uvicorn
 
 EXAMPLES = (
-    "tenuto watch events.jsonl",
-    "tenuto watch --open events/",
-    "tenuto watch --captures turns/ --show-content events.jsonl",
-    "tenuto watch --host 0.0.0.0 --port 8080 --token-env WATCH_TOKEN events/",
+    "tenuto watch events",
+    "tenuto watch --open events.jsonl",
+    "tenuto watch --captures turns --show-content events",
+    "tenuto watch --host 0.0.0.0 --port 8080 --token-env WATCH_TOKEN events",
 )
 
 
@@ -46,30 +47,31 @@ def watch(
     show_content: Switch = False,
     json: JsonFlag = False,
 ) -> int:
-    """Show the turns of running programs on a page, from the files of their events.
+    """Show the turns of running programs in the browser.
 
-    The page lists the latest turns with their attempts, counts, and why attempts stopped. It is
-    served until Ctrl-C.
+    It reads the event files that the programs write, and serves a page with the latest turns,
+    their attempts, totals, and why attempts stopped. Press Ctrl-C to stop.
 
     Args:
-        file: an event file that a program writes with tenuto.telemetry.EventFile, which may come
-            later, or a folder of event files (*.jsonl).
-        host: the address to listen on. Elsewhere than on this machine a token is needed.
-        port: the port to listen on; 0: any free port.
-        token_env: the environment variable with the token that readers must have.
+        file: the folder that TENUTO_EVENTS names, or the file that a program writes with
+            tenuto.telemetry.EventFile. It may come later.
+        host: the address to listen on. Any address but loopback needs a token.
+        port: the port to listen on; 0 chooses a free one.
+        token_env: the environment variable with the token that readers need.
         open: open the page in the browser.
-        captures: a folder of captures (Policy(capture="folder")), for the text of turns.
-        show_content: show the text of turns, with marks where two attempts were joined.
+        captures: a folder of captures (TENUTO_CAPTURE), to show the text of turns.
+        show_content: show the text of turns, with marks where attempts were joined.
         json: print the address as one JSON object on one line.
     """
     _check_file(file)
     if show_content != (captures is not None):
-        raise CommandError("--captures and --show-content go together: give both", BAD_FILE)
+        raise CommandError("--captures and --show-content only work together", BAD_FILE)
     if captures is not None and not captures.is_dir():
-        raise CommandError(f"--captures: {captures} is no folder", BAD_FILE)
+        raise CommandError(f"--captures: {captures} is not a folder", BAD_FILE)
     token = _token(token_env)
     if token is None and not _is_loopback(host):
-        raise CommandError(f"on {host} readers need a token: give --token-env", BAD_FILE)
+        where = host or "all addresses"
+        raise CommandError(f"on {where}, readers need a token: use --token-env", BAD_FILE)
     board = Board()
     app = _app(board, host, token, captures)
     server = _server(app)
@@ -79,7 +81,7 @@ def watch(
             print_json({"url": url}, indent=None)
         else:
             of = f"; add ?token= and the value of {token_env}" if token is not None else ""
-            print(f"Watching {printable(str(file), 200)} at {url} (Ctrl-C ends it{of})", flush=True)
+            print(f"Watching {printable(str(file), 200)} at {url} (Ctrl-C to stop{of})", flush=True)
         if open:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         server.run(sockets=[listener])
@@ -88,21 +90,22 @@ def watch(
 
 def _check_file(file: Path) -> None:
     if str(file) == "-":
-        raise CommandError("watch follows files; it does not read standard input", BAD_FILE)
-    if file.is_dir():
-        return
-    if not file.parent.is_dir():
-        raise CommandError(f"{file}: there is no folder {file.parent}", BAD_FILE)
-    if not file.exists() and (file.suffix == "" or str(file).startswith("-")):
-        why = why_unread(str(file), FileNotFoundError(2, "No such file or directory"))
-        raise CommandError(f"{file}: {why}", BAD_FILE)
-    if file.exists():
-        if not file.is_file():
-            raise CommandError(f"{file}: it is a pipe or a device and no file", BAD_FILE)
-        try:
+        raise CommandError("watch follows files and cannot read standard input", BAD_FILE)
+    try:
+        if file.is_dir():
+            return
+        if file.exists():
+            if not file.is_file():
+                raise CommandError(f"{file}: it is a pipe or a device, not a file", BAD_FILE)
             file.open("rb").close()
-        except OSError as error:
-            raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+            return
+        if not file.parent.is_dir():
+            raise CommandError(f"{file}: the folder {file.parent} does not exist", BAD_FILE)
+        if str(file).startswith("-"):
+            raise FileNotFoundError(2, "No such file or directory")
+    except OSError as error:
+        raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
+    print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
 
 
 def _token(name: str | None) -> str | None:
@@ -134,7 +137,8 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        raise CommandError(f"cannot listen on {host} port {port}: {reason_of(error)}") from None
+        reason = reason_of(error).partition(" (while")[0]  # Python adds the address once more
+        raise CommandError(f"cannot listen on {host} port {port}: {reason}") from None
 
 
 def _url(host: str, port: int) -> str:

@@ -82,7 +82,7 @@ def _refuse_replaced(part: Any) -> None:
         if not _is_the_sdks(vars(part)[name]):
             raise UnsupportedClient(
                 f"cannot wrap a client of cohere whose {name} was replaced; "
-                "wrap the client first, and replace it then"
+                "wrap the client first, then replace the method"
             )
 
 

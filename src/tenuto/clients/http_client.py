@@ -59,28 +59,29 @@ def http_client(
     on_event: OnEvent | None = None,
     **options: Any,
 ) -> Any:
-    """A client of httpx2 or httpx that finishes the turns that are asked for through it.
+    """Return a client of httpx2 or httpx that finishes the turns sent through it.
 
-    For frameworks and SDKs that take an HTTP client. It is an instance of the library's `Client`,
-    used and closed as any other; what asks no model for a turn passes through untouched.
+    Pass it to frameworks and SDKs that accept an HTTP client. It is an instance of the library's
+    `Client`, and you use and close it like any other. Requests that aren't turns of a model pass
+    through untouched.
 
     Args:
-        library: "httpx2" or "httpx", whichever the taker stands on. The openai SDK takes both,
-            Cohere's only "httpx". An SDK that does not take it is told so with its first request,
-            by an `UnsupportedClient`.
-        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
+        library: "httpx2" or "httpx", whichever the framework or SDK is built on. The openai SDK
+            accepts both, Cohere's only "httpx". With the wrong one, the first request raises
+            `UnsupportedClient`.
+        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the
             defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn.
-        options: go to the library's own constructor. Where it is not given, `timeout` is 600 s with
-            5 s to connect, `limits` are 1,000 connections with 100 kept alive, and
-            `follow_redirects` is True, as in the clients that the
-            [SDKs](https://github.com/openai/openai-python#configuring-the-http-client) make. A
-            redirect to another host is never followed but given back as the response that it is:
-            the library would send keys such as `api-key` along.
+        options: passed to the library's own constructor. By default, `timeout` is 600 s with 5 s to
+            connect, `limits` are 1,000 connections with 100 kept alive, and `follow_redirects` is
+            True, as in the clients of the
+            [SDKs](https://github.com/openai/openai-python#configuring-the-http-client). A redirect
+            to another host is never followed but returned, because the library would send keys such
+            as `api-key` along.
 
     Raises:
         UnsupportedClient: the library is neither of the two, or is not installed.
-        PolicyError: `policy` or `on_event` is of the wrong type, or a setting outside the program
+        PolicyError: `policy` or `on_event` has the wrong type, or a setting in a file or variable
             is not allowed or needs a package that is not installed.
 
     >>> import httpx
@@ -114,13 +115,13 @@ def async_http_client(
     on_event: OnEvent | None = None,
     **options: Any,
 ) -> Any:
-    """The same as `http_client`, with the library's `AsyncClient`.
+    """Return an async client of httpx2 or httpx that finishes the turns sent through it.
 
     Args:
-        library: "httpx2" or "httpx", whichever the taker stands on.
+        library: "httpx2" or "httpx", whichever the framework or SDK is built on.
         policy: the limits; None: as for `http_client`.
         on_event: called with each `Event` of each turn, from the task that runs the turn.
-        options: go to the library's own constructor; unset ones as for `http_client` (timeouts in
+        options: passed to the library's own constructor; defaults as for `http_client` (timeouts in
             seconds).
 
     Raises:
@@ -168,8 +169,8 @@ def _of_its_library(base: Any, library: str) -> Any:
         if kind.__name__ == "UseClientDefault" and taker != library:
             maker = "async_http_client" if base.__name__ == "AsyncClient" else "http_client"
             raise UnsupportedClient(
-                f"an SDK that stands on {taker} was given a client of {library}; "
-                f"give it tenuto.{maker}({taker!r})"
+                f"this SDK is built on {taker} and cannot use a client of {library}; "
+                f"pass it tenuto.{maker}({taker!r})"
             )
         return base.build_request(self, *args, **options)
 

@@ -44,7 +44,7 @@ def recovering(client: Any, engine: Engine) -> Any:
     original = getattr(client, "_tenuto_original", client)
     library = library_of(original)
     if library is None:
-        raise TypeError(f"{type(client).__name__} is no client of {' or '.join(LIBRARIES)}")
+        raise TypeError(f"{type(client).__name__} is not a client of {' or '.join(LIBRARIES)}")
     wrapped = copy.copy(original)
     cls: Any = type(original)
     wrapped.__class__ = _subclass(cls)

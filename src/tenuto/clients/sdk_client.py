@@ -72,7 +72,7 @@ def recovering(client: Any, engine: Engine) -> Any:
     if replaced := next(_replaced(client, client), ""):
         raise UnsupportedClient(
             f"cannot wrap a client whose {replaced} was replaced; "
-            "wrap the client first, and replace it then"
+            "wrap the client first, then replace the method"
         )
     wrapped = copy.copy(client)
     wrapped.__class__ = signing(client)

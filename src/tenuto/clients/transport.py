@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tenuto.clients.http_client import MAX_CONNECTIONS, MAX_KEEPALIVE_CONNECTIONS
 from tenuto.clients.httpx_client import HANDLED, sending, sending_async
-from tenuto.clients.libraries import LIBRARIES, library_of_request
+from tenuto.clients.libraries import LIBRARIES, library_of_class, library_of_request
 from tenuto.clients.wrap import engine
 from tenuto.core.errors import UnsupportedClient
 from tenuto.core.event import OnEvent
@@ -65,9 +65,13 @@ class _Below:
         if self._is_given:
             if not hasattr(self.transport, self._method):
                 raise UnsupportedClient(
-                    f"{type(self.transport).__qualname__} has no {self._method}; "
-                    f"give tenuto.{self._name} a transport that has"
+                    f"{type(self.transport).__qualname__} has no method {self._method}; "
+                    f"pass tenuto.{self._name} a transport that has it"
                 )
+            cls: Any = type(self.transport)
+            own = library_of_class(cls, ("HTTPTransport", "AsyncHTTPTransport"))
+            if own is not None and library_of_request(request) not in (own, None):
+                raise _of_another_library(own, request)
             return self.transport
         library = library_of_request(request)
         with self._lock:
@@ -78,18 +82,38 @@ class _Below:
                 )
                 self._library, self.transport = library, getattr(library, self._name)(limits=limits)
         if library is None or library is not self._library:
-            asked = type(request).__module__.partition(".")[0]
-            name = self._library.__name__ if self._library else " or ".join(LIBRARIES)
-            raise UnsupportedClient(
-                f"a transport of {name} was given to a client of {asked}; make one for each client"
-            )
+            raise _of_another_library(self._library, request)
         return self.transport
+
+
+def _of_another_library(library: Any, request: Any) -> UnsupportedClient:
+    asked = type(request).__module__.partition(".")[0]
+    name = library.__name__ if library else " or ".join(LIBRARIES)
+    return UnsupportedClient(
+        f"this transport is for {name}, and the client is of {asked}; create one for each client"
+    )
+
+
+def _sends(given: Any, *methods: str) -> Any:
+    """What is below one of ours; for one of ours what is below it: wrapping twice is wrapping once.
+
+    Raises:
+        UnsupportedClient: it is no transport. The SDKs would take what a request raises for a
+            failure of the connection, and try again."""
+    below = getattr(given, "_given", given)
+    if below is None or (not isinstance(below, type) and any(hasattr(below, m) for m in methods)):
+        return below
+    found = (
+        f"the class {below.__qualname__}" if isinstance(below, type) else type(below).__qualname__
+    )
+    raise UnsupportedClient(
+        f"transport is {found}, but it must be an object with {' or '.join(methods)}, or none; "
+        "a policy is given as policy=, a proxy as httpx.HTTPTransport(proxy=…)"
+    )
 
 
 class AsyncHTTPTransport(_Async):
     """A transport for an async client of httpx or httpx2 that finishes the turns sent through it.
-
-    The same as `HTTPTransport`, for `AsyncClient(transport=…)` and its `mounts`.
 
     Args:
         transport: sends each attempt; None: the library's own `AsyncHTTPTransport`, as for
@@ -105,6 +129,8 @@ class AsyncHTTPTransport(_Async):
     >>> client = httpx.AsyncClient(transport=AsyncHTTPTransport(), timeout=600)
     """
 
+    _METHODS: tuple[str, ...] = ("handle_async_request",)
+
     def __init__(
         self,
         transport: httpx.AsyncBaseTransport | httpx2.AsyncBaseTransport | None = None,
@@ -112,8 +138,7 @@ class AsyncHTTPTransport(_Async):
         policy: Policy | None = None,
         on_event: OnEvent | None = None,
     ) -> None:
-        # Of one of ours what is below it: wrapping twice is wrapping once.
-        self._given: Any = getattr(transport, "_given", transport)
+        self._given: Any = _sends(transport, *self._METHODS)
         self._tenuto_engine = engine(policy, on_event)
         self._below_async = _Below(self._given, "AsyncHTTPTransport", "handle_async_request")
 
@@ -129,7 +154,7 @@ class AsyncHTTPTransport(_Async):
     _finish_async = sending_async(_once_async)
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Return the response to a request of the library, as its own transports do."""
+        """Handle a request, as the library's own transports do."""
         send = self._once_async if HANDLED in request.extensions else self._finish_async
         return await send(request, stream=True)
 
@@ -155,37 +180,44 @@ class AsyncHTTPTransport(_Async):
 class HTTPTransport(AsyncHTTPTransport, _Sync):
     """A transport for a client of httpx or httpx2 that finishes the turns sent through it.
 
-    For programs and frameworks that build the HTTP client themselves: `Client(transport=…)`, one of
-    its `mounts`, or a dictionary of keywords. It serves sync and async clients of either library.
-    Requests that ask no model for a turn pass through untouched.
+    Use it with frameworks that build the HTTP client themselves: as `Client(transport=…)`, in
+    `mounts`, or in a dictionary of keyword arguments. It serves sync and async clients of either
+    library. Requests that aren't turns of a model pass through untouched.
 
-    Hooks, cookies, redirects and authentication stay with the client, above the turn: they see one
-    request and one response, whatever number of attempts the turn took. Each attempt is sent with
-    the headers of that request. A request whose signature covers its body is left alone, since
-    nobody could sign the next one: wrap the SDK's client for that (`wrap`). A client that recovers
-    by itself does not need this transport; given one, it finishes the turns and the transport hands
-    them on.
+    The client's hooks, cookies, redirects and authentication see one request and one response per
+    turn, however many attempts it took. Each attempt has the headers of that request. If a
+    signature covers the request's body, Tenuto leaves the turn alone, because it can't sign another
+    request: wrap the SDK's client instead (`wrap`). A client that Tenuto has wrapped already
+    doesn't need this transport.
 
     Args:
         transport: sends each attempt; None: the library's own `HTTPTransport` (for an async client
-            its `AsyncHTTPTransport`) with 1,000 connections, 100 of them kept alive. Pass one of
-            yours for certificates, a proxy or HTTP/2: httpx reads neither `verify` and `proxy` nor
-            the proxies of the environment for a client that was given a transport.
+            its `AsyncHTTPTransport`) with 1,000 connections, 100 of them kept alive. Pass your own
+            to set certificates, a proxy or HTTP/2: on a client with a transport, httpx ignores
+            `verify`, `proxy` and the environment's proxies.
         policy: the limits; None: as for `http_client`.
         on_event: called with each `Event` of each turn, from the thread or task that runs the turn.
 
     Raises:
         PolicyError: as for `http_client`.
-        UnsupportedClient: with a request: the client is of neither library; or one transport was
-            given to clients of both; or `transport` does not serve this kind of client.
+        UnsupportedClient: `transport` is not a transport; or on a request, if the client is of
+            neither library, if clients of both libraries share the transport, or if `transport`
+            doesn't serve this kind of client.
 
-    A client waits 5 s for a model unless it is given a `timeout` (in seconds):
+    Some SDKs (anthropic, and openai before 3) take any exception of a transport for a failed
+    connection. With them, a wrong `x-tenuto` header ends, after the SDK's retries, in an
+    `APIConnectionError` whose `__cause__` is the `PolicyError`; nothing is sent. `wrap` and
+    `http_client` raise the `PolicyError` itself.
+
+    Set the client's `timeout` (in seconds), which is 5 s by default:
 
     >>> import httpx
     >>> client = httpx.Client(transport=HTTPTransport(), timeout=600)
     >>> mounts = {"https://api.openai.com": HTTPTransport()}
     >>> client = httpx.Client(mounts=mounts, timeout=600)
     """
+
+    _METHODS = ("handle_request", "handle_async_request")
 
     def __init__(
         self,
@@ -212,7 +244,7 @@ class HTTPTransport(AsyncHTTPTransport, _Sync):
     _finish = sending(_once)
 
     def handle_request(self, request: Any) -> Any:
-        """Return the response to a request of the library, as its own transports do."""
+        """Handle a request, as the library's own transports do."""
         send = self._once if HANDLED in request.extensions else self._finish
         return send(request, stream=True)
 

@@ -54,8 +54,8 @@ def warn_of_missing_client() -> None:
     _process.warned = True
     made, missing = _process.made.index(True), _process.made.index(False)
     log.warning(
-        "%s takes one HTTP client for sync and one for async calls, and only %s was made. "
-        "Tenuto does not see its %s calls; to have them finished too, give its model %s=%s",
+        "%s takes one HTTP client for sync and one for async calls, and only %s was created. "
+        "Tenuto does not see its %s calls; to finish them too, pass its model %s=%s",
         taker,
         _MAKERS[made],
         _WAYS[missing],

@@ -92,31 +92,29 @@ KINDS: tuple[Kind, ...] = (
 def wrap(
     client: Client, *, policy: Policy | None = None, on_event: OnEvent | None = None
 ) -> Client:
-    """A client like this one, an instance of the same class, that finishes its turns.
+    """Return a client like this one, an instance of the same class, that finishes its turns.
 
-    It is used exactly as before. Its own settings stay in force: timeouts, retries, proxies,
-    headers, cookies, hooks, transports, and what a subclass adds. The client that is given stays as
-    it is. Wrapping twice is wrapping once; a second policy replaces the first.
+    You use it exactly as before. Its settings still apply: timeouts, retries, proxies, headers,
+    cookies, hooks, transports, and what a subclass adds. The client that you pass is not changed.
+    Wrapping twice is the same as wrapping once, and a second policy replaces the first.
 
     Args:
-        client: an `openai.OpenAI`, an `anthropic.Anthropic`, `AnthropicBedrock`, `AnthropicVertex`
-            or another of the anthropic SDK's, a `groq.Groq`, a `together.Together`, a
-            `cerebras.cloud.sdk.Cerebras`, an `ollama.Client`, their async sisters, a
-            `google.genai.Client` (whose `aio` is wrapped with it, over httpx2 or httpx instead of
-            aiohttp), a `cohere.ClientV2` or `Client`, a
-            `mistralai.client.Mistral`, `MistralAzure` or `MistralGCP` (sync and async alike), or an
-            instance of a subclass of one of them; or a client of boto3 or aiobotocore for
-            `bedrock-runtime`. Where a client signs its requests, every request that differs from
-            what it signed is signed by it anew.
-        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
+        client: an `openai.OpenAI`, `anthropic.Anthropic` (or `AnthropicBedrock`, `AnthropicVertex`
+            and so on), `groq.Groq`, `together.Together`, `cerebras.cloud.sdk.Cerebras`,
+            `ollama.Client`, `cohere.ClientV2` or `Client`, or one of their async counterparts; a
+            `google.genai.Client` (`aio` then uses httpx2 or httpx instead of aiohttp); a
+            `mistralai.client.Mistral`, `MistralAzure` or `MistralGCP`; an instance of a subclass of
+            one of them; or a client of boto3 or aiobotocore for `bedrock-runtime`. A client that
+            signs requests signs Tenuto's requests too.
+        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the
             defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn.
 
     Raises:
-        UnsupportedClient: the object is none of these, or a method of it, such as
-            `chat.completions.create`, was replaced on the instance: wrap it first. Methods that
-            were replaced on the class, as tracing libraries do, are called as before.
-        PolicyError: a setting outside the program is not allowed, or needs a package that is not
+        UnsupportedClient: the object is none of these, or one of its methods, such as
+            `chat.completions.create`, was replaced on the instance (wrap it first, then replace the
+            method). Methods replaced on the class, as tracing libraries do, work as before.
+        PolicyError: a setting in a file or variable is not allowed, or needs a package that is not
             installed.
 
     >>> import openai
@@ -130,7 +128,7 @@ def wrap(
         names = ", ".join(name for kind in KINDS for name in kind.NAMES)
         advice = _advice(client)
         says = f"cannot wrap {given}; {advice}" if advice else f"cannot wrap {given}"
-        raise UnsupportedClient(f"{says}; what can be wrapped: {names}")
+        raise UnsupportedClient(f"{says}; supported clients: {names}")
     before = kind.engine_of(client)
     if before is not None and policy is None:
         if on_event is None and kind.is_wrapped(client):

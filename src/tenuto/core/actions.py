@@ -140,7 +140,7 @@ def reasoning_in(edits: Iterable[Edit]) -> str:
 
 
 class Status(StrEnum):
-    """How a turn ended: whole, with a part of the answer, or with nothing to use (P1)."""
+    """How a turn ended: with the whole answer, with a part of it, or with nothing usable (P1)."""
 
     COMPLETE = "complete"
     PARTIAL = "partial"

@@ -211,13 +211,16 @@ def with_lasting(edits: tuple[Edit, ...], before: tuple[Edit, ...]) -> tuple[Edi
 def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """The same edits, with an output limit no larger than what the turn may still use (C4). One of
     ours, which an edit kept from the request before, stays within every other bound too: the
-    model's ceiling may have become known since (C17)."""
+    model's ceiling may have become known since (C17). The caller's own stays as low as the request
+    before had to be: a limit that the provider rejects, it rejects again."""
     asked, left = asked_tokens(edits, view.facts.max_tokens), view.tokens_left
     if asked is None:
         return edits
     others = tuple(edit for edit in edits if not isinstance(edit, SetOutputLimit))
     ours = len(others) < len(edits)
     most = view.bounded(asked) if ours else asked if left is None else min(asked, left)
+    if not ours:
+        most = min(most, asked_tokens(view.state.last_edits, most) or most)
     return edits if asked <= most else (*others, SetOutputLimit(most))
 
 

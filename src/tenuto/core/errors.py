@@ -16,7 +16,7 @@ from __future__ import annotations
 
 
 class TenutoError(Exception):
-    """Base of every exception of Tenuto's own.
+    """The base class of Tenuto's exceptions.
 
     >>> issubclass(PolicyError, TenutoError)
     True
@@ -24,7 +24,7 @@ class TenutoError(Exception):
 
 
 class AgentError(TenutoError, ValueError):
-    """An argument of an agent, or of one of its parts, is not allowed; the message says what is.
+    """An argument of the agent, or of one of its parts, is not allowed; the message says what is.
 
     >>> issubclass(AgentError, ValueError)
     True
@@ -32,7 +32,8 @@ class AgentError(TenutoError, ValueError):
 
 
 class PolicyError(TenutoError, ValueError):
-    """A policy value is not allowed; the message names the key, the value and what is allowed.
+    """A setting of a policy is not allowed; the message names the key, the value and the allowed
+    values.
 
     >>> issubclass(PolicyError, ValueError)
     True
@@ -40,7 +41,7 @@ class PolicyError(TenutoError, ValueError):
 
 
 class RegistrationError(TenutoError, ValueError):
-    """A provider or a wire that cannot be registered; the message says what is allowed.
+    """A provider or a wire can't be registered; the message says what is allowed.
 
     >>> issubclass(RegistrationError, ValueError)
     True
@@ -48,7 +49,7 @@ class RegistrationError(TenutoError, ValueError):
 
 
 class ToolError(TenutoError, ValueError):
-    """An object cannot be used as a tool; the message names it and says what is allowed.
+    """An object can't be used as a tool; the message names it and says what is allowed.
 
     >>> issubclass(ToolError, ValueError)
     True
@@ -56,7 +57,7 @@ class ToolError(TenutoError, ValueError):
 
 
 class TurnError(TenutoError, ValueError):
-    """A `Turn` cannot begin with this request, or its last command does not allow this reply.
+    """A `Turn` can't begin with this request, or its last command doesn't allow this reply.
 
     >>> issubclass(TurnError, ValueError)
     True
@@ -64,8 +65,8 @@ class TurnError(TenutoError, ValueError):
 
 
 class UnsupportedClient(TenutoError, TypeError):
-    """`wrap()` cannot wrap this object, or `http_client()` cannot use this library; the message
-    says what you can use.
+    """`wrap()` can't wrap this object, or `http_client()` can't use this library; the message says
+    what you can use.
 
     >>> issubclass(UnsupportedClient, TypeError)
     True

@@ -16,17 +16,16 @@ new field leaves it as it is."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One thing that happened in a turn. Each kind of event is a class of its own, with its own
-    fields beside these.
+    """Something that happened in a turn. Each kind of event is a class with further fields.
 
-    Events hold names, numbers and reasons, never content or secrets (N10). A text that comes from
-    the provider (a stop value, an error code) is made printable and bounded before it enters one.
+    Events hold names, numbers and reasons, never content or secrets (N10). Text from the provider,
+    such as a stop value or an error code, is made printable and shortened.
 
     Attributes:
         time: when it happened, in seconds since the epoch; it never goes back within a turn.
         turn: an id that all events of the turn share.
-        provider: the provider's name, as far as Tenuto knows it.
-        model: the model's name as the request gives it; "" where it gives none.
+        provider: the provider's name, if Tenuto knows it.
+        model: the model's name in the request; "" if it has none.
         attempt: the number of the latest request of the turn, 1 for the first; 0 before the first.
     """
 
@@ -45,7 +44,7 @@ class Event:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The event's own fields, without those that all events have, as plain JSON values."""
+        """The event's own fields as plain JSON values, without those that all events have."""
         return {name: plain_value(getattr(self, name)) for name in own_fields(type(self))}
 
     def as_dict(self) -> dict[str, Any]:

@@ -74,15 +74,15 @@ def _event(name: str) -> Callable[[type[_Kind]], type[_Kind]]:
 
 @_event("turn_started")
 class TurnStarted(Event):
-    """A turn begins; it is the first event of each.
+    """A turn begins; this is its first event.
 
     Attributes:
-        wire: the format of its requests, `openai-chat` for instance.
+        wire: the format of its requests, such as `openai-chat`.
         stream: whether the caller wants a stream.
-        host: the host that it is sent to.
-        port: the port there, also where the URL leaves it out; None for a scheme that is not HTTP.
-        url: the URL of its requests. "[removed]" stands in it for each secret, and for each query
-            value that is not known to be harmless.
+        host: the host that the turn is sent to.
+        port: its port, even if the URL leaves it out; None for a scheme that is not HTTP.
+        url: the URL of its requests. "[removed]" replaces secrets, and query values that are not
+            known to be harmless.
     """
 
     wire: str
@@ -94,7 +94,7 @@ class TurnStarted(Event):
 
 @_event("history_repaired")
 class HistoryRepaired(Event):
-    """Tenuto put the history in the caller's request into a form that the provider takes.
+    """Tenuto repaired the history in the caller's request, so that the provider accepts it.
 
     Attributes:
         repairs: what Tenuto changed, a word for each repair.
@@ -112,7 +112,7 @@ class AttemptStarted(Event):
             "empty", "pause", "retry" or "request_repair"); None for the first request of a turn.
         rung: the id of the rung that decided to send it; "" for the first.
         prefill: whether the request ends in the beginning of the model's own answer.
-        max_tokens: the output limit of the request; None where it sets none.
+        max_tokens: the output limit of the request; None if it sets none.
         output_chars: characters of text that Tenuto keeps from earlier attempts.
     """
 
@@ -131,16 +131,16 @@ class AttemptEnded(Event):
     Attributes:
         duration_s: seconds from the request to the end of its answer. For a stream, this includes
             the time that the caller took to read it.
-        first_byte_s: seconds until the head of the response came; None where none came.
-        first_piece_s: seconds until the first piece of a streamed answer came; None for whole
-            bodies, and where nothing came.
-        status: the HTTP status; None where no response came.
-        lost: how the connection failed, "timeout" or "connection" for instance; None where it did
+        first_byte_s: seconds until the head of the response; None without a response.
+        first_piece_s: seconds until the first piece of a streamed answer; None without streaming,
+            and if no piece arrived.
+        status: the HTTP status; None if no response came.
+        lost: how the connection failed, "timeout" or "connection" for instance; None if it did
             not.
-        stop: why the answer ended, a value of `StopReason`; None where Tenuto did not read it.
+        stop: why the answer ended, a value of `StopReason`; None if Tenuto did not read it.
         outcome: what the answer means for the turn, a word of docs/ladders.md; "cancelled" where
-            the caller left meanwhile; None where Tenuto passed the answer on unread.
-        usage: the tokens that the attempt used; None where the provider did not count them.
+            the caller left meanwhile; None if Tenuto passed the answer on unread.
+        usage: the tokens that the attempt used; None if the provider did not count them.
     """
 
     duration_s: float
@@ -160,12 +160,12 @@ class StopReasonObserved(Event):
     Attributes:
         iteration: the number of this answer in the turn, 1 for the first.
         reason: why the answer ended, a value of `StopReason`.
-        raw: the provider's own stop value; None where it gave none.
-        detail: a more specific word (`recitation`, `guardrail`, …); None where there is none.
+        raw: the provider's own stop value; None if it gave none.
+        detail: a more specific word (`recitation`, `guardrail`, …); None if there is none.
         confidence: how sure the reason is: "high", "medium" or "low".
         anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …).
         outcome: what the answer means for the turn, a word of docs/ladders.md.
-        rung: the id of the rung that decided what follows; "" where no rung was left or needed.
+        rung: the id of the rung that decided what follows; "" if no rung was left or needed.
     """
 
     iteration: int
@@ -197,14 +197,14 @@ class FaultReported(Event):
 
     Attributes:
         kind: the kind of fault, a value of `FaultKind`.
-        code: the provider's own code for it, or the name of the exception; "" where there is none.
-        status: the HTTP status; None where the error did not come in a response.
+        code: the provider's own code for it, or the name of the exception; "" if there is none.
+        status: the HTTP status; None if the error did not come in a response.
         retryable: whether trying again may help.
-        wait_s: seconds that Tenuto waits before the next request; 0 where it does not wait, or
+        wait_s: seconds that Tenuto waits before the next request; 0 if it does not wait, or
             sends no other request.
         keys: the members of the request that the error names.
-        setting: the policy setting that would let Tenuto leave those keys out, where it may not do
-            so now; None in all other cases.
+        setting: the policy setting that would let Tenuto leave those keys out, if it may not now;
+            None otherwise.
     """
 
     kind: str
@@ -257,12 +257,12 @@ class KeysLeftOut(Event):
 
 @_event("waited")
 class Waited(Event):
-    """A wait before the next request is over, or the caller broke it off.
+    """A wait before the next request ended, or the caller broke it off.
 
     Attributes:
         duration_s: seconds that Tenuto waited.
         planned_s: seconds that Tenuto meant to wait.
-        asked: whether the provider asked for this wait; False where Tenuto backs off by itself.
+        asked: whether the provider asked for this wait; False if Tenuto backs off by itself.
     """
 
     duration_s: float
@@ -292,9 +292,9 @@ class RecoveryEnded(Event):
     """A recovery is over. `KIND` is the kind's name, as `attempt_started` gives it.
 
     Attributes:
-        result: "recovered" where the recovery put right what was wrong; "gave_up" where the turn
-            ended before that; "superseded" where another kind of recovery took over before that;
-            "cancelled" where the caller left.
+        result: "recovered" if the recovery put right what was wrong; "gave_up" if the turn
+            ended before that; "superseded" if another kind of recovery took over before that;
+            "cancelled" if the caller left.
         reason: why the recovery ended. Where the turn ended with it, this is the reason of the turn
             (`completed`, `retry_limit`, `cancelled`, …). In all other cases it is a word of
             docs/ladders.md, and says what the answer that ended the recovery means.
@@ -330,7 +330,7 @@ class ContinuationAttempt(Event):
         output_chars: characters of text so far.
         tokens_left: output tokens that the turn may still use; None: no limit.
         attempts_left: further continuations that the policy allows after this one.
-        prefill: whether the request gives the text back as the beginning of the model's answer.
+        prefill: whether the request sends the text back as the beginning of the model's answer.
     """
 
     index: int
@@ -343,7 +343,7 @@ class ContinuationAttempt(Event):
 
 @_event("continuation_terminated")
 class ContinuationTerminated(RecoveryEnded):
-    """A continuation is over."""
+    """A continuation ended."""
 
     KIND: ClassVar[str] = "continuation"
 
@@ -362,8 +362,8 @@ class ToolPayloadRepair(Event):
     Attributes:
         issue: what was wrong, a word of docs/ladders.md.
         attempted: whether Tenuto sent another request to get the call.
-        outcome: "sent" where such a request follows, "repaired" where the turn ended with all its
-            calls whole, "given_up" where it ends without them.
+        outcome: "sent" if such a request follows, "repaired" if the turn ended with all its
+            calls whole, "given_up" if it ends without them.
         rung: the id of the rung that decided.
     """
 
@@ -375,7 +375,7 @@ class ToolPayloadRepair(Event):
 
 @_event("tool_repair_ended")
 class ToolRepairEnded(RecoveryEnded):
-    """A repair of tool calls is over."""
+    """A repair of tool calls ended."""
 
     KIND: ClassVar[str] = "tool_repair"
 
@@ -389,10 +389,10 @@ class EmptyRecoveryStarted(RecoveryStarted):
 
 @_event("empty_recovery")
 class EmptyRecovery(Event):
-    """An answer was empty. The event says in which way, and what Tenuto does about it.
+    """An answer was empty. The event says how, and what Tenuto does about it.
 
     Attributes:
-        rung: the id of the rung that decided what follows; "" where no rung was left.
+        rung: the id of the rung that decided what follows; "" if no rung was left.
         outcome: in which way the answer was empty, a word of docs/ladders.md.
         keys: the parts of the answer that held anything: `text`, `reasoning`, `refusal`, `calls`,
             `usage`.
@@ -415,21 +415,21 @@ class EmptyRecovery(Event):
 
 @_event("empty_recovery_ended")
 class EmptyRecoveryEnded(RecoveryEnded):
-    """The recovery of an empty answer is over."""
+    """The recovery of an empty answer ended."""
 
     KIND: ClassVar[str] = "empty"
 
 
 @_event("pause_started")
 class PauseStarted(RecoveryStarted):
-    """The provider paused the turn. Tenuto sends the answer back, so that the model goes on."""
+    """The provider paused the turn. Tenuto sends the answer back, for the model to continue."""
 
     KIND: ClassVar[str] = "pause"
 
 
 @_event("pause_ended")
 class PauseEnded(RecoveryEnded):
-    """The recovery of a paused turn is over: the model went on, or did not."""
+    """The recovery of a paused turn ended: the model continued, or did not."""
 
     KIND: ClassVar[str] = "pause"
 
@@ -469,7 +469,7 @@ class LeftAlone(Event):
 
     Attributes:
         why: the reason (`logprobs`, `switched_off`, `body_too_large`, …).
-        outcome: what the answer means, a word of docs/ladders.md; None where Tenuto did not read
+        outcome: what the answer means, a word of docs/ladders.md; None if Tenuto did not read
             it.
     """
 
@@ -503,23 +503,23 @@ class Cancelled(Event):
 
 @_event("turn_ended")
 class TurnEnded(Event):
-    """A turn is over; it is the last event of each. The caller of a stream may still get bytes
-    after it, about which nothing is left to decide.
+    """A turn ended; this is its last event. The caller of a stream may still receive bytes that are
+    already decided.
 
     Attributes:
-        status: "complete", "partial" or "failed"; None where Tenuto passed the answer on unread and
+        status: "complete", "partial" or "failed"; None if Tenuto passed the answer on unread and
             does not know.
         reason: why the turn ended, in one word; "completed" for a whole turn.
-        stop: why the last answer ended, a value of `StopReason`; None where Tenuto read none.
+        stop: why the last answer ended, a value of `StopReason`; None if Tenuto read none.
         attempts: requests that the provider answered, or that failed.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
             for a complete turn.
-        advice: one sentence on what the caller can do; "" where there is nothing to do.
+        advice: one sentence on what the caller can do; "" if there is nothing to do.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
-        recovery_input_tokens: input tokens of all attempts after the first, as far as the provider
-            counted them.
-        recovery_output_tokens: output tokens of all attempts after the first, as far as the
-            provider counted them.
+        recovery_input_tokens: input tokens of all attempts after the first that the provider
+            counted.
+        recovery_output_tokens: output tokens of all attempts after the first that the provider
+            counted.
         rungs: the ids of the rungs that the turn took, in order.
         left_out: what Tenuto left out of the caller's request because the provider rejected it by
             name.
@@ -527,16 +527,15 @@ class TurnEnded(Event):
         duration_s: seconds since the turn began.
         wire: the format of its requests, as in `turn_started`.
         stream: whether the caller wanted a stream.
-        stop_raw: the provider's own value for why the last answer ended; None where it gave none,
+        stop_raw: the provider's own value for why the last answer ended; None if it gave none,
             and where Tenuto read no answer.
         recoveries: the kinds of the recoveries that began, in order, as `attempt_started` names
             them.
-        overridden: what the policy's `decide` last chose in place of the table; "" where it chose
-            nothing else.
-        error: what the caller gets in place of an answer, where Tenuto raises it: the code of an
-            unfinished turn's error (`retry_limit`, `empty_output`, …), or the name of an
-            exception's class where a setting of the policy was at fault. None in all other cases,
-            also where the caller gets an error of the provider or of its connection.
+        overridden: what the policy's `decide` last chose instead; "" if it always agreed.
+        error: the error that Tenuto raises instead of an answer: the code of an unfinished turn's
+            error (`retry_limit`, `empty_output`, …), or the name of an exception's class if a
+            setting of the policy was at fault. None otherwise, and for errors of the provider or
+            its connection.
     """
 
     status: str | None

@@ -12,7 +12,7 @@ from tenuto.core.stop import StopReason
 
 
 class FaultKind(StrEnum):
-    """What kind of failure the far side, or the way to it, showed."""
+    """The kind of failure of a provider or of the connection to it."""
 
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"

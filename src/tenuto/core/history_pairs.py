@@ -57,23 +57,8 @@ def _turns(rows: Iterable[Row], rules: Rules) -> list[_Turn]:
         last.calls += row.calls
     for turn in turns:
         if len(turn.calls) > 1 and rules.answers is None:
-            turn.calls = _once(turn.calls, turn.results)
+            turn.calls = list({call.id: call for call in turn.calls}.values())
     return turns
-
-
-def _once(calls: Sequence[Entry], results: Iterable[Entry]) -> list[Entry]:
-    """Return the calls that want an answer: the same id is the same call, unless it has as many
-    results."""
-    own = {call.id: call for call in calls}
-    if len(own) == len(calls):
-        return list(calls)
-    spare = Counter(result.id for result in results)
-    kept: list[Entry] = []
-    for call in calls:
-        if call.id in own or spare[call.id] > 0:
-            kept.append(own.pop(call.id, call))
-            spare[call.id] -= 1
-    return kept
 
 
 def _shows_nothing(row: Row) -> bool:
@@ -92,10 +77,8 @@ def _fits(turn: _Turn, rules: Rules) -> bool:
 def _matched(turn: _Turn, rules: Rules) -> Sequence[Entry | None]:
     """Return for each call of a turn its result there."""
     if rules.answers is None:
-        own: dict[str, list[Entry]] = {}
-        for result in reversed(turn.results):
-            own.setdefault(result.id, []).append(result)
-        return [own[call.id].pop() if own.get(call.id) else None for call in turn.calls]
+        own = {result.id: result for result in reversed(turn.results)}
+        return [own.get(call.id) for call in turn.calls]
     free = list(turn.results)
     matched: list[Entry | None] = []
     for call in turn.calls:
@@ -244,29 +227,15 @@ def _count_results(rows: Iterable[Row]) -> Counter[str]:
 
 def _calls(rows: Iterable[Row]) -> Iterator[Entry]:
     """Yield the calls that want an answer. Within one message of the model's the same id is the
-    same call, unless it has as many results."""
-    rows = list(rows)
+    same call."""
     within: set[str] = set()
-    again: list[Entry] = []
-    spare = _count_results(rows)
     for row in rows:
         if not _is_the_models(row):
             within.clear()
-        for call in filter(_has_id, row.calls):
-            if call.id in within:
-                again.append(call)
-                continue
-            within.add(call.id)
-            spare[call.id] -= 1
-            yield call
-    for call in again:
-        if spare[call.id] > 0:
-            spare[call.id] -= 1
-            yield call
-
-
-def _has_id(call: Entry) -> bool:
-    return bool(call.id)
+        for call in row.calls:
+            if call.id and call.id not in within:
+                within.add(call.id)
+                yield call
 
 
 def _is_the_models(row: Row) -> bool:

@@ -58,24 +58,24 @@ def _f(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the table decided for one response; `Policy.decide` sees it before Tenuto acts on it.
+    """What Tenuto is about to do about a response; passed to `Policy.decide`.
 
     Attributes:
-        outcome: what the response means, a word of `Outcome`.
-        rung: the id of the rung that decided, or "" where the ladder is spent.
-        proceed: True where another request (or a wait) follows, False where the turn ends.
+        outcome: what the response means, a value of `Outcome`.
+        rung: the id of the rung that decided, or "" if no rung was left.
+        proceed: True if another request or a wait follows, False if the turn ends.
         why: one sentence for a person.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
-            where nothing is wrong.
-        stop: why the response ended, with the provider's own words in `stop.metadata`; None only in
-            a decision that was made without a response.
-        provider: the provider's name as far as it is known, "" where it is not.
-        model: as the request says it.
-        attempts: responses of the turn so far, this one included.
-        input_tokens: input tokens of this response; None where the provider did not count them.
+            if nothing is wrong.
+        stop: why the response ended, with the provider's own words in `stop.metadata`; None only
+            for a decision without a response.
+        provider: the provider's name, or "" if it is unknown.
+        model: the model that the request names.
+        attempts: responses of the turn so far, including this one.
+        input_tokens: input tokens of this response; None if the provider did not count them.
         output_tokens: output tokens of all responses so far; Tenuto estimates what the provider did
             not count.
-        chars: characters of text that are kept so far.
+        chars: characters of text received and kept so far.
         elapsed_s: seconds since the turn began.
     """
 
@@ -96,124 +96,129 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How far a turn may go to be finished, and what the caller sees when it cannot be.
+    """How far Tenuto goes to finish a turn, and what the caller sees if it cannot.
 
-    For a number of tries, 0 switches that recovery off. For a limit (characters, bytes, tokens,
-    seconds), 0 removes the limit. None means that Tenuto works the value out, as each field says.
+    A number of attempts of 0 switches that recovery off. A limit of 0 (characters, bytes, tokens,
+    seconds) means no limit. With None, Tenuto works the value out, as the field describes.
 
     Attributes:
         What the caller sees and may change:
 
-        on_incomplete: how the caller learns that a turn is unfinished. "stop" gives the provider's
-            own truthful stop, or an error where the provider has no such stop. "notice" adds a line
-            of text. "error" always gives an error. With "error", a stream whose text is whole but
-            whose end is odd (no stop, text behind it) has one stop, at its end.
-        per_request: what a single request may change: groups of settings by their ids, such as
-            "tokens", and "off", for switching Tenuto off. An empty set ("none" in the environment)
-            allows nothing.
+        on_incomplete: how the caller learns that a turn is unfinished. "stop": from the provider's
+            own stop reason, or from an error if the provider has no truthful one. "notice": also
+            from a line of text. "error": always from an error. "error" also puts a single stop at
+            the end of a stream whose text is whole but ends oddly, with no stop or with text
+            after it.
+        per_request: what a single request may change: ids of groups of settings, such as "tokens",
+            and "off", which switches Tenuto off. An empty set ("none" in the environment) allows
+            nothing.
 
         Cut answers:
 
         continuation_max_attempts: continuations of cut text per turn; 0: none.
-        continuation_max_output_chars: Tenuto starts no continuation of a text longer than this, and
-            delivers what it received. 0: no limit.
+        continuation_max_output_chars: Tenuto does not continue a text longer than this. 0: no
+            limit.
         prefill: whether Tenuto sends cut text back as the beginning of the model's own answer:
-            "auto" (where the model is known to take it), "always" or "never".
+            "auto" (if the model is known to accept it), "always" or "never".
         pause_resumes: how often Tenuto resumes a turn that the provider paused.
 
         Broken calls:
 
-        continuation_tool_repair_attempts: how often Tenuto asks again for a broken tool call;
+        continuation_tool_repair_attempts: how often Tenuto requests a broken tool call again;
             0: never.
         tool_answer_attempts: how often in a row Tenuto answers a broken call with a failed result.
-        tool_shrink_attempts: further tries at a broken call, as long as each try makes the call
+        tool_shrink_attempts: further attempts at a broken call, as long as each makes the call
             smaller.
-        missing_call_retries: requests after a stop that announces calls where no call came.
-        truncated_calls: what becomes of the calls of a cut response. "refuse" passes none of them
-            on; "execute_complete" passes on those that are whole and match the parameters of their
-            tool (needs `tenuto[schema]`).
+        missing_call_retries: how often Tenuto requests a call that a stop announced and that did
+            not arrive.
+        truncated_calls: what happens to the calls of a cut response. "refuse" passes none of them
+            on; "execute_complete" passes on those that are complete and match the parameters of
+            their tool (needs `tenuto[schema]`).
 
         Empty answers:
 
-        empty_recovery: False switches every recovery of empty answers off.
-        empty_nudges: how often Tenuto asks the model to go on after an empty answer, for each
+        empty_recovery: False switches off all recovery of empty answers.
+        empty_nudges: how often Tenuto asks the model to continue after an empty answer, for each
             cause.
-        reasoning_prefills: how often Tenuto gives reasoning without an answer back as the beginning
-            of the answer, where the model goes on from that.
-        empty_retries: further tries at an empty answer.
-        thinking_retries: requests for less reasoning, after reasoning used up the whole limit.
+        reasoning_prefills: how often Tenuto sends reasoning without an answer back as the beginning
+            of the answer, if the model can continue from it.
+        empty_retries: how often Tenuto retries an empty answer.
+        thinking_retries: how often Tenuto asks for less reasoning after reasoning used up the
+            output limit.
 
         Faults and waits:
 
         fault_retries: retries after an error or a broken connection that comes too late for the
-            SDK's own retry.
+            SDK's own retries.
         parameter_fixes: how often Tenuto corrects a parameter that an error names, and sends the
             request again.
-        drop_unsupported: names of further keys that Tenuto may leave out. When a 400 or 422 names
-            one of them, Tenuto sends the request once more without it.
-        turn_timeout_s: wall-clock seconds of a turn, counted from the end of its first attempt.
-            When they are over, waits and further attempts end. 0: no limit.
-        backoff_s: the first wait before a retry, in seconds; each further wait is twice as long.
+        drop_unsupported: further keys that Tenuto may leave out. If a 400 or 422 names one of them,
+            Tenuto sends the request once more without it.
+        turn_timeout_s: wall-clock seconds for waits and further attempts, counted from the end of
+            the first attempt. 0: no limit.
+        backoff_s: the first wait before a retry, in seconds; it doubles with each retry.
         backoff_max_s: the longest such wait, in seconds.
-        retry_after_max_s: the longest wait that a provider may ask for, in seconds. Tenuto keeps
-            such a wait to the second. Where a provider asks for more, Tenuto does not wait, and
-            passes on its error with its Retry-After.
+        retry_after_max_s: the longest wait, in seconds, that Tenuto accepts from a provider. If the
+            provider asks for more, Tenuto does not wait, and passes the error on with its
+            Retry-After.
 
         Tokens:
 
         continuation_max_total_completion_tokens: output tokens of a whole turn. None: 4 × the
             request's own limit. 0: no limit.
-        hard_max_tokens: no request that Tenuto makes asks for more output tokens. None: no bound.
-        boost_max_tokens: the ceiling of a boosted output limit, in tokens. Where the request sets
-            no limit, the ceiling rises to what the cut answer used.
-        default_max_tokens: the output limit, in tokens, that Tenuto assumes where neither the
-            request nor the usage gives one. A longer text raises it.
-        context_window_tokens: the model's context window. None: as the provider's row or its own
-            errors name it, if they do.
-        context_min_free_tokens: Tenuto starts no continuation with less free context window than
-            this.
-        probe_max_tokens: Tenuto takes a request for at most this many tokens for a probe, and
-            leaves it alone. 0: none is a probe.
+        hard_max_tokens: the highest output limit, in tokens, of any request that Tenuto makes.
+            None: no limit.
+        boost_max_tokens: the highest output limit, in tokens, that Tenuto raises a request to. If
+            the request has no limit, what the cut answer used counts if it is higher.
+        default_max_tokens: the output limit, in tokens, that Tenuto assumes if neither the request
+            nor the usage tells. A longer text raises it.
+        context_window_tokens: the model's context window. None: as the provider's row or its
+            errors say, if they do.
+        context_min_free_tokens: Tenuto does not continue with less free context window than this.
+        probe_max_tokens: Tenuto leaves requests for at most this many output tokens alone, because
+            they are probes. 0: it leaves none alone.
 
         Memory:
 
         hold_max_bytes: bytes of a stream that Tenuto may hold back. 0: no limit.
         event_max_bytes: the largest event of a stream. 0: no limit.
-        body_max_bytes: the largest whole body that Tenuto reads; it passes larger ones on unread.
+        body_max_bytes: the largest body that Tenuto reads; larger ones pass through unread.
             0: no limit.
 
         Observing:
 
-        capture: a folder into which Tenuto writes the exchanges of each turn for `tenuto explain`,
-            without secrets but with all content. None: it writes nothing.
-        capture_max_bytes: bytes of requests and responses that such a file keeps, and as many of
-            what the caller got where that differs. 0: no limit.
-        capture_max_files: files that Tenuto keeps in that folder. If there are more, it removes
-            those of its own that it wrote first. 0: no limit.
-        capture_share: the share of healthy turns that Tenuto captures. A turn that took more than
-            one attempt, or did not end complete, is always captured. 1: all turns; 0: only those.
-        events: a folder into which each process writes its events, without content, for `tenuto
-            tail`. None: it writes none.
+        capture: a folder to which Tenuto writes each turn's requests and responses for `tenuto
+            explain`, without secrets but with all content. None: no captures.
+        capture_max_bytes: bytes of requests and responses in a file, and as many again of what the
+            caller got if that differs. 0: no limit.
+        capture_max_files: files in that folder. If there are more, Tenuto removes the oldest of its
+            own. 0: no limit.
+        capture_share: the share of healthy turns to capture, from 0 to 1. Tenuto always captures
+            turns that took more than one attempt or did not end complete.
+        events: a folder to which each process writes its events, without content, for `tenuto
+            tail`. None: no files.
 
         Exceptions:
 
-        providers: settings that hold for one provider, by its name as in docs/providers.md:
-            `{"anthropic": {"pause_resumes": 20}}`. Its base URL says who it is, so a provider on a
-            host of your own needs `tenuto.register_provider`. "unknown" is any that is not known.
-        models: settings that hold for models, by a pattern with `*` and `?` for their names as the
-            request says them, in any letters: `{"gpt-5*": {"thinking_retries": 2}}`. They outweigh
-            those of `providers`, and later patterns earlier ones. Both may name a `preset`. Neither
-            may set `per_request`, or what observes turns.
+        providers: settings for one provider, by its name in docs/providers.md:
+            `{"anthropic": {"pause_resumes": 20}}`. Tenuto recognizes a provider by its base URL, so
+            one on your own host needs `tenuto.register_provider`. "unknown" stands for all unknown
+            providers.
+        models: settings for models, by a pattern with `*` and `?` for the name in the request,
+            ignoring case: `{"gpt-5*": {"thinking_retries": 2}}`. They override `providers`, and
+            later patterns override earlier ones. Both may name a `preset`. Neither may set
+            `per_request` or the settings that observe turns.
 
         In code only:
 
-        decide: Tenuto calls it with each `Decision`. It returns None to agree, "stop" to end the
-            turn, or the id of another rung of the same ladder (docs/ladders.md), which Tenuto takes
-            if its guards hold. A rung of another ladder changes nothing; anything else raises a
-            PolicyError that lists the rungs of this one.
+        decide: a function that Tenuto calls with each `Decision`. It returns None to agree, "stop"
+            to end the turn, or the id of another rung of the same ladder (docs/ladders.md), which
+            Tenuto takes if its guards hold. The id of a rung on another ladder has no effect;
+            anything else raises a PolicyError that lists the rungs of this ladder.
 
     Raises:
-        PolicyError: a value is not allowed; the message names key, value and what is allowed.
+        PolicyError: a value is not allowed; the message names the key, the value and the allowed
+            values.
 
     >>> Policy(continuation_max_attempts=5).continuation_max_attempts
     5
@@ -277,14 +282,14 @@ class Policy:
 
     @classmethod
     def for_chat(cls, **changes: Any) -> Policy:
-        """A policy for a window in which a person waits and reads along: short waits, and a line of
-        text in place of what is missing. docs/policy.md lists its values and their reasons.
+        """Create a policy for a chat window, where a person is reading along: short waits, and a
+        line of text in place of what is missing. docs/policy.md lists its values and their reasons.
 
         Args:
-            changes: settings by name; they outweigh the preset.
+            changes: settings by name, which override the preset.
 
         Raises:
-            PolicyError: a setting is not known or a value is not allowed.
+            PolicyError: a setting is unknown, or a value is not allowed.
 
         >>> policy = Policy.for_chat(turn_timeout_s=30)
         >>> policy.on_incomplete, policy.turn_timeout_s
@@ -294,15 +299,15 @@ class Policy:
 
     @classmethod
     def for_agents(cls, **changes: Any) -> Policy:
-        """A policy for a loop that runs tools, a framework's or one of your own: an unfinished turn
-        is an error, so that no loop takes it for a complete one. docs/policy.md lists its values
-        and their reasons.
+        """Create a policy for an agent loop, a framework's or your own: an unfinished turn is an
+        error, so that no loop takes it for a complete one. docs/policy.md lists its values and
+        their reasons.
 
         Args:
-            changes: settings by name; they outweigh the preset.
+            changes: settings by name, which override the preset.
 
         Raises:
-            PolicyError: a setting is not known or a value is not allowed.
+            PolicyError: a setting is unknown, or a value is not allowed.
 
         >>> Policy.for_agents().on_incomplete
         'error'
@@ -311,14 +316,14 @@ class Policy:
 
     @classmethod
     def for_batch(cls, **changes: Any) -> Policy:
-        """A policy for jobs that nobody waits for: patient retries, a larger budget, and an error
-        for what stays unfinished. docs/policy.md lists its values and their reasons.
+        """Create a policy for jobs that nobody waits for: more retries, a larger budget, and an
+        error for what stays unfinished. docs/policy.md lists its values and their reasons.
 
         Args:
-            changes: settings by name; they outweigh the preset.
+            changes: settings by name, which override the preset.
 
         Raises:
-            PolicyError: a setting is not known or a value is not allowed.
+            PolicyError: a setting is unknown, or a value is not allowed.
 
         >>> policy = Policy.for_batch(hard_max_tokens=4_000)
         >>> policy.fault_retries, policy.hard_max_tokens
@@ -327,7 +332,7 @@ class Policy:
         return _preset("batch", changes)
 
     def changed(self, values: Mapping[str, object]) -> Policy:
-        """This policy with other values, as a table of TOML gives them.
+        """Return this policy with other values, as in a TOML table.
 
         Raises:
             PolicyError: a key is not known or a value is not allowed.
@@ -339,11 +344,11 @@ class Policy:
         return replace(self, **dict(values))  # type: ignore[arg-type]
 
     def resolved(self, provider: str, model: str) -> Policy:
-        """The policy for one provider and model: this one without exceptions, changed by those of
-        the provider and then by those of each pattern that fits the model, in their order.
+        """Return the policy for one provider and model: this one, changed by the provider's
+        settings and then by those of each pattern that matches the model, in order.
 
         Args:
-            provider: its name, as in docs/providers.md; "unknown" for any other.
+            provider: its name in docs/providers.md; "unknown" for any other.
             model: as the request says it; "" where it says none.
 
         >>> policy = Policy(providers={"groq": {"fault_retries": 5}}, models={"gpt-*": {}})
@@ -361,11 +366,11 @@ class Policy:
         return replace(self, **values, providers={}, models={})
 
     def with_environment(self, variables: Mapping[str, str]) -> Policy:
-        """This policy with the values of `TENUTO_*` variables, which hold for every provider and
-        model.
+        """Return this policy with the values of `TENUTO_*` variables, which apply to every provider
+        and model.
 
-        Variables with that prefix that are not settings are left alone: others may own them. An
-        empty variable counts as unset.
+        It ignores variables with that prefix that are not settings. An empty variable counts as
+        unset.
 
         Raises:
             PolicyError: a value is not allowed; the message names the variable.
@@ -392,8 +397,8 @@ class Policy:
         return self.changed(found | exceptions)
 
     def observed_by(self, variables: Mapping[str, str]) -> Policy:
-        """This policy with what `TENUTO_*` variables say about observing, and nothing else of them:
-        whoever runs a program may look at its turns, whatever policy it was written with.
+        """Return this policy with the `TENUTO_*` variables that observe turns, and no others:
+        whoever runs a program can look at its turns, whatever policy the code passes.
 
         Raises:
             PolicyError: a value is not allowed.

@@ -38,10 +38,10 @@ PRESETS: dict[str, Preset] = {
         "A person waits and reads along.",
         {
             "on_incomplete": Choice(
-                "notice", "A person reads text and sees no stop reason, so the text says it."
+                "notice", "A person reads the text and does not see the stop reason."
             ),
             "continuation_max_attempts": Choice(
-                2, "A person who wants more than that can ask the model to go on."
+                2, "A person who wants more can ask the model to continue."
             ),
             "fault_retries": Choice(
                 1, "A person can send the message again, and wants to know early."
@@ -51,7 +51,7 @@ PRESETS: dict[str, Preset] = {
             ),
             "backoff_max_s": Choice(4.0, "A longer silence looks like a program that hangs."),
             "retry_after_max_s": Choice(
-                15.0, "The program can show a longer wait: it gets the error with its Retry-After."
+                15.0, "For a longer wait, the program gets the error with its Retry-After to show."
             ),
         },
     ),
@@ -60,15 +60,15 @@ PRESETS: dict[str, Preset] = {
         {
             "on_incomplete": Choice(
                 "error",
-                "Some frameworks have no place for a stop reason (agno and openai-agents among "
-                "them): they take an unfinished turn for a complete one unless it raises.",
+                "Some frameworks, such as agno and openai-agents, have no place for a stop reason, "
+                "and take an unfinished turn for a complete one unless it raises.",
             ),
             "tool_answer_attempts": Choice(
-                3, "A call that stays broken ends the task; a further try costs one request."
+                3, "A call that stays broken ends the task; another attempt costs one request."
             ),
             "empty_retries": Choice(2, "A loop takes an empty answer for the end of its task."),
             "missing_call_retries": Choice(
-                2, "A loop also ends where a call was announced and not made."
+                2, "A loop also ends if a call was announced and never made."
             ),
         },
     ),
@@ -76,7 +76,7 @@ PRESETS: dict[str, Preset] = {
         "Nobody waits, and a program counts the failures.",
         {
             "on_incomplete": Choice(
-                "error", "An error is what a program can count, and run again."
+                "error", "A program can count errors, and run those requests again."
             ),
             "continuation_max_attempts": Choice(
                 6, "A whole answer is worth more than a quick one."
@@ -86,7 +86,7 @@ PRESETS: dict[str, Preset] = {
                 "Four times the request's limit would end the turn before six continuations do.",
             ),
             "empty_retries": Choice(2, "Running the whole request again costs more."),
-            "fault_retries": Choice(6, "An overload passes, and nobody waits meanwhile."),
+            "fault_retries": Choice(6, "An overload passes, and nobody is waiting."),
             "turn_timeout_s": Choice(3_600.0, "Nobody waits for the answer."),
             "backoff_s": Choice(2.0, "Many requests at once make an overload worse."),
             "backoff_max_s": Choice(60.0, "Rate limits count by the minute."),

@@ -21,20 +21,21 @@ class Report:
     A report renders as text (`str`), as plain values for JSON (`as_dict`), and in rich.
 
     Attributes:
-        status: a value of `Status`: "complete", "partial" or "failed"; "" where the answer was
-            handed on unread.
-        reason: one word why, "completed" for a whole turn.
-        stop: the last response's stop, None where there was no response. A value that is in no
-            table is bounded, and holds none of the request's secrets.
+        status: a value of `Status`: "complete", "partial" or "failed"; "" if Tenuto passed the
+            answer on unread.
+        reason: why the turn ended, in one word; "completed" for a complete turn.
+        stop: the last response's stop, or None without a response. An unknown value is shortened,
+            and holds none of the request's secrets.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
             for a complete turn.
         rungs: the ids of the rungs that were taken, in order.
-        left_out: what went of the caller's own request because the provider rejected it by name.
-        turn: the turn's id, which its events share; "" where there is none. Reports of turns that
-            ended alike are equal whatever their ids.
-        overridden: what the policy's `decide` last chose in place of the table: the id of a rung,
-            or "stop"; "" where it chose nothing else.
+        left_out: keys of the caller's request that Tenuto left out because the provider rejected
+            them.
+        turn: the turn's id, which its events share; "" if there is none. Comparing reports ignores
+            it.
+        overridden: what the policy's `decide` last chose instead: the id of a rung, or "stop"; ""
+            if it always agreed.
 
     >>> report = Report("complete", "completed", None, (Usage(9, 4), Usage(13, 2)), "none")
     >>> print(report)
@@ -54,29 +55,29 @@ class Report:
 
     @property
     def attempts(self) -> int:
-        """Requests that were answered."""
+        """The number of requests that were answered."""
         return len(self.usage)
 
     @property
     def advice(self) -> str:
-        """One sentence on what can be done, "" where nothing is."""
+        """One sentence on what may help; "" if nothing is needed."""
         return advice_on(self.reason, self.stop.detail if self.stop is not None else None)
 
     @property
     def input_tokens(self) -> int | None:
-        """Input tokens of all attempts, as far as they were counted; None where none were."""
+        """Input tokens of all attempts that the provider counted; None if it counted none."""
         return _sum([u.input_tokens for u in self.usage if u is not None])
 
     @property
     def output_tokens(self) -> int | None:
-        """Output tokens of all attempts, as far as they were counted; None where none were."""
+        """Output tokens of all attempts that the provider counted; None if it counted none."""
         return _sum([u.output_tokens for u in self.usage if u is not None])
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as plain values, ready for JSON.
+        """Return the report as plain values for JSON.
 
         `stop` is None or an object of `Stop.as_dict`. `usage` has an object for each attempt, or
-        None for one that nobody counted. A number that the provider did not tell is None.
+        None if the provider did not count it. Unknown numbers are None.
 
         >>> told = Report("failed", "empty_output", None, (None,), "retry", turn="7f").as_dict()
         >>> told["turn"], told["attempts"], told["output_tokens"], told["advice"]

@@ -124,13 +124,13 @@ class WordsSeen:
 
 @record
 class Usage:
-    """Tokens that one attempt used; None where the provider did not say.
+    """The tokens that one attempt used; None if the provider did not say.
 
     Attributes:
         input_tokens: those of the request.
-        output_tokens: those of the answer, reasoning included (wires that exclude it add it first).
+        output_tokens: those of the answer, including reasoning.
         reasoning_tokens: those of the reasoning.
-        cached_tokens: those of the request that came out of a cache.
+        cached_tokens: those of the request that were read from a cache.
     """
 
     input_tokens: int | None = None

@@ -37,7 +37,8 @@ class StopReason(StrEnum):
 
 
 class Confidence(StrEnum):
-    """How far a `Stop` can be relied on: a known value, an unknown or inferred one, none at all."""
+    """How reliable a `Stop` is: high for a known value, medium for an unknown or inferred one, low
+    for none."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -90,21 +91,22 @@ class Stop:
 
     Attributes:
         reason: the normalized reason.
-        raw: the provider's own value as it came, or None where it gave none.
+        raw: the provider's own value, unchanged, or None if it gave none.
         field: the path of the native field (`choices[0].finish_reason`), or None.
         detail: a finer word (`recitation`, `guardrail`, `time_limit`, …), or None.
-        confidence: high for a known value, medium for an unknown or inferred one, low for none.
+        confidence: how reliable the reason is: high for a known value, medium for an unknown or
+            inferred one, low for none.
         anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …), often empty.
-        terminal: False while a stream may still go on.
-        broken: "truncated" or "malformed" where a tool call of the response is not whole, whatever
-            the provider says; None where all are, and where there is none.
-        metadata: the provider's own words beside the stop, by the names of its fields, such as a
-            category of a refusal; empty where there are none. It holds no text of the answer, but
-            a stop sequence is the caller's own text, so that `repr` leaves the metadata out.
+        terminal: False while a stream may continue.
+        broken: "truncated" or "malformed" if a tool call of the response is incomplete, whatever
+            the provider says; None otherwise.
+        metadata: further fields of the provider about the stop, by name, such as the category of a
+            refusal. They hold no text of the answer, but a stop sequence is the caller's own text,
+            so `repr` leaves the metadata out.
 
     Raises:
-        TypeError: a field has a value of another type; the message names the field.
-        ValueError: `reason` or `confidence` is a text that is no word of ours.
+        TypeError: a field has a value of the wrong type; the message names the field.
+        ValueError: `reason` or `confidence` is not a known word.
 
     >>> Stop(StopReason.MAX_TOKENS, raw="length", confidence=Confidence.HIGH).message
     'The output limit cut the answer.'
@@ -134,7 +136,7 @@ class Stop:
             _check(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """The stop as plain values, ready for JSON.
+        """Return the stop as plain values for JSON.
 
         >>> Stop(StopReason.END_TURN, raw="stop").as_dict()["reason"]
         'end_turn'

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from tenuto.core.errors import RegistrationError
+from tenuto.core.rule import shown
 from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Row
 from tenuto.providers.registry import behind
@@ -16,24 +17,24 @@ from tenuto.wires.registry import WIRES
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What Tenuto knows of a provider and a model before it asks them.
+    """What Tenuto knows about a provider and a model before the first request.
 
     Attributes:
-        provider: the provider's name, "unknown" where no row names the host.
-        wire: the name of the wire that it speaks.
-        model: the model that was asked about, "" where none was.
-        finishes: whether Tenuto finishes turns on this wire. False: it only reads why they ended.
+        provider: the provider's name; "unknown" if no row names the host.
+        wire: the name of the wire that the provider speaks.
+        model: the model that you asked about; "" if none.
+        finishes: whether Tenuto finishes turns on this wire. False: it only detects why they ended.
         continues_by: how Tenuto asks for the rest of a cut text: "prefill" sends the text back as
             the beginning of the model's answer, "hint" asks in a user message.
-        continues_reasoning: whether the model goes on behind reasoning that has no answer.
-        output_tokens: the largest output limit that is taken; None: not known.
-        body_output_tokens: the largest output limit for a response that is not streamed; None:
-            there is none beside `output_tokens`.
+        continues_reasoning: whether the model can continue from reasoning without an answer.
+        output_tokens: the largest output limit that the provider accepts; None: not known.
+        body_output_tokens: the largest output limit without streaming; None: the same as
+            `output_tokens`.
         window_tokens: the context window; None: not known.
-        output_key: the request key of the output limit where the request itself uses none.
+        output_key: the key of the output limit, for requests that don't set one.
         signed_thinking: whether the provider refuses thinking without a signature in a history.
         sends_stop: whether its streams end with a mark; None: Tenuto learns it.
-        stops: the provider's own stop values, each with the reason that it stands for.
+        stops: the provider's own stop values, each with the reason that it means.
 
     >>> capabilities("anthropic", "claude-sonnet-4-5").as_dict()["output_tokens"]
     64000
@@ -59,19 +60,19 @@ class Capabilities:
 
 
 def capabilities(provider: str, model: str = "", *, wire: str = "") -> Capabilities:
-    """Return what is known of a provider and a model: of the tables, and of what was registered.
+    """Return what Tenuto knows about a provider and a model, from its tables and from what you
+    registered.
 
-    What a provider's errors taught in this process is left out: it holds for one base URL and model
-    only, and is forgotten after a while.
+    This leaves out what Tenuto learned from a provider's errors in this process.
 
     Args:
-        provider: a name (`tenuto providers` lists them), or a URL: a base URL, or a request's.
-        model: the model's name, as requests say it. "": what holds whatever the model.
-        wire: the name of a wire, for a base URL where several are spoken. "": the first one.
+        provider: a name (`tenuto providers` lists them), a base URL, or the URL of a request.
+        model: the model's name, as in requests. "": what is true for every model.
+        wire: the name of a wire, for a base URL that serves several. "": the first one.
 
     Raises:
-        RegistrationError: no provider has this name, or does not speak this wire; the message lists
-            what is known.
+        RegistrationError: no provider has this name or speaks this wire; the message lists what is
+            known.
 
     >>> capabilities("openai", "gpt-4o").continues_by
     'hint'
@@ -83,6 +84,8 @@ def capabilities(provider: str, model: str = "", *, wire: str = "") -> Capabilit
     tenuto.core.errors.RegistrationError: no provider is named 'nobody'; `tenuto providers` lists \
 those that are known, and tenuto.register_provider adds one
     """
+    if not isinstance(model, str):
+        raise RegistrationError(f"model is {shown(model)}, but it must be a text")
     rows = _rows(provider)
     fitting = [row for row in rows if wire in ("", row.wire, row.wire.partition("@")[0])]
     if not fitting:
@@ -93,15 +96,18 @@ those that are known, and tenuto.register_provider adds one
 
 def _rows(provider: str) -> list[Row]:
     if not isinstance(provider, str) or not provider.strip():
-        raise RegistrationError(f"provider is {provider!r}, but it must be a name or a URL")
+        raise RegistrationError(f"provider is {shown(provider)}, but it must be a name or a URL")
     known = ROWS.find(provider)
     if known is not None:
         return [known]
     if "://" in provider:
-        return behind(provider)
+        try:
+            return behind(provider)
+        except ValueError as error:
+            raise RegistrationError(f"{shown(provider)} is not a URL: {error}") from None
     raise RegistrationError(
-        f"no provider is named {provider!r}; `tenuto providers` lists those that are known, and "
-        "tenuto.register_provider adds one"
+        f"no provider is named {shown(provider)}; `tenuto providers` lists those that are known, "
+        "and tenuto.register_provider adds one"
     )
 
 

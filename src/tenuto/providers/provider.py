@@ -30,7 +30,7 @@ class Row:
 
     Attributes:
         dialect: what its form of the wire allows; carries the provider's name.
-        wire: the name of the wire that it speaks.
+        wire: the name of the wire that the provider speaks.
         hosts: where its base URLs begin, without the scheme: host names, with a port where only
             that port is meant and with a path where only what lies below it is; a leading dot
             stands for any sub-domain. Of several rows that fit, the first one counts.

@@ -32,40 +32,42 @@ Members = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider as you describe it, for `register_provider`.
+    """A description of a provider, for `register_provider`.
 
-    Only the name and the wire are needed. From `prefill` on, each field says what the provider's
-    form of the wire allows; None takes it from `like`, else from an unknown provider of that wire.
+    Only the name and the wire are required. From `prefill` on, each field says what the provider's
+    version of the wire allows; None takes the value from `like`, or else from the wire's defaults.
 
     Attributes:
         name: the provider's name: up to 64 letters, digits, dots, hyphens and underscores.
-        wire: the name of the wire that it speaks, such as "openai-chat".
-        version: tells several of one name apart; asked for as `name@version`. "": there is one.
-        like: the name of a known provider of that wire that it resembles, such as "vllm". "": none.
-        hosts: where its base URLs begin: host names, with a port or a path where only what has them
-            is meant; a leading dot stands for any sub-domain.
-        server: the beginning of its `server` response header. "": the header tells nothing.
+        wire: the name of the provider's wire, such as "openai-chat".
+        version: distinguishes several of the same name, to look up as `name@version`. "": there is
+            only one.
+        like: the name of a known provider of the same wire to copy from, such as "vllm". "": none.
+        hosts: the beginnings of its base URLs: host names, with a port or a path if those matter; a
+            leading dot stands for any subdomain.
+        server: the beginning of its `server` response header. "": not recognized by it.
         sends_stop: whether its streams end with a mark: a stop, or the wire's own. False: a stream
             without one is whole, and Tenuto makes no further request for it. None: as the wire has
             it, else Tenuto learns it.
-        overrides: native stops that this provider means otherwise, each with the reason that it
-            stands for, such as {"stop": "max_tokens"} for a back end that says so of answers that
-            were cut. They hold for this provider alone.
-        prefill: whether models take a trailing assistant message as the beginning of their answer.
-        prefill_models: the models that do where not all of them do, by a pattern that is searched
-            for in their names.
-        prefill_row: members that the row of a prefill carries as well.
-        prefill_members: top-level members that a request with a prefill carries as well.
+        overrides: stop values that mean something else for this provider, each with its reason,
+            such as {"stop": "max_tokens"} for a server that reports `stop` for cut answers. They
+            apply to this provider only.
+        prefill: whether models continue a trailing assistant message as the beginning of their
+            answer.
+        prefill_models: a pattern to search for in a model's name, if only some models do.
+        prefill_row: further members of the message with the prefill.
+        prefill_members: further top-level members of a request with a prefill.
         prefill_echoed: whether every answer to a prefill begins with it, however short it is.
-        output_key: the request key of the output limit where the request itself uses none.
-        reasoning_prefill: whether those that take a prefill go on behind reasoning as well.
-        reasoning_members: top-level members that a request with reasoning as its prefill carries.
-        reasoning_echoed: whether answers in one body repeat the reasoning that they go on from.
+        output_key: the key of the output limit, for requests that don't set one.
+        reasoning_prefill: whether models that accept a prefill can also continue from reasoning.
+        reasoning_members: further top-level members of a request with reasoning as its prefill.
+        reasoning_echoed: whether answers without streaming repeat the reasoning that they continue
+            from.
         reasoning_key: the key under which assistant rows must carry their reasoning back. "": the
             provider does not want it.
         signed_thinking: whether the provider refuses thinking without a signature in a history.
         less_reasoning: top-level members by which any request asks for less reasoning.
-        output_tokens: the largest output limit that is taken, whatever the model. 0: the model's.
+        output_tokens: the largest output limit for every model. 0: it depends on the model.
         window_tokens: the context window, in tokens. 0: not known.
 
     Raises:
@@ -160,16 +162,17 @@ _ALLOWED: Mapping[Any, str] = {
 
 
 def register_provider(provider: Provider) -> None:
-    """Make a provider known: it is found by its hosts, its `server` header and its name.
+    """Register a provider, so that Tenuto recognizes it by its hosts, its `server` header and its
+    name.
 
-    A provider of the same name and version is replaced, those that ship included. Safe under
-    threads; it takes microseconds.
+    It replaces any provider of the same name and version, including built-in ones. Thread-safe;
+    takes microseconds.
 
     Args:
         provider: its description.
 
     Raises:
-        RegistrationError: this is no `Provider`.
+        RegistrationError: the argument is not a `Provider`.
 
     >>> halting = Provider("halting", "openai-chat", overrides={"halt": "end_turn"})
     >>> register_provider(halting)
@@ -188,18 +191,19 @@ def register_provider(provider: Provider) -> None:
 
 
 def register_wire(wire: Wire, *, version: str = "") -> None:
-    """Make a wire known; Tenuto asks it before those that ship whose a request or an answer is.
+    """Register a wire, which Tenuto tries before the built-in ones.
 
-    A wire of the same name and version is replaced, those that ship included. docs/guide/
-    add-a-provider.md describes how to write one.
+    It replaces any wire of the same name and version, including built-in ones.
+    docs/guide/add-a-provider.md describes how to write one.
 
     Args:
         wire: the wire.
-        version: tells several of one name apart; asked for as `name@version`. "": there is one.
+        version: distinguishes several of the same name, to look up as `name@version`. "": there is
+            only one.
 
     Raises:
-        RegistrationError: this is no `Wire`, its name is not allowed, or its table `shown` lacks an
-            outcome.
+        RegistrationError: the argument is not a `Wire`, its name is not allowed, or its table
+            `shown` lacks an outcome.
 
     >>> from dataclasses import replace
     >>> from tenuto.wires.openai_chat.wire import WIRE

@@ -1,5 +1,4 @@
-"""A provider that can be told to fail: Chat Completions, Anthropic Messages and Bedrock Converse on
-loopback.
+"""A simulated provider on loopback that fails on command, to test clients and agents with.
 
 >>> from tenuto.sim import Simulator
 >>> with Simulator() as sim:

@@ -184,7 +184,7 @@ class Writes(StrEnum):
 
 
 class Bare(StrEnum):
-    """What the official SDK makes of a case without anything around it."""
+    """What the official SDK alone makes of a case."""
 
     SILENT = "silent"
     """No exception, a wrong answer, and at most the stop field tells."""
@@ -198,7 +198,7 @@ class Bare(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One response: what differs from a normal answer.
+    """One response, described by how it differs from a normal answer.
 
     >>> Step(keep=0.5, finish="length").keep
     0.5
@@ -239,7 +239,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A named fault: which steps a conversation meets, and what that proves.
+    """A named fault: the steps that a conversation meets, and what a client should make of them.
 
     >>> Case("x", (Step(),), "An example.").kind
     <Kind.TEXT: 'text'>

@@ -33,31 +33,31 @@ def _with_wires() -> dict[str, Tables]:
 
 
 TABLES_ON: Final = _with_wires()
-"""Tables of cases by wire and title, each case as that wire shows it."""
+"""The tables of cases by wire and title, each case as that wire shows it."""
 
 CASES_ON: Final[Mapping[str, Mapping[str, Case]]] = {
     wire: {name: case for table in tables.values() for name, case in table.items()}
     for wire, tables in TABLES_ON.items()
 }
-"""Every case of a wire by name; `Case.wires` says where else it exists."""
+"""All cases by wire and name; `Case.wires` says where else a case exists."""
 
 NORMAL: Final = TABLES_ON[CHAT]["normal"]
-"""Answers without a fault, on Chat Completions as are all tables by a name of their own."""
+"""Answers without a fault, on Chat Completions like the other tables with a name."""
 
 FAULTS: Final = TABLES_ON[CHAT]["faults"]
-"""Faults on which the bare SDK is silently wrong or does harm."""
+"""Faults with which the SDK alone is silently wrong or harmful."""
 
 HTTP_FAULTS: Final = TABLES_ON[CHAT]["http_faults"]
-"""Faults on which the bare SDK raises."""
+"""Faults with which the SDK alone raises."""
 
 QUIRKS: Final = TABLES_ON[CHAT]["quirks"]
-"""Oddities that a client must survive."""
+"""Oddities that a client has to survive."""
 
 BLOCKED: Final = TABLES_ON[CHAT]["blocked"]
-"""Truthful blocks, which nobody may retry away."""
+"""Truthful blocks, which no client may retry."""
 
 CASES: Final = CASES_ON[CHAT]
-"""Every case of Chat Completions by name."""
+"""All cases of Chat Completions by name."""
 
 STEPS: Final[dict[str, Step]] = {
     "normal": Step(),

@@ -6,7 +6,8 @@ request of a conversation takes step k of its plan.
 
 A server that outlives the programs that ask it begins a conversation anew where its first request
 comes again and it is over: its answer came whole, or as text that was cut, which nobody asks for by
-the same request. Behind any other fault the same request is a retry, unless it comes after a while.
+the same request. The same are requests of the same rows: a program may ask for a stream the next
+time. Behind any other fault the same request is a retry, unless it comes after a while.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, answers_result, first_prompt
+from tenuto.sim.asked import Asked, Row, answers_result, first_prompt
 from tenuto.sim.case import CUT_SHORT, Arguments, Case, Ending, Kind, Say, Step
 from tenuto.sim.cases import CASES_ON, STEPS
 from tenuto.sim.errors import Failure
@@ -57,8 +58,9 @@ class Conversation:
     """The answer of the plan that is due."""
     planned_for: Asked | None = None
     """The request that this answer was for."""
-    first: Asked | None = None
-    """Its first request."""
+    first: tuple[Row, ...] = ()
+    """The rows of its first request. Its other settings may change from one run of a program to
+    the next."""
     over: bool = False
     """Whether the last answer leaves nothing to be asked for by the same request."""
     asked_s: float = 0.0
@@ -90,11 +92,11 @@ class Conversations:
     def _conversation(self, key: tuple[str, ...], asked: Asked) -> Conversation:
         now_s = time.monotonic()
         state = self.known.get(key)
-        if state is not None and self.begins_anew and state.first == asked:
+        if state is not None and self.begins_anew and state.first == asked.rows:
             late = now_s - state.asked_s >= self.idle_s
             state = None if state.over or late else state
         if state is None:
-            state = self.known[key] = Conversation(key, first=asked)
+            state = self.known[key] = Conversation(key, first=asked.rows)
         state.over, state.asked_s = False, now_s
         return state
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tenuto.sim.asked import Asked, answers_result, first_prompt
 from tenuto.sim.case import Arguments, Ending, Kind, Say, Step, Writes
-from tenuto.sim.cases import described
+from tenuto.sim.cases import CASES_ON, described
 from tenuto.sim.conversation import Conversation, Conversations, arrives, is_broken, lacks_tools
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
@@ -28,10 +28,10 @@ _CHAT: Final = WIRES["openai-chat"]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One request that the simulator received, and what it answered.
+    """A request that the simulator received, and its answer.
 
-    `headers` has lower-cased names; `json` is the decoded body, None where it does not decode.
-    Tokens are what is billed: none for a refused request, all that was said for a broken answer.
+    `headers` have lower-case names; `json` is the decoded body, or None if it can't be decoded.
+    Tokens are those billed: none for a rejected request, and all those sent for a broken answer.
     """
 
     method: str
@@ -41,14 +41,14 @@ class Recorded:
     json: Any
     status: int
     wire: str = ""
-    """Name of the wire; "" where the path is of none."""
+    """Name of the wire; "" if the path belongs to none."""
     prompt: str = ""
-    """Text of the first user message; "" where the request was refused before it was read."""
+    """Text of the first user message; "" if the request was rejected before it was read."""
     conversation: tuple[str, ...] = ()
     input_tokens: int = 0
     output_tokens: int = 0
     uncut_output_tokens: int = 0
-    """What the whole right answer to the conversation would have cost, thoughts included."""
+    """What the whole right answer to the conversation would have cost, including reasoning."""
 
 
 Bill = dict[str, Any]
@@ -166,6 +166,8 @@ class Exchange:
         whole = wanted(prompt, kind, asked.tools, state.response_format, state.answers)
         now = state.planned or due(asked, whole, results_failed=state.broken_call)
         said = reply(asked, step, now, self.settings)
+        if said.finish == "stop_sequence" and "stop_sequence" not in CASES_ON[wire.name]:
+            said = replace(said, finish="stop")  # such a wire has no word for it
         whole_answer = arrives(_live(step), said.finish, stream=asked.stream)
         calling = step.say is not Say.ANSWER and not answers_result(asked.rows)
         if state.planned is not None:

@@ -181,9 +181,13 @@ def reply(
     if step.think or asked.thinking:
         reply_ = _think(reply_, prompt, asked, settings.token_chars)
     reply_ = _instead(reply_, step, prompt, settings.token_chars)
+    stopped = None
+    if step.finish == AUTO and reply_.text:
+        reply_, stopped = _stop_at(reply_, asked.stop_sequences)
     reply_, limited = _limit(reply_, asked.budget_tokens, settings.token_chars)
     limited = limited or not reply_.reasoning_whole
-    truthful = "length" if limited else "tool_calls" if reply_.calls else "stop"
+    ended = "stop" if stopped is None else "stop_sequence"
+    truthful = "length" if limited else "tool_calls" if reply_.calls else ended
     finish = truthful if step.finish == AUTO else step.finish
     if step.ending in _NO_FINISH:
         finish = None
@@ -332,6 +336,16 @@ def _instead(reply_: Reply, step: Step, prompt: str, token_chars: int) -> Reply:
     nothing: dict[str, Any] = {"text": "", "calls": (), "echo": "", "reasoning": ""}
     nothing |= {"reasoning_tokens": 0, "reasoning_whole": True}
     return replace(reply_, **nothing | said[step.say])
+
+
+def _stop_at(reply_: Reply, sequences: Sequence[str]) -> tuple[Reply, str | None]:
+    """End the text before the first of the stop sequences; return which one it was, or None."""
+    text = reply_.text or ""
+    found = [(text.find(each), each) for each in sequences if each and each in text]
+    if not found:
+        return reply_, None
+    at, sequence = min(found)
+    return replace(reply_, text=text[:at], calls=(), stop_sequence=sequence), sequence
 
 
 def _limit(reply_: Reply, budget: int | None, token_chars: int) -> tuple[Reply, bool]:

@@ -25,17 +25,20 @@ def _kind(case: str) -> Kind:
 
 
 class Simulator:
-    """A provider on loopback that can be told to fail; the path of a request tells the wire.
+    """A simulated provider on loopback that fails on command. The path of a request chooses the
+    wire.
 
-    `prefill` says what a trailing assistant message does (on Anthropic Messages, of models whose
-    name says nothing: "continue" goes on, the others refuse). On Chat Completions `prefill_echo`
-    says whether bodies repeat it, and `prefill_refusal` whose words refuse it.
-    `dialect` is whose Chat Completions are spoken: "groq", "together", "cerebras",
-    "watsonx" or "databricks", "" for OpenAI's.
-    `max_output_tokens` is the model's ceiling. `delay_s` stands before each event but the first
-    (0: none). `lockstep_timeout_s` is how long a stream waits for `acknowledge()`. `strict=False`
-    accepts every history and header. `begins_anew`: a request that repeats the first one of a
-    conversation which is over begins it anew, and meets its fault again, as `tenuto sim` does it.
+    `prefill` is what the model does with a trailing assistant message: "restart", "continue" or
+    "reject" (on Anthropic Messages, "restart" rejects too, unless the model's name says otherwise).
+    On Chat Completions, `prefill_echo` makes bodies repeat the prefill, and `prefill_refusal`
+    chooses the words that reject it.
+    `dialect` is the version of Chat Completions: "groq", "together", "cerebras", "watsonx" or
+    "databricks", "" for OpenAI's.
+    `max_output_tokens` is the model's output limit. `delay_s` is the wait before each event but the
+    first (0: none). `lockstep_timeout_s` is how long a stream waits for `acknowledge()`.
+    `strict=False` accepts every history and header. With `begins_anew`, as in `tenuto sim`, a
+    finished conversation starts over when its first request arrives again, and meets its fault
+    again.
 
     >>> import urllib.request
     >>> with Simulator() as sim:
@@ -89,7 +92,7 @@ class Simulator:
             self._raise_failure()
 
     def start(self) -> None:
-        """Listen in a thread of its own; OSError where the port is taken."""
+        """Listen in a thread; raises OSError if the port is taken."""
         started = threading.Event()
         failed: list[BaseException] = []
 
@@ -109,10 +112,10 @@ class Simulator:
             raise failed[0]
 
     def close(self) -> None:
-        """End every connection and the thread; harmless when repeated.
+        """End all connections and the thread. You can call it again.
 
-        RuntimeError where the simulator failed to answer a request, or a function that it was given
-        did: what its clients saw then (a connection that broke) is no fault of the plan.
+        Raises RuntimeError if the simulator, or a function that you passed it, failed to answer a
+        request: the broken connection that a client saw then was not a planned fault.
         """
         self._end_thread()
         self._raise_failure()
@@ -130,7 +133,7 @@ class Simulator:
         self._thread.join()
 
     def stop(self) -> None:
-        """Ask the server to end, from any thread or signal handler; does not wait."""
+        """Ask the server to stop, from any thread or signal handler, without waiting for it."""
         if self._loop is not None and self._end is not None:
             self._loop.call_soon_threadsafe(self._end.set)
 
@@ -148,22 +151,23 @@ class Simulator:
 
     @property
     def base_url(self) -> str:
-        """The URL to give to a client of OpenAI, `/v1` included."""
+        """The base URL for OpenAI's client, including `/v1`."""
         return f"{self.root_url}/v1"
 
     @property
     def root_url(self) -> str:
-        """The URL to give to a client of Anthropic, which adds `/v1` itself."""
+        """The base URL for Anthropic's client, which adds `/v1` itself."""
         return f"http://{self._address[0]}:{self._port}"
 
     @property
     def requests(self) -> list[Recorded]:
-        """Every request so far, in the order of arrival."""
+        """All requests so far, in the order of arrival."""
         return self._exchange.requests
 
     @property
     def memory(self) -> Mapping[str, Any]:
-        """What is kept for clients, by the ids that they go on from (OpenAI Responses)."""
+        """The responses stored for clients, by the ids that they continue from (OpenAI
+        Responses)."""
         return self._exchange.memory
 
     @property
@@ -175,14 +179,14 @@ class Simulator:
     def disconnects(self) -> int:
         """How many responses the client closed before their end.
 
-        Bytes that fit into the socket's buffer count as sent: use `delay_s` or `lockstep` where
-        a client is to leave in the middle.
+        Bytes that fit into the socket's buffer count as sent. To have a client leave in the middle,
+        use `delay_s` or `lockstep`.
         """
         return self._service.disconnects
 
     @property
     def stalled(self) -> bool:
-        """Whether a stream was given up because no acknowledgement came."""
+        """Whether the simulator gave up on a stream because no acknowledgement came."""
         return self._service.stalled
 
     def answer(
@@ -191,7 +195,7 @@ class Simulator:
         case: str = "normal",
         response_format: Mapping[str, Any] | None = None,
     ) -> str:
-        """Return the full, uncut text of the answer to this first user message.
+        """Return the whole text of the answer to this first user message.
 
         >>> Simulator().answer("hello").startswith("Point 1: ")
         True
@@ -207,7 +211,7 @@ class Simulator:
         parameters: Mapping[str, Any] | None = None,
         response_format: Mapping[str, Any] | None = None,
     ) -> Wanted:
-        """Return the whole right answer of a case: its text and its calls (their ids differ).
+        """Return the right answer of a case: its text, and its calls (with other ids).
 
         >>> Simulator().expected("hello", "call_cut_length").calls[0].name
         'write_file'
@@ -215,7 +219,8 @@ class Simulator:
         return wanted(prompt, _kind(case), [(tool, parameters or {})], response_format)
 
     def spent(self, prompt: str | None = None) -> Spent:
-        """Return what the conversation with this first user message cost; None: the last one's.
+        """Return what the conversation with this first user message cost; None: the last
+        conversation.
 
         >>> Simulator().spent("hello").input_tokens
         0
@@ -227,16 +232,17 @@ class Simulator:
         return Spent(tuple(request for request in asked if request.conversation == last))
 
     def script(self, steps: Sequence[Step]) -> None:
-        """Let the next requests take these steps, whatever they ask for.
+        """Use these steps for the next requests, whatever they are.
 
         >>> Simulator().script([Step(keep=0.5, finish="length")])
         """
         self._exchange.conversations.script.extend(steps)
 
     def plan(self, answers: Sequence[Wanted], faults: Faults = no_faults) -> None:
-        """Let conversations get these answers (`saying`), each until it has come through.
+        """Give conversations these answers (`saying`), repeating each until it has arrived.
 
-        `faults` says what becomes of each on its way. Where the answers end, nothing is left to do.
+        `faults` says what happens to each answer. After the last one, the model has nothing left to
+        do.
 
         >>> from tenuto.sim import saying
         >>> plan = [saying("I look.", ("read_file", {"path": "a"})), saying("It is red.")]
@@ -245,7 +251,7 @@ class Simulator:
         self._exchange.conversations.plan = Plan(answers, faults)
 
     def forget(self) -> None:
-        """Forget every conversation, the script and the plan, so that each case begins anew.
+        """Forget all conversations, the script and the plan, so that every case starts over.
 
         >>> Simulator().forget()
         """
@@ -256,7 +262,7 @@ class Simulator:
         self._service.pace.acknowledged.release()
 
     def acknowledge(self) -> None:
-        """Let one further event of the present stream be sent (lockstep)."""
+        """Allow one more event of the current stream (lockstep)."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._acknowledge)
 
@@ -268,10 +274,11 @@ def serve(
     ready: Callable[[str], None] | None = None,
     **options: Any,
 ) -> None:
-    """Run a simulator in the foreground until SIGINT or SIGTERM; OSError where the port is taken.
+    """Run a simulator in the foreground until SIGINT or SIGTERM; raises OSError if the port is
+    taken.
 
-    `ready` is called once with the base URL; `options` are those of `Simulator`, of which
-    `begins_anew` is on unless it is given: a server outlives the programs that ask it.
+    `ready` is called once with the base URL. `options` are those of `Simulator`, but `begins_anew`
+    is on by default, because a server outlives the programs that use it.
     """
 
     async def main() -> None:

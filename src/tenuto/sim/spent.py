@@ -20,7 +20,7 @@ _HEAD = frozenset({"system", "systemInstruction", "tools"})
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """How much of a request's messages the first request sent already, byte by byte.
+    """How much of a request's messages was already in the first request, byte by byte.
 
     >>> Shared(common_bytes=75, messages_bytes=100, rows_identical=True, head_identical=True).share
     0.75
@@ -30,13 +30,14 @@ class Shared:
     """Length of the common beginning of both lists of messages."""
     messages_bytes: int
     rows_identical: bool
-    """Every message of the first request stands in this one, unchanged and in its place."""
+    """Every message of the first request is in this one, unchanged and in the same place."""
     head_identical: bool
     """`system` and `tools` are unchanged."""
 
     @property
     def share(self) -> float:
-        """Share of this request's messages, 0 to 1, that the first request began with.
+        """The share of this request's messages, 0 to 1, that is the same as the beginning of the
+        first request's.
 
         >>> Shared(0, 0, True, True).share
         0.0
@@ -61,7 +62,7 @@ class Spent:
 
     @property
     def output_tokens(self) -> int:
-        """Output tokens of all exchanges, those of broken answers included."""
+        """Output tokens of all exchanges, including broken answers."""
         return sum(exchange.output_tokens for exchange in self.exchanges)
 
     @property
@@ -74,11 +75,11 @@ class Spent:
 
     @property
     def recovery_tokens(self) -> int:
-        """What was spent beyond that; negative where the answer stayed cut."""
+        """What was spent beyond that; negative if the answer stayed cut."""
         return self.input_tokens + self.output_tokens - self.uncut_tokens
 
     def shared(self, number: int = -1) -> Shared:
-        """Return what the request with this number has in common with the first.
+        """Return what the request with this number shares with the first.
 
         >>> body = b'{"model":"sim","messages":[{"role":"user","content":"x"}]}'
         >>> asked = Recorded("POST", "/v1/messages", {}, body, None, 200)

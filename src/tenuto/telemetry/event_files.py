@@ -19,19 +19,19 @@ KEEP = 3
 
 
 class EventFile:
-    """A listener that appends each event to a file, as a line of JSON. Only the user of the program
-    may read it. Each line is written at once and whole, so that a reader may follow the file.
+    """A listener that appends each event to a file, as a line of JSON. Only the program's user can
+    read it. Each line is written at once, so that a reader can follow the file.
 
-    When the file would grow beyond its bound, it becomes `PATH.1`, the one before `PATH.2`, and so
-    on; the oldest goes. One process writes a file: several would rotate it under each other.
+    When the file would grow beyond `max_bytes`, it becomes `PATH.1`, the one before it `PATH.2`,
+    and so on, and the oldest is deleted. Only one process may write to a file.
 
     Args:
-        path: the file; what stands in it stays. Its folder must be there.
-        max_bytes: the size of a file. An event that is larger by itself still has a line.
-        keep: how many older files stay; 0: none.
+        path: the file, to which events are appended. Its folder must exist.
+        max_bytes: the largest size of a file. A single larger event is still written.
+        keep: how many older files to keep; 0: none.
 
     Raises:
-        OSError: the file cannot be opened.
+        OSError: the file can't be opened.
         ValueError: `max_bytes` is below 1, or `keep` below 0.
 
     >>> import tempfile
@@ -85,8 +85,8 @@ class EventFile:
             self._close()
 
     def leave(self) -> None:
-        """Close the file in a process that was forked from the one that writes it. No lock is
-        waited for: the thread that held it is not here."""
+        """Close the file in a process that was forked from the one that writes it. It takes no
+        lock, because the thread that held it doesn't exist here."""
         self._lock = threading.RLock()
         self.close()
 
@@ -124,8 +124,8 @@ class EventFile:
 
 
 def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
-    """Yield the events of one file, in the order in which they were written. A line that is torn or
-    no event is skipped, the last one for instance while it is being written.
+    """Yield the events of one file, in the order in which they were written. It skips lines that
+    are incomplete or not events, such as the last line while it is being written.
 
     Raises:
         OSError: the file cannot be read.
@@ -137,7 +137,7 @@ def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
 
 
 def files_of_events(path: str | os.PathLike[str]) -> list[Path]:
-    """The files that an `EventFile` wrote under this path, the oldest first."""
+    """Return the files that an `EventFile` wrote under this path, oldest first."""
     first = Path(path)
     older: list[Path] = []
     while (one := numbered(first, len(older) + 1)).exists():

@@ -28,7 +28,7 @@ from tenuto.telemetry.event_files import EventFile
 log: logging.Logger = logging.getLogger("tenuto")
 
 MOST_FILES = 100
-"""When a process begins its file, so many stay in the folder with it; the oldest go."""
+"""How many files a folder holds when a process has begun its own; the oldest are removed."""
 
 RETRY_S = 10.0
 """Seconds without a try at a folder that could not be written."""
@@ -44,7 +44,7 @@ class EventFolder:
 
     Args:
         folder: where the file goes; it is made where it is missing, for its owner alone.
-        now: a steady clock, in seconds.
+        now: a monotonic clock, in seconds.
 
     >>> import tempfile
     >>> from tenuto.core.events import HistoryRepaired
@@ -77,8 +77,8 @@ class EventFolder:
                 if self._file is None:
                     self._file = self._opened()
                 self._file(event)
-            except (OSError, ValueError) as error:  # ValueError: no path can be called so
-                failed = None if self._failed else error  # it is told once
+            except (OSError, ValueError) as error:  # ValueError: no path can have this name
+                failed = None if self._failed else error  # logged once
                 self._rest()
         if failed is not None:
             where = printable(str(self.folder), 200)

@@ -18,48 +18,86 @@ from tenuto.telemetry.event_files import numbered
 POLL_S = 0.2
 """Seconds between two looks at a file that has not grown."""
 
+ENDING = ".jsonl"
+"""Files of a folder with this ending are event files."""
+
 LINE_MAX_BYTES = 268_435_456
 """A file with a longer line is not read further."""
 
 
+class Readers:
+    """The readers of event files: of the files `*.jsonl` of a folder as they come and go, or of one
+    file.
+
+    Args:
+        path: the folder or the file. With `follow`, either may come later.
+        follow: as for `lines`.
+        older: as for `lines`.
+        most: so many files of a folder are read; None: all.
+
+    Attributes:
+        full: whether a file is left out because there are more than `most`.
+    """
+
+    def __init__(
+        self, path: Path, *, follow: bool, older: bool = False, most: int | None = None
+    ) -> None:
+        self.full: bool = False
+        self._path, self._follow, self._older, self._most = path, follow, older, most
+        self._readers: dict[Path, Generator[str | None]] = {}
+        self._missing: set[Path] = set()
+
+    def look(self) -> dict[Path, Generator[str | None]]:
+        """Return the readers of the files that are there now, each as `lines`. One that came to its
+        end, or raised, stays at its end.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        there = self._files()
+        # A file is missing for a moment while it is rotated, and for ever once it was removed. The
+        # path itself is no file once a folder has come there.
+        missing = self._readers.keys() - there
+        for file in missing & {*self._missing, self._path}:
+            self._readers.pop(file).close()
+        self._missing = missing
+        new = [file for file in there if file not in self._readers]
+        room = len(new) if self._most is None else max(self._most - len(self._readers), 0)
+        self.full = len(new) > room
+        for file in new[:room]:
+            self._readers[file] = lines(file, follow=self._follow, older=self._older, poll_s=0.0)
+        return self._readers
+
+    def close(self) -> None:
+        """Close all files."""
+        for reader in self._readers.values():
+            reader.close()
+
+    def _files(self) -> list[Path]:
+        if not self._path.is_dir():
+            return [self._path]
+        return sorted(each for each in self._path.iterdir() if each.name.endswith(ENDING))
+
+
 def lines_of(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str | None]:
-    """Yield the lines of a file, as `lines`, or of the files of a folder, as `lines_in`; with
-    `follow`, once there is one of the two."""
-    while follow and not path.exists():
-        yield None
-        time.sleep(poll_s)
-    read = lines_in if path.is_dir() else lines
-    yield from read(path, follow=follow, poll_s=poll_s)
-
-
-def lines_in(folder: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str | None]:
-    """Yield each whole line of the files `*.jsonl` of a folder, and None each time that the ends of
-    all are reached. What is there at first comes by the time that the lines tell, and later what
+    """Yield each whole line of a file or of the files of a folder, and None each time that the ends
+    of all are reached. What is there at first comes by the time that the lines tell, and later what
     was added to one file after the other. Files that come later are read from their beginning.
 
-    Args and Raises as for `lines`; without `follow`, an `OSError` also where there is no such file.
+    Args and Raises as for `lines`; without `follow`, an `OSError` also where a folder has no file.
     """
-    readers: dict[Path, Iterator[str | None]] = {}
-    gone: set[Path] = set()
     reads: Callable[[list[Iterator[str]]], Iterator[str]] = _merged
-    while True:
-        there = sorted(folder.glob("*.jsonl"))
-        if not there and not follow:
-            raise OSError(0, "the folder holds no file of events (*.jsonl)")
-        for file in there:
-            if file not in readers:
-                readers[file] = lines(file, follow=follow, poll_s=0.0)
-        yield from reads([_to_its_end(reader) for reader in readers.values()])
-        yield None
-        if not follow:
-            return
-        reads = chain.from_iterable
-        # A file is missing for a moment while it is rotated, and for ever once it was removed.
-        missing = {file for file in readers if not file.exists()}
-        for file in missing & gone:
-            del readers[file]
-        gone = missing
-        time.sleep(poll_s)
+    with contextlib.closing(Readers(path, follow=follow)) as readers:
+        while True:
+            found = readers.look()
+            if not found and not follow:
+                raise OSError(0, f"the folder holds no file of events (*{ENDING})")
+            yield from reads([_to_its_end(reader) for reader in found.values()])
+            yield None
+            if not follow:
+                return
+            reads = chain.from_iterable
+            time.sleep(poll_s)
 
 
 def _merged(readers: list[Iterator[str]]) -> Iterator[str]:
@@ -86,30 +124,23 @@ def lines(
     """Yield each whole line of a file, and None each time that its end is reached.
 
     A file that is replaced by another of the same name (a rotation), or is cut, is read from its
-    beginning. A last line without its end is half written: it is yielded once the rest is there,
-    and without `follow` as it is.
+    beginning, behind the older files that came between. A last line without its end is half
+    written: it is yielded once the rest is there, and without `follow` as it is.
 
     Args:
         path: the file.
         follow: wait for further lines, and for a file that is not there yet. False: return at the
             end.
         older: begin with the older files that `EventFile` keeps beside it, the oldest first.
-        poll_s: seconds between two looks.
+        poll_s: seconds between reads.
 
     Raises:
         OSError: it cannot be read, or is a pipe or a device; without `follow`, also where there is
             no such file.
     """
-    # Opened before the older ones: a file that is rotated meanwhile is then among them once more,
-    # and none is missed.
     file = _opened(path, follow=follow)
     if older:
-        try:
-            yield from _of_older(path, file)
-        except BaseException:
-            if file is not None:
-                file.close()
-            raise
+        yield from _lines_between(path, None, file)
     while True:
         if file is None:
             yield None
@@ -129,26 +160,60 @@ def lines(
                     return
                 if not moved:
                     time.sleep(poll_s)
-        file = _opened(path, follow=follow)
+            following = _opened(path, follow=follow)
+            yield from _lines_between(path, file, following)
+        file = following
 
 
-def _of_older(path: Path, first: BinaryIO | None) -> Iterator[str]:
-    """The lines of the older files, each file once."""
-    seen = {_identity(os.fstat(first.fileno()))} if first is not None else set()
+def _lines_between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> Iterator[str]:
+    """The lines of the older files that lie between two open ones, the oldest first."""
     found: list[BinaryIO] = []
     try:
-        while (file := _opened(numbered(path, len(found) + 1), follow=True)) is not None:
-            found.append(file)
+        found = _between(path, old, new)
         for file in reversed(found):
-            if (identity := _identity(os.fstat(file.fileno()))) not in seen:
-                seen.add(identity)
-                half: list[bytes] = []
-                yield from _whole(file, half)
-                if half:
-                    yield b"".join(half).decode("utf-8", "replace")
+            half: list[bytes] = []
+            yield from _whole(file, half)
+            if half:
+                yield b"".join(half).decode("utf-8", "replace")
+    except BaseException:
+        if new is not None:  # nobody goes on to it
+            new.close()
+        raise
     finally:
         for file in found:
             file.close()
+
+
+def _between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> list[BinaryIO]:
+    """Open the older files that were begun behind `old` and before `new`, the youngest first; None
+    bounds nothing. A rotation meanwhile moves each file to the next number: none is missed, and one
+    that is met again counts once. While a file is open, no other has its identity."""
+    known = [
+        _identity(os.fstat(file.fileno())) if file is not None else None for file in (old, new)
+    ]
+    found: dict[tuple[int, int], BinaryIO] = {}
+    number = 0
+    while (file := _opened(numbered(path, number := number + 1), follow=True)) is not None:
+        identity = _identity(os.fstat(file.fileno()))
+        if identity in known or identity in found:
+            file.close()
+            if identity == known[0]:
+                return [*found.values()]
+            if identity == known[1]:  # those met so far were begun behind it
+                for younger in found.values():
+                    younger.close()
+                found.clear()
+        else:
+            found[identity] = file
+    if old is None:
+        return [*found.values()]
+    # It is older than all that are kept; or somebody replaced it, and they are older than it.
+    ended_ns = os.fstat(old.fileno()).st_mtime_ns
+    behind = [each for each in found.values() if os.fstat(each.fileno()).st_mtime_ns > ended_ns]
+    for each in found.values():
+        if each not in behind:
+            each.close()
+    return behind
 
 
 def _whole(file: BinaryIO, half: list[bytes]) -> Iterator[str]:
@@ -160,7 +225,7 @@ def _whole(file: BinaryIO, half: list[bytes]) -> Iterator[str]:
             yield b"".join(half).decode("utf-8", "replace")
             half[:] = [begun]
         if len(half) * 65_536 > LINE_MAX_BYTES:
-            raise OSError(0, f"a line holds more than {LINE_MAX_BYTES} bytes")
+            raise OSError(0, f"a line holds more than {LINE_MAX_BYTES} bytes", file.name)
     if half and not any(half):
         half.clear()
 
@@ -169,7 +234,7 @@ def _opened(path: Path, *, follow: bool) -> BinaryIO | None:
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
-            raise OSError(0, "it is a pipe or a device and no file")
+            raise OSError(0, "it is a pipe or a device, not a file", str(path))
         return path.open("rb")
     except FileNotFoundError:
         if not follow:

@@ -27,14 +27,14 @@ _listeners: tuple[OnEvent, ...] = ()
 
 
 def add_listener(listener: OnEvent) -> None:
-    """Have a function called with each event of each turn that begins from now on, in the whole
-    process. Adding a listener again changes nothing.
+    """Call a function with each event of each turn in the process that begins from now on. Adding a
+    listener twice has no effect.
 
-    It is called from the thread or task that runs the turn, so several threads may call it at once.
-    What it raises is logged: it reaches neither the turn nor the other listeners.
+    Tenuto calls it in the thread or task that runs the turn, so several threads may call it at
+    once. If it raises, Tenuto logs the exception, and the turn and other listeners continue.
 
     Raises:
-        TypeError: the listener cannot be called.
+        TypeError: the listener is not callable.
 
     >>> import tenuto
     >>> heard = []
@@ -54,8 +54,8 @@ def add_listener(listener: OnEvent) -> None:
 
 
 def remove_listener(listener: OnEvent) -> None:
-    """Stop calling a function. Turns that have begun still call it until they end. A function that
-    does not listen is let pass."""
+    """Stop calling a function. Turns that have begun still call it until they end. Removing a
+    function that is not a listener has no effect."""
     global _listeners  # noqa: PLW0603 - the tuple belongs to the process
     with _lock:
         _listeners = tuple(one for one in _listeners if one != listener)

@@ -25,7 +25,7 @@ PREFIX = "tenuto_"
 """What the names of the structured fields begin with, in `extra` and on a `LogRecord`."""
 
 LINES = 20
-"""So many lines of one kind are written within `WINDOW_S`; the rest are counted."""
+"""How many lines of one kind are written within `WINDOW_S`; the rest are counted."""
 
 WINDOW_S = 10.0
 """Seconds over which lines are counted."""
@@ -59,21 +59,20 @@ _OF_TURN = (
 
 
 class LogLines:
-    """A listener that writes one line for each recovery that ended and each turn that ended partial
-    or failed, to the logger `tenuto.turns`. Lines hold names, numbers and reasons, never content.
+    """A listener that logs each recovery that ended, and each turn that ended partial or failed, to
+    the logger `tenuto.turns`. Lines hold names, numbers and reasons, never content.
 
-    A process writes these lines without any listener. Add one of your own for other bounds: for
-    the turns that it hears, it takes the place of the default.
+    Tenuto writes these lines by default. To change the limits, add your own: it replaces the
+    default for the turns that it listens to.
 
-    The fields of the event stand in the record as attributes, `tenuto_turn` for instance. Within
-    `window_s` seconds, at most `lines` lines of one kind are written (a recovery's kind with its
-    result, or how a turn ended). The first line of that kind after them says in
-    `tenuto_suppressed` how many were left out.
+    The event's fields are attributes of the log record, such as `tenuto_turn`. Within `window_s`
+    seconds, it writes at most `lines` lines of one kind (a recovery's kind and result, or how a
+    turn ended). The next line of that kind says in `tenuto_suppressed` how many were left out.
 
     Args:
-        lines: the most lines of one kind within a window.
+        lines: the highest number of lines of one kind within a window.
         window_s: the length of a window in seconds.
-        now: a steady clock, in seconds.
+        now: a monotonic clock, in seconds.
 
     >>> from tenuto.core.events import RetryEnded
     >>> logging.getLogger("tenuto").setLevel(logging.INFO)
@@ -137,8 +136,8 @@ def _how(turn: TurnEnded) -> str:
     """How a turn ended, as `LEVELS` has it."""
     if turn.reason == "left_alone":  # nobody meant to finish it
         return "left_alone"
-    if turn.reason == "cancelled" and turn.stop != StopReason.CANCELLED:
-        return "abandoned"  # by the caller; else it was the provider that stopped
+    if turn.reason == "cancelled" and turn.stop != StopReason.CANCELLED and turn.error is None:
+        return "abandoned"  # by the caller; else the provider stopped, or the policy was at fault
     return turn.status or "unread"
 
 

@@ -31,7 +31,7 @@ from tenuto.core.events import (
 from tenuto.core.stop import StopReason
 
 MOST_MODELS = 200
-"""So many names of models a `Metrics` tells apart; later ones count as `OTHER`."""
+"""How many names of models a `Metrics` tells apart; later ones count as `OTHER`."""
 
 MOST_PROVIDERS = 50
 """The same of providers, of which a program may register its own."""
@@ -151,7 +151,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_turns_total",
         kind=_C,
-        help="Turns that ended, by how and why; the outcome unread was passed on unread.",
+        help="Turns that ended; the outcome is unread if Tenuto passed the answer on unread.",
         labels=("wire", "outcome", "reason"),
         of=TurnEnded,
         take=lambda e: _once(e.wire, e.status or UNREAD, e.reason),
@@ -159,7 +159,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_attempts_total",
         kind=_C,
-        help="Requests that ended, by why their answer ended; unread where no answer was read.",
+        help="Requests that ended, by why the answer stopped; unread if none was read.",
         labels=("stop",),
         of=AttemptEnded,
         take=lambda e: _once(e.stop or UNREAD),
@@ -167,7 +167,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_turn_attempts",
         kind=_H,
-        help="Requests of a turn.",
+        help="Requests per turn.",
         buckets=ATTEMPTS,
         of=TurnEnded,
         take=lambda e: _observed(e.attempts),
@@ -175,7 +175,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_turn_duration_seconds",
         kind=_H,
-        help="Duration of turns, all attempts and waits included.",
+        help="Duration of turns, including all attempts and waits.",
         unit="seconds",
         buckets=TURN_SECONDS,
         of=TurnEnded,
@@ -225,7 +225,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_truncation_exits_total",
         kind=_C,
-        help="Turns that ended partial or failed at the output limit with no continuation begun.",
+        help="Turns cut off by the output limit that ended without a continuation.",
         labels=("reason",),
         of=TurnEnded,
         take=_cut_and_left,
@@ -233,7 +233,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_billed_tokens_total",
         kind=_C,
-        help="Tokens of all attempts, as far as the provider counted them.",
+        help="Tokens of all attempts that the provider counted.",
         unit="tokens",
         labels=("direction",),
         of=TurnEnded,
@@ -242,7 +242,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_recovery_tokens_total",
         kind=_C,
-        help="Tokens of all attempts after the first, as far as the provider counted them.",
+        help="Tokens of all attempts after the first that the provider counted.",
         unit="tokens",
         labels=("direction",),
         of=TurnEnded,
@@ -251,7 +251,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_tool_repairs_total",
         kind=_C,
-        help="Decisions about broken or missing tool calls, by what was wrong and the outcome.",
+        help="Decisions about broken or missing tool calls, by what was wrong and what followed.",
         labels=("issue", "outcome"),
         of=ToolPayloadRepair,
         take=lambda e: _once(e.issue, e.outcome),
@@ -259,7 +259,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_empty_answers_total",
         kind=_C,
-        help="Empty answers, by the way in which they were empty.",
+        help="Empty answers, by outcome.",
         labels=("kind",),
         of=EmptyRecovery,
         take=lambda e: _once(e.outcome),
@@ -274,7 +274,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_stalls_total",
         kind=_C,
-        help="Attempts that ended because the provider sent nothing, by whether its head had come.",
+        help="Attempts that timed out, before or after the head of the response.",
         labels=("phase",),
         of=Stalled,
         take=lambda e: _once("body" if e.answered else "head"),
@@ -282,7 +282,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="tenuto_held_back_bytes",
         kind=_H,
-        help="The most bytes of a stream that a turn held back at once.",
+        help="Most bytes of a stream that a turn held back at once.",
         unit="bytes",
         buckets=BYTES,
         of=TurnEnded,
@@ -312,7 +312,7 @@ METRICS: tuple[Metric, ...] = (
         take=lambda e: _each(e.repairs),
     ),
 )
-"""Every metric. Sinks, documentation and dashboards are made from it or checked against it."""
+"""All metrics, in one table."""
 
 
 # --- driving ------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ class Names:
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: set[str] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # as that of a `Tally`
 
     def bounded(self, name: str) -> str:
         """The name itself, or `OTHER` for one beyond the bound."""
@@ -345,10 +345,10 @@ class Names:
 
 
 class Metrics:
-    """A listener that drives the table into a sink.
+    """A listener that turns events into the values of all metrics, and adds them to a sink.
 
     Args:
-        sink: keeps the values.
+        sink: stores the values.
 
     >>> from tenuto.core.events import HistoryRepaired
     >>> from tenuto.telemetry.tally import Tally

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 class PrometheusMetrics:
-    """A listener that counts turns in collectors of prometheus-client. Make one for a registry, and
-    add it with `add_listener`; serve the registry as the program serves its other metrics.
+    """A listener that counts turns in collectors of prometheus-client. Create one per registry and
+    add it with `add_listener`; serve the registry together with your other metrics.
 
-    With several processes, set the variable PROMETHEUS_MULTIPROC_DIR before Python starts, as
-    prometheus-client asks for it, and serve a registry with its `MultiProcessCollector`. All
-    metrics are counters and histograms, which it adds up over the processes.
+    With several processes, set the variable PROMETHEUS_MULTIPROC_DIR before Python starts, and
+    serve a registry with prometheus-client's `MultiProcessCollector`. All metrics are counters and
+    histograms, so they add up across processes.
 
     Args:
-        registry: where the collectors are registered; None: prometheus-client's own registry.
+        registry: where to register the collectors; None: prometheus-client's default registry.
 
     Raises:
-        ValueError: the registry has collectors of these names already.
+        ValueError: the registry already has collectors with these names.
 
     >>> from prometheus_client import CollectorRegistry
     >>> from tenuto.core.events import HistoryRepaired

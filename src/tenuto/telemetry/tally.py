@@ -29,7 +29,7 @@ class Series:
 
 
 class Tally:
-    """Keeps the values of metrics in memory; safe under threads.
+    """Keeps the values of metrics in memory. Thread-safe.
 
     >>> tally = Tally()
     >>> metric = next(m for m in METRICS if m.name == "tenuto_turn_attempts")
@@ -41,7 +41,8 @@ class Tally:
 
     def __init__(self) -> None:
         self._series: dict[str, dict[tuple[str, ...], Series]] = {m.name: {} for m in METRICS}
-        self._lock = threading.Lock()
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside.
+        self._lock = threading.RLock()
 
     def take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
         """Add a value."""
@@ -50,14 +51,14 @@ class Tally:
             if (series := kept.get(labels)) is None:
                 named = dict(zip(metric.all_labels, labels, strict=True))
                 empty = [0] * (len(metric.buckets) + 1) if metric.buckets else []
-                series = kept[labels] = Series(named, buckets=empty)
+                series = kept.setdefault(labels, Series(named, buckets=empty))
             series.count += 1
             series.total += value
             if series.buckets:
                 series.buckets[bisect_left(metric.buckets, value)] += 1
 
     def series(self, name: str) -> list[Series]:
-        """Copies of all series of a metric, in the order in which they came.
+        """Return copies of all series of a metric, in the order in which they began.
 
         Raises:
             KeyError: no metric has this name.
@@ -65,11 +66,11 @@ class Tally:
         with self._lock:
             return [
                 Series(dict(s.labels), s.count, s.total, [*s.buckets])
-                for s in self._series[name].values()
+                for s in list(self._series[name].values())
             ]
 
     def total(self, name: str, **labels: str) -> float:
-        """The sum of all values that have these labels; other labels may have any value.
+        """Return the sum of all values with these labels; other labels may have any value.
 
         Raises:
             KeyError: no metric has this name, or it has no such label.
@@ -77,7 +78,7 @@ class Tally:
         return sum((s.total for s in self._matching(name, labels)), 0.0)
 
     def count(self, name: str, **labels: str) -> int:
-        """How many values came with these labels; other labels may have any value.
+        """Return the number of values with these labels; other labels may have any value.
 
         Raises:
             KeyError: no metric has this name, or it has no such label.

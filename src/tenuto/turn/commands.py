@@ -75,7 +75,7 @@ class Head(msgspec.Struct, frozen=True):
         return f"Head({self.status}, {_sizes(self.headers)})"
 
     def get(self, name: bytes) -> str:
-        """The value of a header, its name in small letters; "" where it is not there."""
+        """Return the value of a header, by lower-case name; "" if there is none."""
         for key, value in self.headers:
             if len(key) == len(name) and key.lower() == name:
                 return value.decode("latin-1")
@@ -83,27 +83,27 @@ class Head(msgspec.Struct, frozen=True):
 
     @property
     def is_good(self) -> bool:
-        """Whether the status is one that models answer with."""
+        """Whether the status is that of a model's answer."""
         return 200 <= self.status < 300
 
     @property
     def coding(self) -> str:
-        """How its body is coded; lines of one name are one list
+        """The body's content coding; several headers of the same name are one list
         (https://www.rfc-editor.org/rfc/rfc9110#section-5.3)."""
         name = b"content-encoding"
         lines = [v for k, v in self.headers if len(k) == len(name) and k.lower() == name]
         return b", ".join(lines).decode("latin-1")
 
     def without(self, *names: bytes) -> Head:
-        """The same head without some headers."""
+        """Return this head without some headers."""
         return Head(self.status, tuple([h for h in self.headers if h[0].lower() not in names]))
 
     def plus(self, *headers: tuple[bytes, bytes]) -> Head:
-        """The same head with further headers."""
+        """Return this head with further headers."""
         return Head(self.status, (*self.headers, *headers))
 
     def of(self, body: bytes) -> Head:
-        """The same head before another body."""
+        """Return this head for another body."""
         return self.without(*BODY_HEADERS).plus((b"content-length", b"%d" % len(body)))
 
 
@@ -112,15 +112,14 @@ LeftS = Callable[[], float]
 
 
 class SendRequest(msgspec.Struct, frozen=True):
-    """Send this request upstream, after closing the response before it.
+    """Close the previous response, then send this request to the provider.
 
     Attributes:
         headers, body: as they leave.
         edited: False where the body is the caller's own.
-        timeout_s: the longest that a single wait may take, in seconds; None for the caller's own
-            setting.
-        within_s: tells how many seconds are left for the whole head, however many waits it takes;
-            where it is not there by then the reply is `late()`. None: as long as it takes.
+        timeout_s: the longest single wait, in seconds; None: the caller's own setting.
+        within_s: returns the seconds left for the whole head, however many waits it takes. If it
+            hasn't arrived by then, reply with `late()`. None: no limit.
 
     Reply: `Head`, or `ConnectionLost`."""
 
@@ -136,34 +135,34 @@ class SendRequest(msgspec.Struct, frozen=True):
 
 
 class ReadMore(msgspec.Struct, frozen=True):
-    """Read on. Reply: bytes as they came, b"" at the end, or `ConnectionLost`.
+    """Read more of the response. Reply: the bytes as received, b"" at the end, or `ConnectionLost`.
 
-    `take` is an offer to whoever hands on what comes as it comes: for bytes that were read it gives
-    those for the caller, which may be none, and reading goes on; the first for which it gives None
-    are the reply. Who leaves it aside replies at once, and is given a `SendData`.
+    `take` saves steps in a driver that passes bytes on as they arrive: called with bytes that were
+    read, it returns those for the caller, which may be empty, and the driver reads on. The first
+    bytes for which it returns None are the reply. A driver that ignores `take` replies at once, and
+    gets a `SendData`.
 
-    `within_s` tells how many seconds are left for what is read; where nothing came by then the
-    reply is `late()`. None: as long as it takes. Never beside `take`."""
+    `within_s` returns the seconds left for this read. If nothing arrives by then, reply with
+    `late()`. None: no limit. Never used together with `take`."""
 
     take: Callable[[bytes], bytes | None] | None = None
     within_s: LeftS | None = None
 
 
 class StartResponse(msgspec.Struct, frozen=True):
-    """Hand this head to the caller; comes once, before the first `SendData`. Reply: None.
+    """Pass this head to the caller. It comes once, before the first `SendData`. Reply: None.
 
-    `events`: what is written are server-sent events, whatever the head calls them; else it is a
-    body, or bytes as they came."""
+    `events`: whether server-sent events follow, whatever the head says; otherwise a body, or bytes
+    as received."""
 
     head: Head
     events: bool = False
 
 
 class SendData(msgspec.Struct, frozen=True):
-    """Hand these bytes to the caller. Reply: None, once the caller asks for more.
+    """Pass these bytes to the caller. Reply: None, when the caller asks for more.
 
-    `last`: with these all is said; behind them comes at most a line behind the end mark, or the
-    connection's end."""
+    `last`: nothing follows but perhaps a line after the end mark, or the end of the connection."""
 
     data: bytes
     last: bool = False
@@ -173,14 +172,14 @@ class SendData(msgspec.Struct, frozen=True):
 
 
 class Sleep(msgspec.Struct, frozen=True):
-    """Let the response go that is being read, and wait; for no time where only that is wanted.
-    Reply: None."""
+    """Close the current response and wait, for 0 seconds if only the first is needed. Reply:
+    None."""
 
     seconds: float
 
 
 class RaiseError(msgspec.Struct, frozen=True):
-    """Raise the caller's own transport's exception: the SDK knows it and retries by itself."""
+    """Raise the exception of the caller's own transport, which the SDK knows and may retry."""
 
     error: Exception
 
@@ -204,11 +203,11 @@ def late() -> ConnectionLost:
 
 
 Command = SendRequest | ReadMore | StartResponse | SendData | Sleep | RaiseError
-"""What a turn asks its driver to do."""
+"""What a turn tells its driver to do."""
 
 Reply = Head | bytes | ConnectionLost | None
-"""What a driver answers: a `Head` or `ConnectionLost` to `SendRequest`, bytes or `ConnectionLost`
-to `ReadMore`, None to all others."""
+"""A driver's reply: a `Head` or `ConnectionLost` to `SendRequest`, bytes or `ConnectionLost` to
+`ReadMore`, None to all others."""
 
 Run = Generator[Command, Reply, None]
 """A turn, or a part of one."""

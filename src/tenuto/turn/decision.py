@@ -60,7 +60,11 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         facts = _facts(turn, attempt, outcome, used_tokens, left_alone, droppable=going is not None)
         outcome = in_turn(outcome, state, response, facts)
         now_s = turn.around.now()
-        turn.state, action = _act(turn, response, outcome, facts, now_s)
+        try:
+            turn.state, action = _act(turn, response, outcome, facts, now_s)
+        except PolicyError:
+            turn.watch.undecided(attempt, outcome)
+            raise
         if context is not None:
             context.last_text = response.text
     turn.watch.observed(attempt, outcome, action, len(turn.said))

@@ -6,7 +6,7 @@ An `Engine` begins turns and keeps nothing of them. What one turn learns for the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -30,7 +30,7 @@ from tenuto.turn.stream_framing import in_one_array
 from tenuto.wires.base import WireRequest
 from tenuto.wires.short import Asks
 
-policy_around: Callable[[], Mapping[str, object] | None] = per_request.around.get
+policy_around: Callable[[], object] = per_request.around.get
 
 
 class Engine:
@@ -119,7 +119,7 @@ class Engine:
         `machine`: the engine that begins the machine where it is needed; None: this one."""
         if self._capture is not None or self.around.watched:
             return self.read(request)
-        if request.context is not None or request.method != "POST" or policy_around() is not None:
+        if request.context is not None or request.method != "POST" or policy_around():
             return self.read(request)
         wire, provider, _ = route(request.url, self.speaks)
         if wire is None:

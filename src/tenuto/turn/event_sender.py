@@ -98,6 +98,7 @@ class EventSender:
         self._attempt = attempt
         self._running = False  # an attempt
         self._sent_s = 0.0
+        self._status: int | None = None
         self._first_byte_s: float | None = None
         self._first_piece_s: float | None = None
         self._lost: ConnectionLost | None = None
@@ -170,7 +171,7 @@ class EventSender:
         """The caller left."""
         self._cancelled = True
         if self._running:
-            self._attempt_ended(None, None, Outcome.CANCELLED, None)
+            self._attempt_ended(self._status, None, Outcome.CANCELLED, None)
         self._send(events.Cancelled, output_chars=output_chars, attempts=answered)
 
     def handed_on(self, status: int) -> None:
@@ -232,7 +233,7 @@ class EventSender:
         """A request is about to leave. `max_tokens`: the limit of the caller's own."""
         self._attempt += 1
         self._running = True
-        self._first_byte_s = self._first_piece_s = self._lost = None
+        self._status = self._first_byte_s = self._first_piece_s = self._lost = None
         self._send(
             events.AttemptStarted,
             recovery=send.recovery.value if self._attempt > 1 else None,
@@ -247,8 +248,9 @@ class EventSender:
         """The connection failed before the head of the response came."""
         self._lost = lost
 
-    def head_came(self) -> None:
+    def head_came(self, status: int) -> None:
         """The head of the response came."""
+        self._status = status
         self._first_byte_s = self._since(self._sent_s)
 
     def piece_came(self) -> None:
@@ -291,6 +293,13 @@ class EventSender:
             self._fault(response.fault, wait_s, setting if response.fault.keys else None)
         for over in self._recoveries.answered(outcome, action):
             self._over(over, output_chars)
+
+    def undecided(
+        self, response: Response, outcome: Outcome, status: int | None, lost: ConnectionLost | None
+    ) -> None:
+        """An attempt was read, and nothing was decided."""
+        self._stop_raw = self._redactor.stop_of(response).raw
+        self._attempt_ended(status, lost or self._lost, outcome, response)
 
     def unknown_stop_seen(self, raw: str, *, logged: bool) -> None:
         """The stop value is in no table."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Any
 
 from tenuto.core.errors import PolicyError
@@ -25,37 +25,45 @@ _OFF = frozenset({"off", "false", "no", "0"})
 _ON = frozenset({"", "on", "true", "yes", "1"})
 _ALLOWED = "'off', or settings such as 'on_incomplete=error, empty_retries=0'"
 
-around: ContextVar[Mapping[str, object] | None] = ContextVar("tenuto_policy", default=None)
-"""What `policy()` has set for the requests of this thread or task; None: nothing."""
-
 
 class _Block(AbstractContextManager[None]):
-    """One `with` block. It is no decorator: on an `async def` that would have no effect."""
+    """One `with` block. It is no decorator: on an `async def` that would have no effect.
+
+    Leaving it removes it and no other. Blocks inside generators end in any order, and where a
+    generator is closed from another task, that task never entered the block.
+    """
 
     def __init__(self, changes: Mapping[str, object]) -> None:
-        self._changes = changes
-        self._tokens: list[Token[Mapping[str, object] | None]] = []
+        self.changes = changes
 
     def __enter__(self) -> None:
-        self._tokens.append(around.set({**(around.get() or {}), **self._changes}))
+        around.set((*around.get(), self))
 
     def __exit__(self, *_: object) -> None:
-        around.reset(self._tokens.pop())
+        blocks = list(around.get())
+        if self in blocks:
+            del blocks[-1 - blocks[::-1].index(self)]
+            around.set(tuple(blocks))
+
+
+around: ContextVar[tuple[_Block, ...]] = ContextVar("tenuto_policy", default=())
+"""The blocks in which this thread or task is, the outermost first."""
 
 
 def policy(**changes: Any) -> AbstractContextManager[None]:
     """Change the policy of the requests that begin inside the `with` block.
 
-    It holds for this thread or asyncio task and the tasks that it starts, for every client that
-    Tenuto wraps, and inside blocks within it. A stream keeps the policy with which its request
-    began. The header `x-tenuto` of a request outweighs it. Where the policy of a client does not
-    let a request change a setting (`Policy.per_request`), the request raises a `PolicyError`.
+    The block applies to this thread or asyncio task and the tasks that it starts, and to every
+    client that Tenuto wraps. A stream keeps the policy with which its request began. If a generator
+    yields inside the block, it applies to the code that iterates it too. The header `x-tenuto` of a
+    request overrides the block. If a client's policy doesn't let requests change a setting
+    (`Policy.per_request`), the request raises a `PolicyError`.
 
     Args:
         changes: settings by name, or a `preset`.
 
     Raises:
-        PolicyError: a setting is not known or holds for all turns alike, or a value is not allowed.
+        PolicyError: a setting is unknown or can't differ between turns, or a value is not allowed.
 
     >>> with policy(on_incomplete="error"):
     ...     pass  # client.chat.completions.create(…)
@@ -68,7 +76,7 @@ def changes_policy(headers: Headers) -> bool:
     for name, _ in headers:
         if len(name) == 8 and name.lower() == b"x-tenuto":
             return True
-    return around.get() is not None
+    return bool(around.get())
 
 
 def header_in(headers: Headers) -> str | None:
@@ -98,11 +106,11 @@ def of_request(policy: Policy, header: str | None) -> tuple[Policy, bool]:
     >>> of_request(Policy(), "off")[1]
     True
     """
-    outer = around.get()
-    if outer is None and not header:
+    blocks = around.get()
+    if not blocks and not header:
         return policy, False
     word = (header or "").lower()
-    is_off, changes = word in _OFF, dict(outer or {})
+    is_off, changes = word in _OFF, dict(pair for block in blocks for pair in block.changes.items())
     _check_allowed("policy()", changes, policy)
     if is_off:
         if "off" not in policy.per_request:

@@ -128,7 +128,7 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
         yield from hand_on(turn, reply, b"".join(came), "another_shape")
         return None
     if events is not None:
-        events.head_came()
+        events.head_came(reply.status)
     if turn.provider.unknown and (server := reply.get(b"server")):
         turn.answered_by(server)
     decoder = decoder_for(reply.coding, turn.policy.body_max_bytes)

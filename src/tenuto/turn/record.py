@@ -23,6 +23,7 @@ record.
 from __future__ import annotations
 
 import itertools
+import os
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,9 +65,18 @@ class Kept:
     apart: bool
 
 
-_PROCESS = uuid.uuid4().hex
-_SALT = int(_PROCESS[:5], 16)
+_process = uuid.uuid4().hex
 _number = itertools.count(1)
+
+
+def _begin_anew() -> None:
+    """Give the turns of a process that was forked ids that those of its parent do not have."""
+    global _process  # noqa: PLW0603 - it belongs to the process
+    _process = uuid.uuid4().hex
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 class TurnRequest(msgspec.Struct, frozen=True):
@@ -137,7 +147,7 @@ class TurnRecord:
         self.first: Attempt | None = None
         self.answered: Attempt | None = None
         self.redactor: Redactor = Redactor(turn_request.request.url, turn_request.request.headers)
-        turn, provider = f"{_PROCESS}{self._number:08x}", turn_request.provider.dialect.name
+        turn, provider = f"{_process}{self._number:08x}", turn_request.provider.dialect.name
         self.watch: Watch = Watch(
             turn,
             self.facts.model,
@@ -216,7 +226,7 @@ class TurnRecord:
     def builder(self) -> Builder:
         """Return a builder, which adds up what an attempt says."""
         # Letters and digits that tell this turn's own ids from those of others.
-        salt = f"{self._number ^ _SALT:05x}"[-5:]
+        salt = f"{self._number ^ int(_process[:5], 16):05x}"[-5:]
         return Builder(
             self.facts.max_tokens if self.first is None else None,
             salt,

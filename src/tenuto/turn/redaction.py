@@ -57,6 +57,9 @@ _parameters = re.compile(r"([?&#])([^&#=]*)(=?)([^&#]*)")
 _is_opaque = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[^\s]{16,}").fullmatch
 """What a key looks like that stands under a name which says nothing."""
 
+_values_within = re.compile(r'=\s*"?([^;,\s"]+)').findall
+"""The values that a header's value names, as those of cookies."""
+
 _is_opaque_segment = re.compile(
     r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}"
     r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
@@ -218,7 +221,7 @@ class Redactor:
         for pair in self._headers:
             name, value = (p if isinstance(p, str) else p.decode("latin-1") for p in pair)
             if is_secret_header(name) and (is_named_secret(name) or _is_opaque(value)):
-                found.update((value, value.rpartition(" ")[2]))
+                found.update((value, value.rpartition(" ")[2], *_values_within(value)))
         for _, before, equals, behind in _parameters.findall(self._url):
             name, value = (before, behind) if equals else ("", before)
             if _is_secret_parameter(name) or (not _is_plain_parameter(name) and _is_opaque(value)):

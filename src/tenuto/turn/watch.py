@@ -167,6 +167,15 @@ class Watch:
             if self.events is not None:
                 self.events.unknown_stop_seen(stop.raw, logged=logged)
 
+    def undecided(self, attempt: Attempt, outcome: Outcome) -> None:
+        """One attempt was read, and the policy's `decide` named nothing that may follow: the turn
+        ends by an exception."""
+        self.last = attempt.response
+        self.usage.append(attempt.response.usage)
+        if self.events is not None:
+            status = attempt.head.status if attempt.head is not None else None
+            self.events.undecided(attempt.response, outcome, status, attempt.lost)
+
     def sending(
         self, action: Send, outcome: Outcome, state: State, facts: Facts, left: int | None
     ) -> None:

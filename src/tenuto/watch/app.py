@@ -16,7 +16,7 @@ from tenuto.watch.board import Board
 from tenuto.watch.stream import PACE, Pace, Receive, Send, stream
 
 MOST_STREAMS = 32
-"""So many readers may follow the changes at once."""
+"""How many readers may follow the changes at once."""
 
 FILES: Mapping[str, tuple[str, str]] = {
     "": ("index.html", "text/html; charset=utf-8"),
@@ -38,17 +38,17 @@ at which it began; None where there is none."""
 
 
 class Watch:
-    """An ASGI app that shows a board. It runs by itself or mounted under a path, on asyncio.
+    """An ASGI app that shows a board. It runs on asyncio, by itself or mounted under a path.
 
-    Without a token it answers only requests that come from the same machine and name it in `Host`.
+    Without a token, it answers only requests from the same machine whose `Host` names that machine.
 
     Args:
-        board: what it shows.
-        token: what readers must have, in the header `Authorization: Bearer …` or once as `?token=…`
-            in the address of the page, which then gives the browser a cookie.
-        hosts: the names under which it may be asked without a token.
-        text_of: finds the text of a turn. The page shows content only where this is given.
-        pace: how its stream of changes goes on.
+        board: the board to show.
+        token: the token that readers need, in the header `Authorization: Bearer …`, or once as
+            `?token=…` in the page's address, which then sets a cookie.
+        hosts: the values of `Host` to accept without a token.
+        text_of: returns the text of a turn. Without it, the page shows no content.
+        pace: the timing of its event stream.
 
     Raises:
         ValueError: the token has fewer than 16 characters.
@@ -77,7 +77,7 @@ class Watch:
         self._closed = False
 
     def close(self) -> None:
-        """End all streams, now and later, so that they hold up no server that shuts down."""
+        """End all streams, now and later, so that they don't delay a server's shutdown."""
         self._closed = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

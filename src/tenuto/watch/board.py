@@ -25,16 +25,16 @@ from tenuto.telemetry.tally import Tally
 from tenuto.watch.turn_seen import RUNNING, Plain, TurnSeen
 
 MOST_TURNS = 500
-"""So many turns are kept. Then the oldest that has ended goes, or else the oldest."""
+"""How many turns are kept. Beyond that, the oldest that has ended goes, or else the oldest."""
 
 MOST_MINUTES = 240
-"""Stops are kept for so many minutes in which any attempt ended."""
+"""For how many minutes, in which any attempt ended, stops are kept."""
 
 LINE_MAX_CHARS = 65_536
 """A longer line of a file is not taken for an event."""
 
 MOST_NOTES = 20
-"""So many notes on what went wrong are kept."""
+"""How many notes on what went wrong are kept."""
 
 _LATEST_S = 1e11
 """A later time is no time: the year 5138."""
@@ -74,10 +74,10 @@ class _Minute:
 
 
 class Board:
-    """A listener that keeps what a page shows. It is safe under threads.
+    """A listener that keeps what the page shows. Thread-safe.
 
     Args:
-        most_turns: how many turns are kept. Counts go on over all turns.
+        most_turns: how many turns to keep. Totals count all turns.
 
     Raises:
         ValueError: `most_turns` is below 1.
@@ -100,7 +100,9 @@ class Board:
         self.most_turns = most_turns
         self.sequence: int = 0
         """How many changes there were."""
-        self._lock = threading.Lock()
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside:
+        # loops within the lock go over copies.
+        self._lock = threading.RLock()
         self._turns: dict[str, TurnSeen] = {}
         self._gone: deque[tuple[int, str]] = deque(maxlen=4 * most_turns)
         self._tally = Tally()
@@ -118,8 +120,8 @@ class Board:
             self._now = event.time
             turn = self._turns.get(event.turn)
             if turn is None:
-                turn = TurnSeen(event.turn, event.time, event.time, event.provider, event.model)
-                self._turns[event.turn] = turn
+                new = TurnSeen(event.turn, event.time, event.time, event.provider, event.model)
+                turn = self._turns.setdefault(event.turn, new)
                 if len(self._turns) > self.most_turns:
                     self._drop()
             turn.sequence = self.sequence
@@ -141,10 +143,10 @@ class Board:
             minute.stops[named["model"], named["stop"]] += int(value)
 
     def read_line(self, line: str) -> bool:
-        """Take the event that a line of an event file holds.
+        """Take the event in a line of an event file.
 
         Returns:
-            False where the line holds no event, or one with a value of a wrong type.
+            False if the line is not an event, or has a value of the wrong type.
         """
         try:
             if len(line) > LINE_MAX_CHARS:
@@ -159,7 +161,7 @@ class Board:
         return True
 
     def note(self, what: str) -> None:
-        """Keep a sentence on something that went wrong, for whoever looks at the page."""
+        """Show a sentence on the page about something that went wrong."""
         with self._lock:
             what = printable(what, 300)
             if what in self._notes or len(self._notes) < MOST_NOTES:
@@ -167,15 +169,16 @@ class Board:
                 self.sequence += 1
 
     def _drop(self) -> None:
-        ended = (turn.id for turn in self._turns.values() if turn.end is not None)
+        ended = (turn.id for turn in list(self._turns.values()) if turn.end is not None)
         gone = next(ended, next(iter(self._turns)))
-        del self._turns[gone]
+        self._turns.pop(gone, None)
         self._gone.append((self.sequence, gone))
 
     # --- showing --------------------------------------------------------------------------------
 
     def totals(self) -> Plain:
-        """The sums of `HEADLINE` over all turns, and how many of those kept are running."""
+        """The totals of `HEADLINE` over all turns, and how many of the turns on the board are
+        running."""
         with self._lock:
             return self._totals()
 
@@ -195,31 +198,31 @@ class Board:
         ]
 
     def turns(self) -> list[Plain]:
-        """The summaries of the turns that are kept, in the order in which they began."""
+        """The summaries of the turns on the board, in the order in which they began."""
         with self._lock:
-            return [turn.summary() for turn in self._turns.values()]
+            return [turn.summary() for turn in list(self._turns.values())]
 
     def turn(self, turn: str) -> Plain | None:
-        """All that is known of a turn; None where it is not kept."""
+        """Return everything known about a turn; None if it is not on the board."""
         with self._lock:
             found = self._turns.get(turn)
             return msgspec.to_builtins(found.detail()) if found is not None else None
 
     def stops(self) -> list[Plain]:
-        """How many attempts of each model ended for which stop, by the minute, in order of time."""
+        """The number of attempts of each model by stop and minute, in order of time."""
         with self._lock:
             return self._stops(-1)
 
     def changes(self, since: int | None = None) -> Plain:
-        """What there is to show, or what of it changed.
+        """Return what to show, or what has changed.
 
         Args:
-            since: the sequence number up to which the reader knows all; None: it knows nothing.
+            since: the sequence number that the reader is up to date with; None: it knows nothing.
 
         Returns:
-            `sequence` is the number up to which this tells all. `whole` says that it tells
-            everything, as it also does where the reader knows too little. Else `turns` and `stops`
-            are those that changed, and `gone` names the turns that are no longer kept.
+            `sequence` is the number that this brings the reader up to. `whole` is True if it has
+            everything, which it also has if the reader is too far behind. Otherwise, `turns` and
+            `stops` are those that changed, and `gone` names the turns that left the board.
         """
         with self._lock:
             forgot = len(self._gone) == self._gone.maxlen and self._gone[0][0] > (since or 0)
@@ -228,8 +231,8 @@ class Board:
             return {
                 "sequence": self.sequence,
                 "whole": whole,
-                "turns": [t.summary() for t in self._turns.values() if t.sequence > known],
-                "gone": [] if whole else [turn for at, turn in self._gone if at > known],
+                "turns": [t.summary() for t in list(self._turns.values()) if t.sequence > known],
+                "gone": [] if whole else [turn for at, turn in list(self._gone) if at > known],
                 "stops": self._stops(known),
                 "totals": self._totals(),
                 "notes": dict(self._notes),
@@ -239,7 +242,7 @@ class Board:
         told: dict[str, Any] = {
             name: int(self._tally.total(metric, **labels)) for name, metric, labels in HEADLINE
         }
-        told["running"] = sum(turn.state == RUNNING for turn in self._turns.values())
+        told["running"] = sum(turn.state == RUNNING for turn in list(self._turns.values()))
         return told
 
     def _stops(self, known: int) -> list[Plain]:
@@ -247,5 +250,5 @@ class Board:
             {"minute": number * 60, "model": model, "stop": stop, "count": count}
             for number, minute in sorted(self._minutes.items())
             if minute.sequence > known
-            for (model, stop), count in minute.stops.items()
+            for (model, stop), count in list(minute.stops.items())
         ]

@@ -19,10 +19,10 @@ from tenuto.core.events import (
 Plain = dict[str, Any]
 
 MOST_ATTEMPTS = 100
-"""So many attempts of a turn are kept; further ones are only counted."""
+"""How many attempts of a turn are kept; further ones are only counted."""
 
 MOST_EVENTS = 300
-"""So many of a turn's other events are kept; further ones are left out."""
+"""How many of a turn's other events are kept; further ones are left out."""
 
 RUNNING = "running"
 """The state of a turn that has not ended."""
@@ -36,9 +36,9 @@ class TurnSeen:
         id: the turn's id.
         started: when its first event came, in seconds since the epoch.
         last: when its latest event came.
-        provider, model: whom it asks.
+        provider, model: where its requests go.
         sequence: the number of the board's change that touched it last.
-        number: of how many attempts was told.
+        number: how many attempts the events have named.
         start: the fields of `turn_started`; None where that event was not seen.
         end: the fields of `turn_ended`; None while the turn runs.
         attempts: each attempt with its `request` (the fields of `attempt_started`), `answer` (of

@@ -36,18 +36,20 @@ class Dialect:
 
     Attributes:
         name: the provider's name.
-        prefill: whether models take a trailing assistant message as the beginning of their answer.
+        prefill: whether models continue a trailing assistant message as the beginning of their
+            answer.
         prefill_models: the models that do where not all of them do, by a pattern that is searched
             for in their names; None: all or none, as `prefill` says.
-        prefill_row: members that the row of a prefill carries as well.
-        prefill_members: top-level members that a request with a prefill carries as well.
+        prefill_row: further members of the message with the prefill.
+        prefill_members: further top-level members of a request with a prefill.
         prefill_echoed: whether every answer to a prefill begins with it, however short it is.
-        output_key: the request key of the output limit where the request itself uses none.
+        output_key: the key of the output limit, for requests that don't set one.
         reasoning_prefill: whether those that take one go on behind reasoning as well.
         reasoning_members: top-level members that a request with reasoning as its prefill carries
             as well: those that make the model go on from it, and those that turn reasoning off. The
             caller's own members of an object stay.
-        reasoning_echoed: whether answers in one body repeat the reasoning that they go on from.
+        reasoning_echoed: whether answers without streaming repeat the reasoning that they continue
+            from.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
             the provider does not want it (C20).
         signed_thinking: whether thinking without a signature is refused in a history, so that it

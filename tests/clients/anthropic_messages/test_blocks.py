@@ -242,6 +242,16 @@ def test_a_paused_turn_goes_back_verbatim_and_is_one_message_in_the_end(play, mo
     assert turn.ending["status"] == "complete"
 
 
+@pytest.mark.behaviour("C26", "C17")
+@both
+def test_a_paused_turn_goes_back_with_the_limit_that_the_model_takes(play, mode, way):
+    refusal = "max_tokens: 4096 > 1000, which is the maximum allowed number of output tokens for m"
+    turn = play(Refused(400, refusal), R(SEARCH, PAUSE), R(RESULT))
+    got = turn.tell(mode, way, **FILES)
+    assert content(got) == [*SEARCH, *RESULT]
+    assert turn.budgets == [4_096, 1_000, 1_000]
+
+
 @pytest.mark.behaviour("C26")
 @both
 def test_all_that_came_goes_back_each_time_and_ten_times_at_most(play, mode, way):

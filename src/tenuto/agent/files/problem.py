@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class FileProblem(Exception):
-    """A file tool did nothing, and its message tells the model why and what to do instead.
+    """A file tool did nothing; the message tells the model why, and what to do instead.
 
     >>> raise FileProblem("notes.txt does not exist")
     Traceback (most recent call last):

@@ -18,10 +18,10 @@ from tenuto.agent.function_tool import Tool
 from tenuto.core.errors import ToolError
 
 MAX_FILE_BYTES: Final = 5_000_000
-"""No larger file is read, and none is made."""
+"""The largest file that the tools read or write."""
 
 MAX_RESULT_CHARS: Final = 30_000
-"""So much of files one result shows: about 8,000 tokens."""
+"""The most characters of files in one result: about 8,000 tokens."""
 
 _AT_MOST: Final = ", at most about {chars:,} characters"
 _AT_MOST_ALONE: Final = " One call can hold about {chars:,} characters."
@@ -34,17 +34,18 @@ def file_tools(
     max_result_chars: int = MAX_RESULT_CHARS,
     output_limit_tokens: int | None = None,
 ) -> tuple[Tool, ...]:
-    """Tools that read, write and search the text files of one folder, and nothing outside of it.
+    """Return tools that read, write and search the text files in one folder, and nothing outside
+    it.
 
     Args:
         root: an existing folder. Links in it are not followed, and its `.git` is left alone.
-        max_file_bytes: no larger file is read, and none is made.
-        max_result_chars: so much of files one result shows.
-        output_limit_tokens: the most tokens of one answer of the model, which the descriptions
-            and the hints for cut calls then speak of; None where it is not known.
+        max_file_bytes: the largest file to read or write.
+        max_result_chars: the most characters of files in one result.
+        output_limit_tokens: the model's output limit, to mention in descriptions and in hints about
+            cut calls; None: unknown.
 
     Raises:
-        ToolError: `root` does not exist or is no folder, or a limit is not above 0.
+        ToolError: `root` doesn't exist or is not a folder, or a limit is not above 0.
 
     >>> [tool.name for tool in file_tools(".")]
     ['read_file', 'create_file', 'edit_file', 'append_file', 'list_files', 'search']

@@ -64,11 +64,11 @@ GUIDANCE: Final = (
 
 
 def guidance(output_limit_tokens: int | None) -> str:
-    """What the system prompt tells a model that has file tools and a known output limit (T17).
+    """Return instructions for the system prompt of a model with file tools and an output limit
+    (T17).
 
     Args:
-        output_limit_tokens: the most tokens of one answer; None where it is not known, which gives
-            "".
+        output_limit_tokens: the model's output limit; None: unknown, which returns "".
 
     >>> guidance(None)
     ''

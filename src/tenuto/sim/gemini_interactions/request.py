@@ -6,7 +6,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row, functions_of, in_schema, joined, objects_of, tokens_of
+from tenuto.sim.asked import (
+    Asked,
+    Row,
+    functions_of,
+    in_schema,
+    joined,
+    objects_of,
+    texts_of,
+    tokens_of,
+)
 from tenuto.sim.gemini_interactions.seals import opened
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
@@ -65,6 +74,7 @@ def read(body: Body, settings: Settings) -> Asked:
         stream=body.get("stream") is True,
         include_usage=True,
         response_format=_format(body.get("response_format")),
+        stop_sequences=texts_of(config.get("stop_sequences")),
         prefill="continue" if paused is not None else "restart",
     )
 

@@ -16,9 +16,12 @@ from tenuto.sim.reply import Settings
 
 
 def _read(body: Mapping[str, Any], settings: Settings) -> Asked:
-    """Return what a body asks for. A row with `prefix` is the beginning of the answer."""
+    """Return what a body asks for. A row with `prefix` is the beginning of the answer, and
+    "any" its word for a call that must come."""
     begun = body["messages"][-1].get("prefix") is True
-    return replace(read_chat(body, settings), prefill="continue" if begun else None)
+    asked = read_chat(body, settings)
+    forced = asked.forced or body.get("tool_choice") == "any"
+    return replace(asked, forced=forced, prefill="continue" if begun else None)
 
 
 WIRE: Final = replace(

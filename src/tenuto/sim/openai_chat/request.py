@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tenuto.sim.asked import Asked, Row, functions_of, tokens_of
+from tenuto.sim.asked import Asked, Row, functions_of, texts_of, tokens_of
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
 
@@ -21,6 +21,7 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
     choices = body.get("n")
     format_ = body.get("response_format")
     choice = body.get("tool_choice")
+    stop = body.get("stop")
     return Asked(
         model=body["model"],
         rows=tuple(Row(m["role"], text_of(m.get("content"))) for m in messages),
@@ -32,4 +33,5 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
         choices=choices if isinstance(choices, int) and 1 <= choices <= 8 else 1,
         include_usage=bool((body.get("stream_options") or {}).get("include_usage")),
         response_format=format_ if isinstance(format_, dict) else None,
+        stop_sequences=(stop,) if isinstance(stop, str) else texts_of(stop),
     )

@@ -13,7 +13,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from opentelemetry import context, metrics, trace
@@ -94,11 +94,11 @@ class _Turn:
 
 
 class OpenTelemetry:
-    """A listener that makes spans and metrics of turns, for `tenuto.wrap(client, on_event=…)`.
+    """A listener that reports turns as spans and metrics, for `tenuto.wrap(client, on_event=…)`.
 
-    One listener serves any number of clients, threads and tasks. It needs `tenuto[otel]`. The
-    variable `OTEL_SEMCONV_STABILITY_OPT_IN` is read once, here: `gen_ai_latest_experimental`
-    chooses the newer names of metrics, `gen_ai_latest_experimental/dup` both.
+    One listener serves any number of clients, threads and tasks. It needs `tenuto[otel]`. It reads
+    the variable `OTEL_SEMCONV_STABILITY_OPT_IN` once: `gen_ai_latest_experimental` chooses the
+    newer names of metrics, and `gen_ai_latest_experimental/dup` both.
 
     Args:
         tracer_provider: where spans go; None: the global provider.
@@ -121,7 +121,8 @@ class OpenTelemetry:
         meter = metrics.get_meter("tenuto", meter_provider=meter_provider, schema_url=SCHEMA_URL)
         self._metrics = Meters(meter, os.environ.get("OTEL_SEMCONV_STABILITY_OPT_IN", ""))
         self._turns: OrderedDict[str, _Turn] = OrderedDict()
-        self._lock = Lock()
+        # The collector may end an abandoned turn, and so send events, in a thread that is inside.
+        self._lock = RLock()
 
     def __call__(self, event: Event) -> None:
         """Take an event of any turn; events that add nothing to spans and metrics are passed

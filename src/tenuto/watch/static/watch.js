@@ -118,8 +118,8 @@ function showTurns() {
 
 function made(turn) {
   const button = el("button", { type: "button", class: "link mono", onclick: () => open(turn.turn, button) },
-    `${clock(turn.started)} ${turn.turn.slice(-8)}`);
-  button.setAttribute("aria-label", `Turn ${turn.turn.slice(-8)} of ${clock(turn.started)}`);
+    `${clock(turn.started)} ${turn.turn.slice(-12)}`);
+  button.setAttribute("aria-label", `Turn ${turn.turn.slice(-12)} of ${clock(turn.started)}`);
   const node = el("tr", {}, el("th", { scope: "row" }, button), ...Array.from({ length: 6 }, () => el("td")));
   node.cells[1].className = node.cells[2].className = node.cells[4].className = "wrap";
   node.cells[5].className = node.cells[6].className = "number";

@@ -48,6 +48,7 @@ from tenuto.wires.anthropic_messages.request import parse_request
 from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wires.beside_stop import with_words
 from tenuto.wires.errors import error_in
+from tenuto.wires.guardrail import GUARDRAIL, guardrail_signals
 from tenuto.wires.json import count
 from tenuto.wires.members import object_in, others_in, word_in
 from tenuto.wires.reading import (
@@ -273,7 +274,16 @@ def _error_of(value: JsonObject) -> object | None:
     return value if value.get("type") == "error" else None
 
 
-read: ReadAny = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)
+_read: ReadAny = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a body, or of one event; an object of another shape has none. On InvokeModel,
+    a guardrail speaks beside what Claude wrote."""
+    signals = _read(value, event=event)
+    if isinstance(value, dict) and GUARDRAIL in value:
+        signals += guardrail_signals(value)
+    return signals
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:

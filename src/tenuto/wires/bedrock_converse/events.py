@@ -8,7 +8,6 @@ or reasoning begins without an event of its own, and the usage comes behind the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from tenuto.core.parts import (
     AnySignal,
@@ -26,15 +25,14 @@ from tenuto.core.signals import (
     CallDelta,
     Ended,
     OtherSeen,
-    Signal,
-    StopSeen,
     Usage,
     UsageSeen,
     WordsSeen,
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject
-from tenuto.wires.beside_stop import guardrail_findings, kept_words, with_words
+from tenuto.wires.beside_stop import with_words
+from tenuto.wires.guardrail import trace_words
 from tenuto.wires.json import as_text, count, is_no_piece
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.request_reading import text_in
@@ -72,41 +70,6 @@ REDACTED = "[redacted reasoning]"
 
 SERVER_TOOL = "server_tool_use"
 """The `type` of calls that the provider runs itself."""
-
-GUARDRAIL = "amazon-bedrock-guardrailAction"
-"""What a guardrail did, beside whatever a model wrote on InvokeModel: the stop does not tell."""
-
-TRACE = "amazon-bedrock-trace"
-"""Why it did so, if the caller asked for a trace."""
-
-
-def guardrail_signals(value: JsonObject) -> list[Signal]:
-    """The stop that a guardrail's word is, if it stepped in.
-
-    >>> guardrail_signals({GUARDRAIL: "NONE"})
-    []
-    """
-    if value.get(GUARDRAIL) != "INTERVENED":
-        return []
-    stop = StopSeen("INTERVENED", GUARDRAIL, _R.SAFETY_BLOCKED, "guardrail")
-    return [replace(stop, beside=trace_words(value.get(TRACE)))]
-
-
-def trace_words(trace: object) -> tuple[tuple[str, str], ...]:
-    """What a trace tells of a guardrail that stepped in; () where none did. The members have other
-    names on InvokeModel, where those of the answers are a list.
-
-    >>> found = {"gr-1": [{"wordPolicy": {"customWords": [{"match": "x", "action": "BLOCKED"}]}}]}
-    >>> trace_words({"guardrail": {"outputAssessments": found}})
-    (('guardrail_output', 'customWords=BLOCKED'),)
-    """
-    told = object_in(object_in(trace).get("guardrail"))
-    outputs = (told.get("outputAssessments"), *list_in(told.get("outputs")))
-    found = {
-        "guardrail_input": guardrail_findings(told.get("inputAssessment"), told.get("input")),
-        "guardrail_output": guardrail_findings(*outputs),
-    }
-    return kept_words(found) and kept_words({**found, "action_reason": told.get("actionReason")})
 
 
 def stop_words(payload: JsonObject) -> dict[str, object]:

@@ -25,17 +25,16 @@ from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault, read_fault
 from tenuto.wires.bedrock_converse.events import (
     EVENTS,
     STOPS,
-    guardrail_signals,
     read_block,
     read_event,
     read_stop,
     read_usage,
     stop_words,
-    trace_words,
 )
 from tenuto.wires.bedrock_converse.form import FORM
 from tenuto.wires.bedrock_converse.request import asked_at, parse_request
 from tenuto.wires.beside_stop import with_words
+from tenuto.wires.guardrail import guardrail_signals, trace_words
 from tenuto.wires.members import list_in, value_at
 from tenuto.wires.stops import clean_stop
 

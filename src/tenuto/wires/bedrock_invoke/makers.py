@@ -20,7 +20,7 @@ from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.base import JsonObject
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import read_fault
-from tenuto.wires.bedrock_converse.events import guardrail_signals
+from tenuto.wires.guardrail import guardrail_signals
 from tenuto.wires.json import decode_object
 from tenuto.wires.members import value_at
 from tenuto.wires.one_text import OneText, steps, used_at
@@ -138,8 +138,8 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     if not isinstance(value, dict):
         return []
     signals = _makers_signals(value, event)
-    if not bedrock_converse.looks_like(value):
-        signals += guardrail_signals(value)
+    if not (anthropic_messages.looks_like(value) or bedrock_converse.looks_like(value)):
+        signals += guardrail_signals(value)  # those two read it by themselves
     metrics = value.get(METRICS)
     if isinstance(metrics, dict):
         used = used_at(metrics, "inputTokenCount", "outputTokenCount")

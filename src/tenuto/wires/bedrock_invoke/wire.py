@@ -17,7 +17,6 @@ from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.base import Dialect, JsonObject, WireRequest
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import ERRORS
-from tenuto.wires.bedrock_converse.events import GUARDRAIL
 from tenuto.wires.bedrock_converse.request import asked_at, parse_request, path_model
 from tenuto.wires.bedrock_invoke.chat import CHAT
 from tenuto.wires.bedrock_invoke.form import FORM, NOVA
@@ -29,6 +28,7 @@ from tenuto.wires.bedrock_invoke.makers import (
     read,
     unpacked,
 )
+from tenuto.wires.guardrail import GUARDRAIL
 from tenuto.wires.json import decode_object
 from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import wire as openai_chat

@@ -1,0 +1,51 @@
+"""What a guardrail of Amazon Bedrock says beside an answer, whoever made the model.
+
+On InvokeModel the word stands in a member that Bedrock adds to what the model wrote, so that the
+model's own stop does not tell of it. On Converse the stop tells, and the trace says why.
+https://docs.aws.amazon.com/bedrock/latest/userguide/guardrails-use-invoke-model.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.core.signals import Signal, StopSeen
+from tenuto.core.stop import StopReason
+from tenuto.wires.base import JsonObject
+from tenuto.wires.beside_stop import guardrail_findings, kept_words
+from tenuto.wires.members import list_in, object_in
+
+GUARDRAIL = "amazon-bedrock-guardrailAction"
+"""What a guardrail did, beside whatever a model wrote on InvokeModel: the stop does not tell."""
+
+TRACE = "amazon-bedrock-trace"
+"""Why it did so, if the caller asked for a trace."""
+
+
+def guardrail_signals(value: JsonObject) -> list[Signal]:
+    """The stop that a guardrail's word is, if it stepped in.
+
+    >>> guardrail_signals({GUARDRAIL: "NONE"})
+    []
+    """
+    if value.get(GUARDRAIL) != "INTERVENED":
+        return []
+    stop = StopSeen("INTERVENED", GUARDRAIL, StopReason.SAFETY_BLOCKED, "guardrail")
+    return [replace(stop, beside=trace_words(value.get(TRACE)))]
+
+
+def trace_words(trace: object) -> tuple[tuple[str, str], ...]:
+    """What a trace tells of a guardrail that stepped in; () where none did. The members have other
+    names on InvokeModel, where those of the answers are a list.
+
+    >>> found = {"gr-1": [{"wordPolicy": {"customWords": [{"match": "x", "action": "BLOCKED"}]}}]}
+    >>> trace_words({"guardrail": {"outputAssessments": found}})
+    (('guardrail_output', 'customWords=BLOCKED'),)
+    """
+    told = object_in(object_in(trace).get("guardrail"))
+    outputs = (told.get("outputAssessments"), *list_in(told.get("outputs")))
+    found = {
+        "guardrail_input": guardrail_findings(told.get("inputAssessment"), told.get("input")),
+        "guardrail_output": guardrail_findings(*outputs),
+    }
+    return kept_words(found) and kept_words({**found, "action_reason": told.get("actionReason")})
