@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tenuto.core.seam import Seam, trailing_space
@@ -51,6 +51,7 @@ def test_of_a_continuation_short_repetitions_stay() -> None:
     assert told("ha", "ha", again=()) == "haha"
 
 
+@example(said="a\n .", come=" .")
 @given(said=st.text("ab .\n", min_size=1, max_size=6), come=st.text("ab .\n", max_size=9))
 def test_no_character_is_lost_that_was_not_said_twice(said: str, come: str) -> None:
     whole = told(said, *come)
@@ -59,10 +60,14 @@ def test_no_character_is_lost_that_was_not_said_twice(said: str, come: str) -> N
     before, after = "".join(said.split()), "".join(come.split())
     # A few words before all of it, in a paragraph of their own, are a preamble.
     words, again, rest = after.partition(before if len(before) > 2 else "\0")
+    # An unfinished line that is indented and comes again, indentation and all, was said twice.
+    line = said.rpartition("\n")[2]
+    twice = line if line[:1].isspace() and come.startswith(line) else ""
     assert bare in (
         before + after,
         before + after.removeprefix(before),
         before + (rest if words and again and "\n" in come else after),
+        before + "".join(come.removeprefix(twice).split()),
     )
 
 
