@@ -20,9 +20,10 @@ from tenuto.providers.registry import route
 from tenuto.providers.table import ROWS, UNKNOWN
 from tenuto.turn import checking, per_request, pipe
 from tenuto.turn.capture import Capture
-from tenuto.turn.commands import Commands, Headers, Request, Run
+from tenuto.turn.commands import Commands, Head, Headers, Request, Run
 from tenuto.turn.environment import Environment
 from tenuto.turn.record import TurnRecord, TurnRequest
+from tenuto.turn.refusal import refusal
 from tenuto.turn.repeating import repeated
 from tenuto.turn.short import Short
 from tenuto.turn.short_stream import ShortStream, is_for_streams
@@ -104,6 +105,14 @@ class Engine:
         """Raise the `PolicyError` of a request for a turn that says or changes what it may not."""
         if self.is_turn(method, url):
             per_request.of_request(self.policy, per_request.header_in(headers))
+
+    def refusal(self, request: Request, error: PolicyError) -> tuple[Head, bytes]:
+        """Return the response that tells the caller of such an error, as its provider would."""
+        wire, provider, path = route(request.url, self.speaks)
+        assert wire is not None  # else the request is not read
+        least = self.policy.probe_max_tokens
+        parsed = wire.asked(request.body, least, path, provider.dialect, request.headers)
+        return refusal(getattr(parsed, "wire", wire), error)
 
     def begin(self, request: Request) -> Commands | None:
         """Begin the turn of a request. Return None where it is no request for a turn, and must pass
