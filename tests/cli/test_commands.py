@@ -352,6 +352,21 @@ def test_policy_shows_what_differs_for_single_providers_and_models(
     ]
 
 
+@pytest.mark.behaviour("P3")
+def test_policy_shows_the_settings_of_a_provider_that_only_the_program_registers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "tenuto.toml").write_text("[providers.my-lab]\nfault_retries = 5\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["policy", "--json"]) == 0
+    written = capsys.readouterr()
+    assert json.loads(written.out)["fault_retries"]["exceptions"] == {
+        "providers.my-lab": {"value": 5, "from": "tenuto.toml"}
+    }
+    [line] = written.err.splitlines()
+    assert line.startswith("tenuto: providers.my-lab is not a provider that a base URL tells; ")
+
+
 @pytest.mark.behaviour("N8")
 def test_providers_lists_who_is_known_and_who_is_behind_a_url(
     capsys: pytest.CaptureFixture[str],

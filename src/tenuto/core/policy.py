@@ -203,8 +203,8 @@ class Policy:
 
         providers: settings for one provider, by its name in docs/providers.md:
             `{"anthropic": {"pause_resumes": 20}}`. Tenuto recognizes a provider by its base URL, so
-            one on your own host needs `tenuto.register_provider`. "unknown" stands for all unknown
-            providers.
+            one on your own host needs `tenuto.register_provider` first. "unknown" stands for all
+            unknown providers.
         models: settings for models, by a pattern with `*` and `?` for the name in the request,
             ignoring case: `{"gpt-5*": {"thinking_retries": 2}}`. They override `providers`, and
             later patterns override earlier ones. Both may name a `preset`. Neither may set

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 
 from tenuto.core.errors import PolicyError
 from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
-from tenuto.core.rule import shown, wrong_value
+from tenuto.core.rule import wrong_value
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
-from tenuto.providers.registry import route
-from tenuto.providers.table import ROWS, UNKNOWN
+from tenuto.providers.registry import check_names, route
 from tenuto.turn import checking, per_request, pipe
 from tenuto.turn.capture import Capture
 from tenuto.turn.commands import Commands, Head, Headers, Request, Run
@@ -231,19 +229,6 @@ _MOST_SPECIAL = 256
 
 def _check_exceptions(policy: Policy) -> None:
     """Raise a `PolicyError` for exceptions that could never apply or cannot be carried out."""
-    known = _told_by_url(ROWS.changes)
-    for name in policy.providers:
-        if name not in known:
-            raise PolicyError(
-                f"providers.{shown(name, str)} is not a provider that a base URL tells; those are "
-                f"{', '.join(sorted(known))} (tenuto.register_provider adds one)"
-            )
+    check_names(policy.providers)
     for changes in (*policy.providers.values(), *policy.models.values()):
         checking.require_packages(policy.changed(changes))
-
-
-@lru_cache(maxsize=1)
-def _told_by_url(_: int) -> frozenset[str]:
-    """The names of the providers that are known by their hosts, and of those that are not known."""
-    rows = ROWS.all().values()
-    return frozenset({UNKNOWN.dialect.name, *(row.dialect.name for row in rows if row.hosts)})
