@@ -12,49 +12,79 @@ import os
 import platform
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from parts import agent, memory, pieces, short, telemetry, turns, untuned
 from parts.figures import REPEATS, ROUNDS, Figure
 
-PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
-    "pieces": pieces.figures,
-    "short": short.figures,
-    "memory": memory.figures,
-    "turns": turns.figures,
-    "untuned": untuned.figures,
-    "agent": agent.figures,
-    "telemetry": telemetry.figures,
+WITH_AND_WITHOUT = """\
+A ratio compares the official SDK with and without `tenuto.wrap`. The time to the first chunk is
+wall-clock time; the server sends an event every millisecond, many times as fast as a model. Streams
+of one event at a time are measured while low-priority work keeps the cores busy."""
+
+OF_OTHERS = """\
+Tenuto wasn't tuned for these streams. They have one word per delta and were written from memory;
+their source describes them."""
+
+LISTENING = """\
+The turns are healthy ones. With a listener, Tenuto reads every turn in full; without one, it takes
+a shortcut."""
+
+STEPS = """\
+A step is one request of the agent's loop: 40 tokens of text, a tool call, and the tool. The share
+of HTTP is what the same client needs to send and read the same bytes without an agent."""
+
+PEAKS = """\
+The figure is the peak that Python allocates for one turn, without what the caller allocates."""
+
+CALLS = """\
+The turn runs through `tenuto.sansio.Turn` without a listener. The table counts its Python calls,
+which don't depend on the machine, and gives its time in units of `sum(range(1000))`."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One group of figures, measured in a process of its own, and one section of the page."""
+
+    title: str
+    figures: Callable[[], Iterator[Figure]]
+    says: str = ""
+    """What a reader of the section's table must know."""
+
+
+PARTS: dict[str, Part] = {
+    "turns": Part("In front of an SDK", turns.figures, WITH_AND_WITHOUT),
+    "untuned": Part("In front of an SDK: streams of others", untuned.figures, OF_OTHERS),
+    "telemetry": Part("With events, log lines, metrics and spans", telemetry.figures, LISTENING),
+    "agent": Part("Tenuto's agent", agent.figures, STEPS),
+    "memory": Part("Memory", memory.figures, PEAKS),
+    "short": Part("A turn without an SDK", short.figures, CALLS),
+    "pieces": Part("The parts of a turn", pieces.figures),
 }
+"""In the order of the page: what most readers look for comes first."""
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 
-HEAD = f"""\
+HEAD = """\
 <!-- Written by `make bench`: run it again instead of editing this file. -->
 
 # Performance
 
-This page shows how much processor time and memory Tenuto adds to a client's process. The server
-runs in another process and answers with recorded bytes. Each group of figures has its own process.
+This page shows how much processor time and memory Tenuto adds to a client's process.
+"""
 
-* **Ratios** compare the official SDK with and without `tenuto.wrap` in one run. The two take turns
-  for {ROUNDS} rounds, and the table shows the median of the rounds' ratios.
-* **Single figures** are the fastest of {REPEATS} repeats.
-* **The time to the first chunk** is wall-clock time. The server sends an event every millisecond,
-  many times as fast as a model.
-* **Streams of one event at a time** are measured while low-priority work keeps the cores busy.
-* **Memory** is the peak that Python allocates for one turn, without what the caller allocates.
-* **A step of the agent** is one request of its loop: 40 tokens of text, a tool call, and the tool.
-  The share of HTTP is what the same client needs to send and read the same bytes without an agent.
-* **A turn without an SDK** runs through `tenuto.sansio.Turn` without a listener. The table counts
-  its Python calls, which don't depend on the machine, and gives its time in units of
-  `sum(range(1000))`.
-* **Listening** is measured on healthy turns. With a listener, Tenuto reads every turn in full;
-  without one, it takes a shortcut.
-* **A stream of others** is one that Tenuto wasn't tuned for, with one word per delta, written from
-  memory. Its source describes it.
+METHOD = f"""\
+## How it is measured
+
+The server runs in another process and answers with recorded bytes. Each section has its own
+process.
+
+* **A ratio** (×) compares two ways in one run. The two take turns for {ROUNDS} rounds, and the
+  table shows the median of the rounds' ratios.
+* **A single figure** is the fastest of {REPEATS} repeats.
 """
 
 
@@ -93,26 +123,49 @@ def apart(name: str) -> Iterator[Figure]:
         raise SystemExit(f"the part {name} ended with {child.returncode}")
 
 
+def page(measured: dict[str, list[Figure]]) -> str:
+    """The page in Markdown: the answer first, then a section for each part, then the method."""
+    sections = [f"{HEAD}\n{in_short(measured)}\n\n{when_and_where()}"]
+    for name, figures in measured.items():
+        part = PARTS[name]
+        said = [f"## {part.title}", part.says, table(figures)]
+        sections.append("\n\n".join(filter(None, said)))
+    return "\n\n".join([*sections, METHOD])
+
+
+def in_short(measured: dict[str, list[Figure]]) -> str:
+    """What most readers want to know, in two sentences."""
+    ratios = [each.measured for name in ("turns", "untuned") for each in measured[name]]
+    figures = [each for part in measured.values() for each in part if each.target is not None]
+    missed = [each.name for each in figures if each.measured > (each.target or 0)]
+    targets = "All are met." if not missed else f"Missed: {'; '.join(missed)}."
+    return textwrap.fill(
+        f"In front of an official SDK, a healthy turn takes {min(ratios):.2f} to {max(ratios):.2f} "
+        f"times the SDK's own time. {len(figures)} figures have a target. {targets}",
+        100,
+    )
+
+
 def main(arguments: list[str]) -> int:
     """Measure, print, write."""
-    for name, measured in PARTS.items():
+    for name, part in PARTS.items():
         if f"--part={name}" in arguments:
-            for figure in measured():
+            for figure in part.figures():
                 print(json.dumps(asdict(figure)), flush=True)
             return 0
-    figures: list[Figure] = []
-    for name in PARTS:
+    measured: dict[str, list[Figure]] = {name: [] for name in PARTS}
+    for name, figures in measured.items():
         for figure in apart(name):
             print("  ".join(row(figure)), file=sys.stderr, flush=True)
             figures.append(figure)
-    text = table(figures)
+    every = [figure for figures in measured.values() for figure in figures]
     if "--json" in arguments:
-        rows = [{**asdict(figure), "verdict": figure.verdict} for figure in figures]
+        rows = [{**asdict(figure), "verdict": figure.verdict} for figure in every]
         print(json.dumps({"about": when_and_where(), "figures": rows}, indent=2))
     else:
-        print(f"\n{when_and_where()}\n\n{text}")
+        print(f"\n{when_and_where()}\n\n{table(every)}")
     if "--keep" not in arguments:
-        PAGE.write_text(f"{HEAD}\n{when_and_where()}\n\n{text}\n", "utf-8")
+        PAGE.write_text(page(measured), "utf-8")
     return 0
 
 

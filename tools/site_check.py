@@ -178,6 +178,7 @@ def search(browser: Browser, url: str, shots: Path | None) -> list[str]:
         page = watched(context, url, found)
         page.goto(url + "index.html")
         page.keyboard.press("/")
+        page.wait_for_timeout(200)  # what opens would lose the first letter
         page.keyboard.type(SEARCHED)
         result = page.locator(RESULT).first
         try:
