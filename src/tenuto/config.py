@@ -15,7 +15,7 @@ from tenuto.core.policy import EXCEPTIONS, PRESET, RULES, Policy
 from tenuto.core.presets import values_of
 from tenuto.core.rule import wrong_value
 from tenuto.core.stop import printable
-from tenuto.providers.registry import check_names
+from tenuto.providers.registry import check_providers
 
 log: logging.Logger = logging.getLogger("tenuto")
 
@@ -101,7 +101,7 @@ def _settled(
                 preset = _checked_preset("preset", given.pop("preset"))
             policy = Policy().changed(given)
             if not any_provider:
-                check_names(policy.providers)
+                check_providers(policy.providers)
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from None
         for part in EXCEPTIONS:
@@ -167,7 +167,7 @@ def read_policy(name: str, content: bytes) -> Policy:
         name: the file's, without its folder.
 
     Raises:
-        PolicyError: as `load_policy`, but of no provider.
+        PolicyError: as `load_policy`, except that any provider may be named.
 
     >>> read_policy("strict.toml", b'on_incomplete = "error"').on_incomplete
     'error'

@@ -142,9 +142,9 @@ class Turn:
             0; None: no limit.
 
     Raises:
-        TurnError: the request is not a turn on a known wire, or its body holds half a surrogate
-            pair: send it yourself, unchanged. Or `method`, `url`, `headers`, `body` or `timeout_s`
-            is not allowed.
+        TurnError: an argument has the wrong type or a value that is not allowed; or the request is
+            not a turn on a known wire, or its body holds half a surrogate pair. In these two cases,
+            send it yourself, unchanged.
         PolicyError: a setting is not allowed, or `policy` or `on_event` has the wrong type.
 
     >>> from tenuto.turn.scripted import Script, Scripted  # a provider by script

@@ -12,7 +12,7 @@ from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.config import Settings, load_settings
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import EXCEPTIONS, GROUPS, RULES, Policy, plain
-from tenuto.providers.registry import check_names
+from tenuto.providers.registry import check_providers
 
 EXAMPLES = (
     "tenuto policy",
@@ -34,7 +34,7 @@ def policy(*, json: JsonFlag = False) -> None:
     settings = load_settings(any_provider=True)
     for name in settings.policy.providers:
         try:
-            check_names([name])
+            check_providers([name])
         except PolicyError as error:  # a program may register it, which cannot be seen from here
             print(f"tenuto: {one_line(str(error))}", file=sys.stderr)
     told = described(settings)

@@ -204,11 +204,11 @@ class HTTPTransport(AsyncHTTPTransport, _Sync):
             neither library, if clients of both libraries share the transport, or if `transport`
             doesn't serve this kind of client.
 
-    Many SDKs take any exception of a transport for a failed connection, and try again. So a wrong
-    `x-tenuto` header, or a `tenuto.policy()` block that this policy doesn't allow, gets a response
-    with status 400, which the SDK raises as its own `BadRequestError` or alike. It has the message
-    of the `PolicyError`, and nothing is sent. `wrap` and `http_client` raise the `PolicyError`
-    itself.
+    A wrong `x-tenuto` header, or a `tenuto.policy()` block that `policy` doesn't allow, gets a
+    response with status 400, and Tenuto sends nothing. SDKs raise it as their own error, such as
+    `openai.BadRequestError`, with the message of the `PolicyError`. An exception would be taken for
+    a failed connection, and the SDK would try again. `wrap` and `http_client` raise the
+    `PolicyError` itself.
 
     Set the client's `timeout` (in seconds), which is 5 s by default:
 

@@ -208,8 +208,8 @@ class Policy:
         models: settings for models, by a pattern with `*` and `?` for the name in the request,
             ignoring case: `{"gpt-5*": {"thinking_retries": 2}}`. They override `providers`, and
             later patterns override earlier ones. Both may name a `preset`. Neither may set
-            `per_request` or the settings that observe turns. Both are copied, checked, and
-            read-only.
+            `per_request` or the settings that observe turns. The policy holds read-only copies of
+            both.
 
         In code only:
 

@@ -73,13 +73,14 @@ def behind(url: str) -> list[Row]:
     return named or rows or [provider]
 
 
-def check_names(names: Iterable[str]) -> None:
+def check_providers(names: Iterable[str]) -> None:
     """Check the names of providers that a policy has settings for.
 
     Raises:
-        PolicyError: one is of no provider that a base URL tells, as far as is known by now.
+        PolicyError: a name is not that of a provider which a base URL tells, among those that ship
+            and those that are registered by now.
 
-    >>> check_names(["groq", "unknown"])
+    >>> check_providers(["groq", "unknown"])
     """
     known = _told_by_url(ROWS.changes)
     for name in names:

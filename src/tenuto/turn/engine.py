@@ -15,7 +15,7 @@ from tenuto.core.policy import Policy
 from tenuto.core.rule import wrong_value
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
-from tenuto.providers.registry import check_names, route
+from tenuto.providers.registry import check_providers, route
 from tenuto.turn import checking, per_request, pipe
 from tenuto.turn.capture import Capture
 from tenuto.turn.commands import Commands, Head, Headers, Request, Run
@@ -229,6 +229,6 @@ _MOST_SPECIAL = 256
 
 def _check_exceptions(policy: Policy) -> None:
     """Raise a `PolicyError` for exceptions that could never apply or cannot be carried out."""
-    check_names(policy.providers)
+    check_providers(policy.providers)
     for changes in (*policy.providers.values(), *policy.models.values()):
         checking.require_packages(policy.changed(changes))
