@@ -42,7 +42,7 @@ def recovering(client: Any, engine: Engine) -> Any:
     """A client like this one, whose turns are finished.
 
     Wrapping one that recovers already replaces its engine."""
-    original = getattr(client, "_tenuto_original", client)
+    original = original_of(client)
     library = library_of(original)
     if library is None:
         raise TypeError(f"{type(client).__name__} is not a client of {' or '.join(LIBRARIES)}")
@@ -51,6 +51,17 @@ def recovering(client: Any, engine: Engine) -> Any:
     wrapped.__class__ = _subclass(cls)
     vars(wrapped).update(_tenuto_original=original, _tenuto_engine=engine)
     return wrapped
+
+
+def original_of(client: Any) -> Any:
+    """The client that a recovering one was made of; any other client itself."""
+    return getattr(client, "_tenuto_original", client)
+
+
+def stop_recovering(client: Any) -> None:
+    """Let a recovering client send as the one that it was made of."""
+    client.__class__ = type(original_of(client))
+    vars(client).pop(ENGINE, None)
 
 
 def engine_of(client: object) -> Engine | None:
