@@ -196,7 +196,7 @@ def unpaired(events: Iterable[Event], rules: Rules) -> list[tuple[list[str], lis
             speaker = name
             if name != "user":
                 turns.append(([], []))
-        elif kind == "call" and (name not in calls or rules.answers is not None):
+        elif kind == "call":
             calls.append(name)
         elif kind == "result":
             results.append(name)

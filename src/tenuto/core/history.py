@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from tenuto.core.history_ids import rename_repeated_ids
 from tenuto.core.history_pairs import pair_by_turns
 from tenuto.core.history_rows import RowRepair, is_plain
 from tenuto.core.history_table import Role, Row, Rules
@@ -48,6 +49,7 @@ def plan_repairs(
             repair.words.append("empty_row_removed")
     if rules.alternates:
         repair.words += _joins_and_removals(rows, len(values))
+    rename_repeated_ids(rows, rules, repair.words)
     if rules.pair is not None:
         rows = rules.pair(rows, rules, elsewhere, repair.words)
     else:

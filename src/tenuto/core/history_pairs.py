@@ -55,9 +55,6 @@ def _turns(rows: Iterable[Row], rules: Rules) -> list[_Turn]:
             turns.append(last)
         last.rows.append(row)
         last.calls += row.calls
-    for turn in turns:
-        if len(turn.calls) > 1 and rules.answers is None:
-            turn.calls = list({call.id: call for call in turn.calls}.values())
     return turns
 
 
