@@ -268,6 +268,32 @@ def test_a_call_with_an_id_that_was_used_before_is_answered_as_well(wire: str) -
     assert repaired(wire, answered[0]) == (answered[0], ())
 
 
+@pytest.mark.behaviour("H1", "H2", "H5a")
+@pytest.mark.parametrize("wire", [wire for wire in HISTORY if wire != "cohere-v1"])
+def test_a_result_without_a_call_stays_where_nothing_else_would_be_left(wire: str) -> None:
+    _, result = CALLED_TWICE.get(wire, CHAT_TWICE)
+    assert repaired(wire, body := body_of(wire, [result])) == (body, ())
+    made = repaired(wire, body_of(wire, [result | {"_mine": 1}]))
+    assert made is not None
+    assert rows_of(wire, made[0]) == [result]
+    assert made[1] == ("private_keys_removed",)
+
+
+INSTRUCTED = [wire for wire in HISTORY if CALLED_TWICE.get(wire) is None]
+
+
+@pytest.mark.behaviour("H2", "H5a")
+@pytest.mark.parametrize("wire", INSTRUCTED)
+def test_a_result_without_a_call_stays_where_only_instructions_would_be_left(wire: str) -> None:
+    system: Row = {"role": "system", "content": "Be brief."}
+    body = body_of(wire, [system, CHAT_TWICE[1]])
+    assert repaired(wire, body) == (body, ())
+    asked = body_of(wire, [system, CHAT_TWICE[1], {"role": "user", "content": "Hi"}])
+    made = repaired(wire, asked)
+    assert made is not None
+    assert [row["role"] for row in rows_of(wire, made[0])] == ["system", "user"]
+
+
 WITH_IDS = [wire for wire in HISTORY if wire not in ("cohere-v1", "gemini-generate", "ollama")]
 """Wires that pair a call with its result by an id alone."""
 
