@@ -1,6 +1,7 @@
 """Runs pyright over the code and over what programs get: `make check-pyright`.
 
-Checks `src` and the programs in `tests/typed`, and then that each symbol of the package has a type
+Checks `src` and the programs in `tests/typed` as the oldest and the newest Python that Tenuto
+supports would run them, and then that each symbol of the package has a type
 that all checkers read alike (`pyright --verifytypes`). Types of other packages are theirs. Usage:
 
     python tools/type_check.py <pyright> <python>
@@ -18,6 +19,9 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "tenuto"
+VERSIONS = ("3.11", "3.14")
+"""The oldest and the newest Python. What the standard library of a later one no longer has is an
+error, though that Python may not be installed here."""
 
 
 def incomplete(report: dict[str, Any], package: str = PACKAGE) -> Iterator[str]:
@@ -39,11 +43,19 @@ def incomplete(report: dict[str, Any], package: str = PACKAGE) -> Iterator[str]:
 
 
 def main(pyright: str, python: str) -> int:
-    """Run both checks; return 0 where both find nothing."""
+    """Run all checks; return 0 where none finds anything."""
     # It looks for the package with the first `python` on the PATH, whatever else it is told.
     path = f"{Path(python).absolute().parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
-    checked = subprocess.run([pyright, "--pythonpath", python], env=environment, check=False)
+    failed = [
+        version
+        for version in VERSIONS
+        if subprocess.run(
+            [pyright, "--pythonpath", python, "--pythonversion", version],
+            env=environment,
+            check=False,
+        ).returncode
+    ]
     found = subprocess.run(
         [pyright, "--verifytypes", PACKAGE, "--ignoreexternal", "--outputjson"],
         env=environment,
@@ -61,7 +73,7 @@ def main(pyright: str, python: str) -> int:
     known, all_of_them = counts["withKnownType"], sum(counts.values())
     print(f"{known:,} of {all_of_them:,} symbols have a known type")
     is_complete = known == all_of_them > 0 and not report["generalDiagnostics"]
-    return int(checked.returncode != 0 or not is_complete)
+    return int(bool(failed) or not is_complete)
 
 
 if __name__ == "__main__":

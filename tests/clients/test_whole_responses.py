@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import importlib
+import inspect
 import json
 import time
 import zlib
@@ -39,7 +40,7 @@ def posted(client: Any, far: FarSide, stream: bool = False, asked: Any = ASK, **
     """The response of one turn, read to its end, of either kind of client."""
     more["json"] = asked | {"stream": stream}
     url = f"{far.base_url}/chat/completions"
-    if not asyncio.iscoroutinefunction(client.request):
+    if not inspect.iscoroutinefunction(client.request):
         with client:
             return client.post(url, **more)
 
