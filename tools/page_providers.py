@@ -9,7 +9,7 @@ from tenuto.cli.docstrings import attributes
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Row
 from tenuto.providers.table import PROVIDERS, UNKNOWN_OF
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 
 HEAD = """\
 # Providers

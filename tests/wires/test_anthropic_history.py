@@ -14,7 +14,7 @@ from support.repairing import repair_history
 from tenuto.core import hints
 from tenuto.wires.anthropic_messages.history import RULES, UNSIGNED_RULES
 from tenuto.wires.anthropic_messages.request import parse_request
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 
 NOTICE = hints.NOTICE.format(reason="retry limit")
 

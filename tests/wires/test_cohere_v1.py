@@ -26,12 +26,13 @@ from tenuto.core.parts import Message as Parts
 from tenuto.core.signals import FaultSeen, StopSeen, Usage
 from tenuto.sim.cohere_v1.rules import impossible, violations
 from tenuto.sim.reply import Settings
-from tenuto.wires.base import Answer, Dialect
+from tenuto.wires.answer import Answer
 from tenuto.wires.billed_usage import grown_usage
 from tenuto.wires.cohere_v1 import wire
 from tenuto.wires.cohere_v1.errors import read_fault
 from tenuto.wires.cohere_v1.render import ChatLayout, render_body
 from tenuto.wires.cohere_v1.request import ChatRequest, parse_request
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.registry import wire_for_shape
 

@@ -27,7 +27,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.sim import Simulator
 from tenuto.sim.openai_chat.history import body_violations
 from tenuto.sim.reply import Settings
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.openai_chat.history import RULES
 from tenuto.wires.openai_chat.request import parse_request

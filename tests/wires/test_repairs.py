@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tenuto.core import hints
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.registry import wires
 
 Row = dict[str, Any]

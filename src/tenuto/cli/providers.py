@@ -14,7 +14,7 @@ from tenuto.providers.provider import Row
 from tenuto.providers.registration import is_host
 from tenuto.providers.registry import behind
 from tenuto.providers.table import ROWS
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 
 EXAMPLES = (
     "tenuto providers",

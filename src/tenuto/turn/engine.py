@@ -27,7 +27,7 @@ from tenuto.turn.repeating import repeated
 from tenuto.turn.short import Short
 from tenuto.turn.short_stream import ShortStream, is_for_streams
 from tenuto.turn.stream_framing import in_one_array
-from tenuto.wires.base import WireRequest
+from tenuto.wires.request import WireRequest
 from tenuto.wires.short import Asks
 
 policy_around: Callable[[], object] = per_request.around.get

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tenuto.core.signals import Usage
-from tenuto.wires.base import JsonObject
-from tenuto.wires.json import count_of_decimal
+from tenuto.wires.json import JsonObject, count_of_decimal
 from tenuto.wires.members import object_in
 
 COUNTED = ("tokens", "billed_units")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenuto.core.signals import Usage
-from tenuto.wires.base import JsonObject
-from tenuto.wires.json import count
+from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in, value_at
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from tenuto.core import hints
 from tenuto.core.history_table import Call, Reasoning, Result, Role, Rules, Text, by_role
-from tenuto.wires.base import JsonObject
+from tenuto.wires.json import JsonObject
 
 
 def result_of(name: str, text: str, failed: bool = True) -> JsonObject:

@@ -13,12 +13,14 @@ from typing import Any, ClassVar
 
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendCalls, AppendUser, Edit
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts, Wire
+from tenuto.wires.base import Wire
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.cohere_v1.history import PARTS, RULES
 from tenuto.wires.cohere_v1.render import call_of
-from tenuto.wires.json import UNREADABLE, decode_object, encode, is_utf8
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode, is_utf8
 from tenuto.wires.members import joined, list_in, listed, members_of, object_in, rows_of, value_of
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths
 from tenuto.wires.request_reading import asks_for_json, limit_in, text_in, why_left_alone
 
@@ -29,7 +31,7 @@ _BRIDGE = encode({"role": "CHATBOT", "message": hints.EMPTY_WITH_TOOLS_NOTE})
 
 
 class ChatRequest(EditableRequest):
-    """A request as bytes, with what was read of it (`wires.base.WireRequest`).
+    """A request as bytes, with what was read of it (`wires.request.WireRequest`).
 
     Attributes:
         wire: writes answers to this request, which say its rows.

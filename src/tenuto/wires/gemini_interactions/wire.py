@@ -34,7 +34,8 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.answer import Shown, shown_alike
+from tenuto.wires.base import Wire
 from tenuto.wires.errors import error_in
 from tenuto.wires.gemini_generate.errors import asked_to_wait_s
 from tenuto.wires.gemini_interactions import body
@@ -51,7 +52,7 @@ from tenuto.wires.gemini_interactions.steps import (
     text_in,
     thought,
 )
-from tenuto.wires.json import as_text, count, is_no_piece
+from tenuto.wires.json import JsonObject, as_text, count, is_no_piece
 from tenuto.wires.members import others_in, word_in
 from tenuto.wires.reading import (
     ReadAny,

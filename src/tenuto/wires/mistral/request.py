@@ -18,10 +18,11 @@ import msgspec
 
 from tenuto.core import hints
 from tenuto.core.history_table import Rules
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
-from tenuto.wires.json import decode_object, encode
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_reading import text_in
 from tenuto.wires.watched import Watched
 
@@ -32,7 +33,7 @@ _BRIDGE = encode({"role": "assistant", "content": hints.EMPTY_WITH_TOOLS_NOTE})
 
 
 class MistralRequest(ChatRequest):
-    """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+    """A chat request as bytes, with what was read of it (`wires.request.WireRequest`)."""
 
     repairs: tuple[str, ...]
 
