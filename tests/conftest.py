@@ -1,4 +1,4 @@
-"""What every test may ask for. Fixtures that serve one folder stand in that folder's conftest."""
+"""Fixtures for every test. Fixtures for one folder are in that folder's conftest."""
 
 import gc
 import logging
@@ -11,31 +11,31 @@ import pytest
 from hypothesis import settings
 from support.pairing import WAYS, Made, in_one_way
 
-# On shared cores a deadline by the clock tells of the neighbours; pytest's timeout stays.
+# On shared cores, a wall-clock deadline measures other processes too. pytest's timeout still applies.
 settings.register_profile("house", settings.default, deadline=None)
 settings.load_profile("house")
 
 
-# A client reads, when it is made, every authority that the system trusts: 75 ms, and an asker makes
-# two. Tests speak plain HTTP on loopback, so one authority will do; it has signed nothing.
+# Each new client reads every certificate authority that the system trusts, which takes 75 ms. Tests use
+# plain HTTP on loopback, so one authority, which has signed nothing, is enough.
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "nobody.pem")
 
-# Drivers of frameworks live in environments of their own, where `make frameworks` runs them, and so do
-# products of observability (`make observability`). Servers are programs that tests start; looking for
-# examples in their docstrings would import mcp in each worker.
+# Framework drivers run in environments of their own (`make frameworks`), and so do observability
+# products (`make observability`). Tests start the MCP servers as programs, and collecting examples from
+# their docstrings would import mcp in each worker.
 collect_ignore_glob = ["frameworks/*.py", "observability/*.py", "agent/*mcp_server.py"]
 
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
-    """Async tests run on asyncio alone: the SDKs that Tenuto wraps know no other loop."""
+    """Run async tests on asyncio only, because the SDKs that Tenuto wraps support no other loop."""
     return "asyncio"
 
 
 @pytest.fixture
 def interrupts() -> Iterator[None]:
-    """Ctrl-C as a terminal sends it, for us and for the processes that a test starts: whoever runs
-    the tests in the background (`nohup make test &`) has them ignore it, and children inherit that."""
+    """Let Ctrl-C work as on a terminal, for pytest and the processes that a test starts. If the tests
+    run in the background (`nohup make test &`), they would ignore it, and so would their children."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -43,16 +43,16 @@ def interrupts() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def loggers_that_speak() -> None:
-    """Import-linter, which a test runs, sets logging up anew and switches all loggers off."""
+    """Enable the loggers again, because import-linter, which a test runs, disables all of them."""
     for name in ("tenuto", "tenuto.turns"):
         logging.getLogger(name).disabled = False
 
 
 @pytest.fixture(scope="module", autouse=True)
 def a_heap_of_its_own() -> Iterator[None]:
-    """Leave what was loaded before a module (the SDKs, 16,000 items) out of the collector's walks: none
-    of its tests can have left it behind, and one walk over it takes 250 ms. What they leave goes with
-    the module."""
+    """Exclude what was loaded before a module (the SDKs, 16,000 items) from garbage collection. The
+    module's tests didn't create it, and one pass over it takes 250 ms. What they leave behind is
+    collected at the module's end."""
     gc.freeze()
     yield
     gc.collect()

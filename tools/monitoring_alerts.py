@@ -16,10 +16,10 @@ class Alert:
 
     Attributes:
         name: its name in Prometheus.
-        expr: the expression, in PromQL, over several lines; it gives a value while the rule fires.
-        hold: how long it must fire before somebody is told, as Prometheus writes it.
+        expr: the expression in PromQL, over several lines; it has a value while the rule fires.
+        hold: how long it must fire before Prometheus notifies anybody, such as "10m".
         severity: "critical" for what needs a person now, "warning" for the same day.
-        summary: what is wrong, one sentence; `{{ }}` is filled in by Prometheus.
+        summary: what is wrong, in one sentence; Prometheus fills in `{{ }}`.
         advice: what to do.
     """
 
@@ -48,17 +48,18 @@ def _share(
     by: str = _BOTH,
     least: int = 20,
 ) -> str:
-    """A share above a bound, where there is enough to tell a share of.
+    """Return an expression for a share above a bound, if there are enough samples to judge it.
 
-    `part` and `whole`: a metric, and what selects its series, "" for all of them."""
+    `part` and `whole` are each a metric and the selector of its series, "" for all of them."""
     (counted, where), (all_of, of) = part, whole
     sums = _sum(all_of, window, by, of)
     return f"{_sum(counted, window, by, where)}\n  / {sums}\n  > {above}\nand {sums} >= {least}"
 
 
 def _any(metric: str, window: str, by: str) -> str:
-    """Whether it was counted at all. A counter appears with its first value, which increase() does
-    not see."""
+    """Return an expression for whether anything was counted.
+
+    It looks for new counters too, because increase() doesn't see a counter's first value."""
     now = f"sum by ({by}) ({metric})"
     new = f"({now}\n  unless {now[:-1]} offset {window}))"
     return f"{_sum(metric, window, by)} > 0\nor {new} > 0"
@@ -102,7 +103,7 @@ ALERTS: tuple[Alert, ...] = (
         expr=_share(("tenuto_truncation_exits_total", ""), _READ, "30m", 0.01),
         hold="15m",
         severity="warning",
-        summary=f"{_SHARE} of the turns of {_OF} stay cut: no continuation began.",
+        summary=f"{_SHARE} of the turns of {_OF} are cut off, and no continuation started.",
         advice=(
             "The panel 'Cut turns without a continuation' shows the reasons. Check that"
             " `continuation_max_attempts` is not 0 in the policy, and that"
@@ -135,11 +136,11 @@ ALERTS: tuple[Alert, ...] = (
         expr=_any("tenuto_unknown_stops_total", "1h", _BOTH),
         hold="0m",
         severity="warning",
-        summary=f"{_OF} gave a stop value that Tenuto does not know.",
+        summary=f"{_OF} returned a stop value that Tenuto does not know.",
         advice=(
-            "The log of the program names the value, in a warning of the logger `tenuto`. Read in"
-            " the provider's documentation what it means. Update Tenuto, or report the value if"
-            " the newest version does not know it."
+            "The program's log names the value, in a warning from the logger `tenuto`. Look up the"
+            " value in the provider's documentation. Update Tenuto, or report the value if the"
+            " newest version does not know it."
         ),
     ),
     Alert(
@@ -161,11 +162,11 @@ ALERTS: tuple[Alert, ...] = (
         ),
         hold="5m",
         severity="critical",
-        summary=f"{_SHARE} of the attempts at {{{{ $labels.provider }}}} meet an error.",
+        summary=f"{_SHARE} of the attempts at {{{{ $labels.provider }}}} fail with an error.",
         advice=(
-            "The panel 'Faults by kind' tells the kinds apart. rate_limited: lower the load or"
-            " raise the quota. Any other kind: see the provider's status page, and use another"
-            " provider meanwhile."
+            "The panel 'Faults by kind' shows which errors. If they are rate_limited, lower the"
+            " load or raise the quota. For any other kind, see the provider's status page, and use"
+            " another provider meanwhile."
         ),
     ),
     Alert(
@@ -173,9 +174,9 @@ ALERTS: tuple[Alert, ...] = (
         expr=_share(("tenuto_faults_total", f'kind=~"{_OURS}"'), _ATTEMPTS, "10m", 0.05),
         hold="5m",
         severity="warning",
-        summary=f"{_SHARE} of the requests to {_OF} are rejected as they are.",
+        summary=f"{_SHARE} of the requests to {_OF} are rejected, and a retry would not help.",
         advice=(
-            "A change in the calling program, or in the provider's API, is the likely cause. The"
+            "A change in the calling program or in the provider's API is the likely cause. The"
             " error that the caller gets says what is wrong. For not_this_api and redirected,"
             " check the base URL."
         ),
@@ -196,11 +197,11 @@ ALERTS: tuple[Alert, ...] = (
         expr=_any("tenuto_hold_back_exceeded_total", "1h", _BOTH),
         hold="0m",
         severity="warning",
-        summary=f"Streams of {_OF} exceed the limit of what Tenuto may hold back.",
+        summary=f"Streams of {_OF} exceed the limit on bytes that Tenuto holds back.",
         advice=(
-            "The panel 'Bytes held back' shows how much other turns hold back. If the memory of"
-            " the machine allows it, raise `hold_max_bytes` in the policy."
+            "The panel 'Bytes held back' shows how much other turns hold back. If the machine has"
+            " enough memory, raise `hold_max_bytes` in the policy."
         ),
     ),
 )
-"""The rules, in the order of the file. Their bounds are starting points for an operator."""
+"""The rules, in the order of the file. Operators should adjust the bounds to their traffic."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 OWN = 'provider=~"$provider",model=~"$model"'
-"""Selects what the variables of the dashboard name."""
+"""Selects the provider and the model that the user chose in the dashboard."""
 
 UNFINISHED = 'outcome=~"partial|failed",reason!="cancelled"'
-"""Turns that their caller did not leave, and that did not end complete."""
+"""Turns that ended incomplete, without those that their callers cancelled."""
 
 
 class Unit(StrEnum):
@@ -28,7 +28,7 @@ class Query:
     """One expression of a panel.
 
     Attributes:
-        expr: the expression, in PromQL with the dashboard's variables.
+        expr: the expression in PromQL, with the dashboard's variables.
         legend: what Grafana writes beside each series; `{{label}}` stands for a label.
     """
 
@@ -44,8 +44,8 @@ class Panel:
         title: what it shows.
         question: what an operator learns from it, as a question.
         unit: the unit of its values.
-        queries: its expressions.
-        stacked: whether its series add up to a whole.
+        queries: its queries.
+        stacked: whether to stack its series, because they add up to a whole.
     """
 
     title: str
@@ -105,7 +105,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         ),
         _share(
             "Share of unfinished turns",
-            "Of which models do turns end partial or failed, and how often?",
+            "Which models' turns end partial or failed, and how often?",
             "tenuto_turns_total",
             "tenuto_turns_total",
             "model",
@@ -160,7 +160,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         ),
         _counted(
             "Unknown stop values",
-            "Which models give stop values that Tenuto does not know?",
+            "Which models return stop values that Tenuto does not know?",
             "tenuto_unknown_stops_total",
             "provider",
             "model",
@@ -209,7 +209,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         ),
         _counted(
             "Repairs of tool calls",
-            "What is wrong with tool calls, and what became of them?",
+            "What is wrong with tool calls, and does Tenuto repair them?",
             "tenuto_tool_repairs_total",
             "issue",
             "outcome",
@@ -255,7 +255,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
     "Faults": (
         _counted(
             "Faults by kind",
-            "Which errors do providers and connections give?",
+            "Which errors do providers return, and how do connections fail?",
             "tenuto_faults_total",
             "kind",
             stacked=True,
@@ -292,7 +292,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         ),
         _quantiles(
             "Continued turns",
-            "How long do turns take whose text was continued?",
+            "How long do turns with a continuation take?",
             "tenuto_continued_turn_duration_seconds",
             0.5,
             0.95,

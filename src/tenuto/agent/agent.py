@@ -1,4 +1,4 @@
-"""`Agent`: a model, its tools, and how far it may go."""
+"""`Agent`: a model, its tools and its limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from tenuto.core.policy import Policy
 from tenuto.core.transcript import Row
 
 EMPTY_RETRIES, REASONING_PREFILLS = 3, 2
-"""An agent tries harder at an empty answer than the turn, whose client may want one (E10)."""
+"""An agent retries empty answers more often than a plain turn, whose client may want an empty
+one."""
 
 
 class Agent:
@@ -113,7 +114,7 @@ class Agent:
         return await self.conversation().arun(prompt)
 
     def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
-        """The same, told as it happens."""
+        """Run a turn in a new conversation and yield its events."""
         return self.conversation().stream(prompt)
 
     def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:
@@ -130,7 +131,7 @@ class Agent:
         self._kit.close()
 
     async def __aenter__(self) -> Agent:
-        """For turns of asyncio that share their connections; without it each opens its own."""
+        """Share connections between turns of asyncio; without it, each turn opens its own."""
         await self._kit.aopen()
         return self
 

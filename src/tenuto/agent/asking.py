@@ -1,4 +1,4 @@
-"""How a request of the loop is sent, and its answer listened to."""
+"""Sends a request of the loop, and listens to its answer."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from tenuto.core.turn_events import TurnEnded, TurnStarted
 
 
 class _Like(NamedTuple):
-    """What the requests of one model have in common. `given`: where they go and their headers, as
-    the model says, which may look into the environment."""
+    """What the requests of one model have in common. `given` is their URL and headers from the
+    model,
+    which may read the environment."""
 
     given: tuple[str, dict[str, str]]
     make: Any
@@ -25,14 +26,15 @@ class _Like(NamedTuple):
 
 
 class Posts:
-    """The HTTP requests of an agent, as its client of httpx2 or httpx makes them. Those of a model
-    differ in nothing but their body, so all else is put together once."""
+    """Makes the HTTP requests of an agent, as its client of httpx2 or httpx would. A model's
+    requests
+    differ only in their body, so everything else is prepared once."""
 
     def __init__(self) -> None:
         self._like: dict[int, _Like] = {}  # by the identity of the agent's models
 
     def made(self, ask: Ask, client: Any, stream: bool) -> Any:
-        """The request of this question."""
+        """Return the request for this question."""
         given, body = (ask.model.url(stream), ask.model.request_headers()), ask.request.body
         like = self._like.get(id(ask.model))
         if like is None or like.given != given or client.cookies:
@@ -47,7 +49,7 @@ class Posts:
             request = like.make("POST", like.url, headers=like.headers, content=body)
             timeout = like.timeout
         if (left_s := ask.context.within_s) is not None:
-            # No wait that the provider asks for is longer either.
+            # Tenuto waits no longer than this if a provider asks for a wait, either.
             timeout = {
                 key: min(time or left_s, max(left_s, 0.001)) for key, time in timeout.items()
             }
@@ -64,11 +66,11 @@ def failures(client: Any) -> AbstractContextManager[None]:
 
 
 class Hearing:
-    """What is told of one request of the loop while its answer comes.
+    """Collects events for one request of the loop while its answer arrives.
 
     Args:
         ask: the request.
-        watched: whether anybody watches; where nobody does, nothing is told.
+        watched: whether anybody listens; if not, there are no events.
     """
 
     def __init__(self, ask: Ask, watched: bool) -> None:
@@ -81,12 +83,12 @@ class Hearing:
             ask.context.on_event = self._recover
 
     def told(self) -> list[AgentEvent]:
-        """What was told since this was last asked for."""
+        """Return the events since the last call."""
         events, self._told = self._told, []
         return events
 
     def rest(self) -> list[AgentEvent]:
-        """What was not told yet: all that a body says."""
+        """Return the events for the rest: everything in a body."""
         answer = self._ask.context.answer
         if answer is not None and self._watched:
             if answer.reasoning and not self._thought:
@@ -110,7 +112,7 @@ class Hearing:
 
 
 def _is_healthy(event: Event) -> bool:
-    """Whether an event says no more than that the first answer was whole."""
+    """Return whether an event only says that the first answer was complete."""
     match event:
         case TurnStarted() | AttemptStarted(attempt=1):
             return True

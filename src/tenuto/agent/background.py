@@ -1,8 +1,8 @@
-"""Work beside the caller: an event loop of our own, and threads that nobody has to wait for.
+"""Work in the background: an event loop, and threads that nobody has to wait for.
 
-Without a running loop an async tool needs one, and it must be the same for all calls: clients that
-a tool keeps (HTTP pools, sessions with servers) are bound to the loop that they were first used on.
-So one loop runs in a thread of its own from the first use to the end of the process.
+Without a running loop, an async tool needs one. It must be the same loop for all calls, because
+clients that a tool keeps (HTTP pools, sessions with servers) are bound to the loop of their first
+use. So one loop runs in a thread of its own from the first use until the process ends.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
 
 
 def in_thread(function: Callable[[], T]) -> Future[T]:
-    """Call a function in a thread of its own, with the context variables that stand here.
+    """Call a function in a thread of its own, with the current context variables.
 
-    A thread that does not end keeps neither the caller nor the process: its future can be left.
+    A thread that doesn't end blocks neither the caller nor the process, which can ignore its
+    future.
 
     >>> in_thread(lambda: 6 * 7).result()
     42
@@ -72,7 +73,7 @@ class _Background:
         try:
             asyncio.run_coroutine_threadsafe(_cancel_others(), self.loop).result(_END_S)
         except TimeoutError:
-            return  # it is left as it is: the process ends
+            return  # leave it, because the process is ending
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(_END_S)
         if not self.thread.is_alive():
@@ -91,8 +92,8 @@ _lock = threading.Lock()
 
 
 def _loop_not_of_this_thread() -> asyncio.AbstractEventLoop:
-    """The first loop, or, for a tool on it that runs an agent and waits, the next: a loop on which
-    somebody waits for it would never go on."""
+    """Return the first loop. If a tool on that loop runs an agent and waits, return the next one,
+    because the tool's own loop is blocked."""
     here = threading.current_thread()
     with _lock:
         free = next((each for each in _running if each.thread is not here), None)
@@ -103,7 +104,7 @@ def _loop_not_of_this_thread() -> asyncio.AbstractEventLoop:
 
 
 def _forget() -> None:
-    """A child process has no threads of its parent."""
+    """Start over in a child process, which doesn't have its parent's threads."""
     global _lock  # noqa: PLW0603  # another thread may have held it while the process was forked
     _lock = threading.Lock()
     _running.clear()

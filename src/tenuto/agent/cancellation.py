@@ -1,4 +1,4 @@
-"""The end of a turn that somebody wants from elsewhere, told to whatever the turn waits for."""
+"""Ends a turn from another thread or task, whatever the turn is waiting for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Cancellation:
         self._waiting: list[Callable[[], object]] = []
 
     def set(self) -> None:
-        """End the turn: whoever waits is told."""
+        """End the turn, and notify everything that waits."""
         with self._lock:
             self.is_set = True
             waiting = tuple(self._waiting)
@@ -37,8 +37,9 @@ class Cancellation:
 
     @contextlib.contextmanager
     def telling(self, tell: Callable[[], object]) -> Iterator[None]:
-        """Within it `tell` is called once the turn shall end, by the thread that wants it; at once
-        where it shall already."""
+        """Within this context, call `tell` when the turn is to end, in the thread that ends it; or
+        at once
+        if it has ended already."""
         with self._lock:
             self._waiting.append(tell)
             late = self.is_set
@@ -52,7 +53,7 @@ class Cancellation:
 
     @contextlib.contextmanager
     def telling_loop(self, tell: Callable[[], object]) -> Iterator[None]:
-        """The same on the loop that is running."""
+        """Do the same on the running event loop."""
         loop = asyncio.get_running_loop()
 
         def pass_on() -> None:
@@ -64,14 +65,15 @@ class Cancellation:
 
 
 class TurnCancelled(Exception):  # no error: it was asked for
-    """A wait ended because its turn shall end."""
+    """A wait ended because its turn is to end."""
 
 
 class Waits:
-    """Waits of a turn, one after another, each of which ends at once where the turn shall end.
+    """Waits of a turn, one after another, each of which ends at once when the turn is to end.
 
-    As with `asyncio.timeout` the task is cancelled and not told so. It is looked up at each wait:
-    whoever iterates over a generator may do so from a new task each time.
+    As in `asyncio.timeout`, the task is cancelled, and the cancellation doesn't reach the caller.
+    The
+    task is looked up at each wait, because each step of a generator may run in a new task.
     """
 
     def __init__(self, cancellation: Cancellation) -> None:
@@ -81,15 +83,15 @@ class Waits:
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
-        """Within it `of` waits; `TurnCancelled` ends it without a word."""
+        """Within this context, `of` waits; `TurnCancelled` ends the context silently."""
         with contextlib.suppress(TurnCancelled), self._cancellation.telling_loop(self._interrupt):
             yield
 
     async def of(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """What is asked for, once it is there.
+        """Return the awaited result.
 
         Raises:
-            TurnCancelled: the turn shall end.
+            TurnCancelled: the turn is to end.
         """
         if self._cancellation.is_set:
             raise TurnCancelled
@@ -113,7 +115,7 @@ class Waits:
             self._task.cancel()
 
     def _taken_back(self, task: asyncio.Task[object]) -> bool:
-        """Whether the task was cancelled by us; from now on it is not."""
+        """Return whether this object cancelled the task, and undo the cancellation."""
         was, self._interrupted = self._interrupted, False
         if was:
             task.uncancel()

@@ -1,8 +1,8 @@
-"""What is left out of a conversation that has become too long, and what takes its place (H7, H8).
+"""Shortens a conversation that has become too long, and replaces what it leaves out.
 
-Whole turns are left out, or whole steps of the turn that is running: never a call without its
-result. The last rows are kept as they are; for those before them stands a summary, or, where none
-could be had, a word that they are missing.
+It leaves out whole turns, or whole steps of the running turn, and never a call without its result.
+The last rows are kept unchanged. A summary replaces the earlier ones, or a note that they are
+missing if there is no summary.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from tenuto.core import hints
 from tenuto.core.transcript import Assistant, Results, Row, User
 
 KEPT_ROWS = 9
-"""At most so many rows stay as they are: the last four steps and what the user said before."""
+"""At most this many rows are kept: the last four steps, and the user's message before them."""
 
 LEAST_ROWS = 3
-"""Fewer rows than these are no conversation that could be shortened."""
+"""A conversation with fewer rows can't be shortened."""
 
 CHARS_PER_TOKEN = 4
-"""Where no usage was told, a token is taken for as many characters."""
+"""Characters per token, if the provider reports no usage."""
 
 RESULT_CHARS = 2_000
-"""So much of each result is told to who makes the summary."""
+"""How many characters of each result the request for a summary contains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Plan:
     task: str
 
     def with_summary(self, summary: str) -> list[Row]:
-        """The rows of the shorter conversation; `summary`: "" where none could be had."""
+        """Return the rows of the shorter conversation; `summary` is "" if there is none."""
         before = hints.SUMMARY.format(summary=summary) if summary else hints.NO_SUMMARY
         if self.task:
             return [User(f"{self.task}\n\n{before}"), *self.kept]
@@ -72,12 +72,12 @@ def planned(rows: Sequence[Row], kept_chars: int = sys.maxsize) -> Plan | None:
 
 
 def _may_begin(row: Row, before: Row) -> bool:
-    """Whether a turn, or a step within one, begins with this row."""
+    """Return whether a turn, or a step within one, begins with this row."""
     return isinstance(row, User) or (isinstance(row, Assistant) and isinstance(before, Results))
 
 
 def _chars(rows: Sequence[Row]) -> int:
-    """Characters that rows take in a request, about."""
+    """Return roughly how many characters the rows take in a request."""
     total = 0
     for row in rows:
         match row:
@@ -91,7 +91,7 @@ def _chars(rows: Sequence[Row]) -> int:
 
 
 def told(rows: Sequence[Row], limit_chars: int) -> str:
-    """Rows as a text, for who makes a summary; the end of it where that is too long.
+    """Return the rows as a text for the summary, or the end of that text if it is too long.
 
     >>> told([User("Hi"), Assistant("Good day.")], 1000)
     'User: Hi\\n\\nAssistant: Good day.'

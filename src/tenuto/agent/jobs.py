@@ -1,4 +1,5 @@
-"""The calls of one turn as jobs: each checked, and together with those that it may run beside."""
+"""The calls of one turn as jobs: each is checked, and grouped with those that may run in
+parallel."""
 
 from __future__ import annotations
 
@@ -17,18 +18,18 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Result
 
 MOST_AT_ONCE: Final = 16
-"""So many calls run side by side at most."""
+"""At most this many calls run in parallel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A call that may run, or one that was refused.
+    """A call that may run, or one that was rejected.
 
     Attributes:
-        call: what the model asked for.
-        tool: what runs; None: the call was refused.
+        call: the model's call.
+        tool: the tool to run; None: the call was rejected.
         keywords: the arguments as the tool's function takes them.
-        refused: what the model is told of a call that was refused.
+        refused: what the model is told about a rejected call.
     """
 
     call: ToolCall
@@ -42,7 +43,7 @@ class Job:
 
     @property
     def is_async(self) -> bool:
-        """Whether calling the function gives something to await, and does no work by itself."""
+        """Return whether calling the function returns an awaitable without doing any work."""
         if self.tool is None:
             return False
         function = self.tool.function
@@ -52,13 +53,13 @@ class Job:
         return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
     def work(self) -> object:
-        """Call the function, or say why not."""
+        """Call the function, or return why it can't be called."""
         if self.tool is None:
             return self.refused
         return self.tool.function(**self.keywords)
 
     def result(self, value: object, limit_chars: int) -> Result:
-        """The result for what the tool returned, or raised."""
+        """Return the result for what the tool returned or raised."""
         if kind := unread(value):
             value = Failure(hints.TOOL_GAVE_NO_VALUE.format(name=self.call.name, kind=kind))
         failed = isinstance(value, Failure | BaseException)
@@ -67,7 +68,7 @@ class Job:
 
 
 def groups_of(toolbox: Toolbox, calls: Sequence[ToolCall]) -> Iterator[list[Job]]:
-    """The calls in their order, those together that may run side by side."""
+    """Yield the calls in order, in groups that may run in parallel."""
     group: list[Job] = []
     for job in [_checked(toolbox, call) for call in calls]:
         together = all(each.is_concurrent for each in (*group, job))
@@ -103,11 +104,11 @@ class Clock:
         self._end = None if within_s is None else time.monotonic() + within_s
 
     def is_over(self) -> bool:
-        """Whether nothing may begin any more."""
+        """Return whether no time is left to begin anything."""
         return self._end is not None and time.monotonic() >= self._end
 
     def limit_s(self, tool: Tool) -> float | None:
-        """Seconds that a call which begins now may take; None: as long as it takes."""
+        """Return the seconds that a call may take if it begins now; None: no limit."""
         left = [] if self._end is None else [max(0.0, self._end - time.monotonic())]
         own = [] if tool.timeout_s is None else [tool.timeout_s]
         return min(left + own, default=None)

@@ -43,7 +43,8 @@ class _Shared:
 
 
 class Kit:
-    """What an agent's conversations share: its set-up, its tools, and the way to its models."""
+    """What an agent's conversations share: its settings, its tools, and the clients for its
+    models."""
 
     def __init__(
         self,
@@ -60,13 +61,13 @@ class Kit:
         self._policy = policy
         self._library: Any = library
         self._client: Any = None
-        self._making = threading.RLock()  # a signal's handler may close what it interrupts
+        self._making = threading.RLock()  # a signal handler may call close in the same thread
         # Each loop reads and writes its own entry alone, so these need no lock.
         self._shared: dict[asyncio.AbstractEventLoop, _Shared] = {}
 
     def client(self) -> Any:
-        """The HTTP client that requests are sent with; made when it is first asked for."""
-        with self._making:  # of two threads' clients one would never be closed
+        """Return the HTTP client that sends requests; it is created on first use."""
+        with self._making:  # if two threads made a client each, one would never be closed
             if self._client is None:
                 self._client = http_client(self._library, **self._options)
             return self._client
@@ -95,7 +96,8 @@ class Kit:
         self._shared[loop].take()
 
     async def aclose(self) -> None:
-        """Let go of it; the last who does, be it a turn that is running, closes its connections."""
+        """Release the client; its last user, which may be a running turn, closes its
+        connections."""
         loop = asyncio.get_running_loop()
         shared = self._shared.get(loop)
         if shared is None:
@@ -114,7 +116,7 @@ class Kit:
 
     @cached_property
     def _authorities(self) -> Any:
-        """Whom connections trust; reading them takes longer than all else that a turn does."""
+        """Return the trusted certificates, which are slower to read than the rest of a turn."""
         return imported(self._library).create_ssl_context()
 
     def close(self) -> None:

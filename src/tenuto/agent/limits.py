@@ -1,4 +1,4 @@
-"""How far a turn of an agent may go, and the guard against going round in circles (P8a)."""
+"""How far a turn of an agent may go, and the guard against endless repetition."""
 
 from __future__ import annotations
 
@@ -63,15 +63,16 @@ _ALLOWED = {
 }
 
 _ENDS_AFTER = 2
-"""So many repetitions after the model was told, the turn ends."""
+"""The turn ends after this many further repetitions, once the model was told."""
 
 
 class Guard:
     """Notices calls that lead nowhere.
 
     Args:
-        allowed: how often the same calls may come to the same results before the model is told;
-            0: always.
+        allowed: how often the same calls may return the same results before the model is told; 0:
+        no
+            limit.
     """
 
     def __init__(self, allowed: int) -> None:
@@ -81,7 +82,7 @@ class Guard:
         self._times = 0
 
     def told(self, calls: Sequence[ToolCall], results: tuple[Result, ...]) -> tuple[Result, ...]:
-        """The results, with a word to the model where it goes round in circles."""
+        """Return the results, with a note to the model if it repeats itself."""
         pairs = zip(calls, results, strict=True)
         came = [(call.name, result.text, result.failed) for call, result in pairs]
         again = came == self._came and all(map(_alike, calls, self._calls))
@@ -94,12 +95,12 @@ class Guard:
 
     @property
     def stuck(self) -> bool:
-        """Whether the model went on so after it was told."""
+        """Return whether the model continued to repeat itself after it was told."""
         return bool(self._allowed) and self._times >= self._allowed + _ENDS_AFTER
 
 
 def _alike(one: ToolCall, other: ToolCall) -> bool:
-    """Whether the arguments mean the same."""
+    """Return whether the arguments mean the same."""
     if one.arguments == other.arguments:
         return True
     try:

@@ -1,4 +1,5 @@
-"""From arguments to an exit code: 0 all is well, 1 it failed, 2 it was asked wrongly, 3 in part."""
+"""Runs a command and returns its exit code: 0 success, 1 failure, 2 wrong usage, 3 partial
+success."""
 
 from __future__ import annotations
 
@@ -28,8 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if not is_of_output(error):
             raise
-        sys.stdout = None  # nothing is left to flush at exit
-        if isinstance(error, BrokenPipeError):  # `tenuto faults | head`: the reader has seen enough
+        sys.stdout = None  # there is nothing to flush at exit
+        if isinstance(
+            error, BrokenPipeError
+        ):  # `tenuto faults | head`: the reader has stopped reading
             return 0
         return _say(f"cannot write to standard output: {error.strerror}", 1)
     return code
@@ -67,7 +70,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def build() -> cyclopts.App:
-    """The command with its sub-commands."""
+    """Return the command with its sub-commands."""
     from cyclopts import App
 
     import tenuto
@@ -97,8 +100,9 @@ def _examples(*lines: str) -> str:
 
 
 def _allow_every_character() -> None:
-    """Write what the encoding of a terminal lacks as an escape, unless the user asked for
-    something else (PYTHONIOENCODING=ascii:replace)."""
+    """Write characters that the terminal's encoding lacks as escapes, unless the user asked for
+    something
+    else (PYTHONIOENCODING=ascii:replace)."""
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper) and out.errors in ("strict", "surrogateescape"):
         out.reconfigure(errors="backslashreplace")

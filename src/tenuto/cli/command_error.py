@@ -1,15 +1,15 @@
-"""How a command says that it could not do its work."""
+"""The error that a command raises if it could not do its work."""
 
 from __future__ import annotations
 
 import errno
 
 INTERRUPTED = 130
-"""What a shell says of a program that Ctrl-C ended."""
+"""The exit code that shells give to a program that Ctrl-C ended."""
 
 
 class CommandError(Exception):
-    """A command could not do its work; the message is for a person, on one line."""
+    """A command could not do its work; the message is for a person, in one line."""
 
     def __init__(self, message: str, exit_code: int = 1) -> None:
         super().__init__(message)
@@ -34,5 +34,5 @@ def is_of_output(error: OSError) -> bool:
 
 
 def one_line(text: str) -> str:
-    """The same words with one space between each two."""
+    """Return the same words with one space between them."""
     return " ".join(text.split())

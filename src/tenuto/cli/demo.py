@@ -65,7 +65,8 @@ def demo(
         skipped = str(error)
         show.say(f"The small model is left out: {error}.")
     faults = _play_faults(show, fast=fast)
-    # A service that samples need not say the same twice, so only the small model is held to it.
+    # A service that samples may answer differently each time, so only the small model must repeat
+    # itself.
     good = all(row.good for row in faults) and (live or all(r.verdict != "differs" for r in rows))
     if json:
         answers = {"skipped": skipped, "answers": [asdict(row) for row in rows]}
@@ -91,10 +92,10 @@ def _check(*, live: bool, model: str | None, no_model: bool) -> None:
 def _ask_model(
     show: View, rows: list[ModelRow], *, live: bool, model: str | None, fast: bool
 ) -> None:
-    """Add the answers of a model to the rows.
+    """Add a model's answers to the rows.
 
     Raises:
-        ModelServerUnavailable: the small model cannot be had."""
+        ModelServerUnavailable: the small model is not available."""
     import openai
 
     named, limit_key = (

@@ -1,4 +1,4 @@
-"""How the demos look: on a terminal, in plain lines, or not at all while a program waits."""
+"""Shows the demos: on a terminal, as plain lines, or not at all if a program reads the output."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class View:
         self._said = ""
 
     def say(self, text: str, style: str = "") -> None:
-        """A line."""
+        """Print a line."""
         soft = self._faults is not None or not self._colours
         self._console.print(Text(text, style), soft_wrap=soft)
 
     # --- the SDK's ----------------------------------------------------------------------------
 
     def model_row(self, row: ModelRow) -> None:
-        """One question with both answers, side by side where there is room."""
+        """Show one question with both answers, side by side if there is room."""
         limit = f"(output limit {row.limit_tokens} tokens)"
         answers = _answers(row)
         if not self._colours:
@@ -79,7 +79,7 @@ class View:
         self.say(_comparison(row), STYLES[row.verdict])
 
     def faults(self, rows: Iterator[FaultRow], total: int) -> Iterator[FaultRow]:
-        """The faults as they are played: a bar that names the last one, or a line for each."""
+        """Show progress over the faults: a bar with the last one's name, or a line for each."""
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
         bar = Progress(*columns, console=self._console, transient=True, disable=not self._colours)
         with bar:
@@ -91,7 +91,7 @@ class View:
                 yield row
 
     def closing(self, rows: Sequence[FaultRow]) -> None:
-        """The table at the end, with the verdicts in colour, or in columns of equal width."""
+        """Show the table at the end, with verdicts in color, or in columns of equal width."""
         cells = [_cells(row) for row in rows]
         if self._colours:
             table = Table(*COLUMNS)
@@ -109,12 +109,12 @@ class View:
     # --- the agent's --------------------------------------------------------------------------
 
     def turn(self, prompt: str) -> None:
-        """What the user says."""
+        """Show the user's message."""
         self._step = 0
         self.say(f"\nUser: {prompt}", "bold")
 
     def event(self, event: AgentEvent) -> None:
-        """One thing, as it happens."""
+        """Show one event as it happens."""
         if event.step != self._step:
             self._step = event.step
             self.say(f"Step {event.step}", "bold")
@@ -142,7 +142,7 @@ class View:
             self.say(f"  fault      {name}", "red")
 
     def outcome(self, outcome: Mapping[str, Any]) -> None:
-        """The tables at the end, from what a program is told."""
+        """Show the tables at the end, from the results that a program would get."""
         if self._quiet:
             return
         rows = [tuple(map(str, row.values())) for row in outcome["faults"]]
@@ -163,7 +163,7 @@ class View:
 
 
 def _answers(row: ModelRow) -> list[tuple[str, Text]]:
-    """Title and text of both answers, the seams of the second marked."""
+    """Return title and text of both answers, with the seams of the second one marked."""
     stitched = Text()
     for number, piece in enumerate(pieces(row.wrapped.text, row.seams)):
         if number:

@@ -1,4 +1,4 @@
-"""`tenuto faults`: what the simulator can be told to do."""
+"""`tenuto faults`: lists the faults that the simulator can play."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _END_TIMEOUT_S = 5.0
 
 
 class ModelServerUnavailable(RuntimeError):
-    """The real model cannot be had here; the message says why and what helps."""
+    """The real model is not available; the message says why, and what helps."""
 
 
 def missing_wheels() -> list[str]:
@@ -54,7 +54,7 @@ class ModelServer:
 
     def __init__(self, *, prefill: bool = True, start_timeout_s: float = START_TIMEOUT_S) -> None:
         self.base_url: str = ""
-        """The URL for a client, `/v1` included; "" while the server does not run."""
+        """Return the URL for a client, including `/v1`; "" while the server isn't running."""
         self._prefill = prefill
         self._start_timeout_s = start_timeout_s
         self._process: subprocess.Popen[str] | None = None
@@ -69,7 +69,7 @@ class ModelServer:
             )
         try:
             self._start()
-        except BaseException:  # Ctrl-C too: whatever happens, no process stays behind
+        except BaseException:  # Ctrl-C too, so that no process is left running
             self.close()
             raise
         return self
@@ -84,11 +84,11 @@ class ModelServer:
 
     @property
     def process_id(self) -> int | None:
-        """The id of the server's process, None while there is none."""
+        """Return the id of the server's process, or None if there is none."""
         return self._process.pid if self._process else None
 
     def close(self) -> None:
-        """End the server's process; harmless when repeated."""
+        """End the server's process. You can call it again."""
         process, self._process = self._process, None
         if process is not None:
             for pipe in (process.stdin, process.stdout):
@@ -117,7 +117,7 @@ class ModelServer:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            start_new_session=True,  # Ctrl-C is for the parent, which then ends this one in order
+            start_new_session=True,  # so that Ctrl-C reaches only the parent, which ends it
         )  # fmt: skip
         address = self._first_line(end_s)
         if not address:
@@ -130,7 +130,7 @@ class ModelServer:
         self.base_url = f"{address}/v1"
 
     def _first_line(self, end_s: float) -> str:
-        """What the process says first; "" where it ends or the time is over."""
+        """Return the first line that the process prints; "" if it ends or time runs out."""
         stdout = self._process.stdout if self._process else None
         assert stdout is not None
         lines: queue.Queue[str] = queue.Queue()
@@ -139,11 +139,11 @@ class ModelServer:
             return lines.get(timeout=max(0.0, end_s - time.monotonic())).strip()
         except queue.Empty:
             if self._process is not None:
-                self._process.kill()  # which also ends the thread's reading
+                self._process.kill()  # this also ends the thread that reads its output
             return ""
 
     def _await_health(self, address: str, end_s: float, log: Path) -> None:
-        """Wait until the model is loaded: until then the server answers 503."""
+        """Wait until the model is loaded; until then the server answers 503."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # loopback: no proxy
         while time.monotonic() < end_s:
             try:
@@ -157,7 +157,7 @@ class ModelServer:
 
 
 def _last_line(log: Path) -> str:
-    """The end of the server's log, as a part of a message."""
+    """Return the end of the server's log, for a message."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:

@@ -1,4 +1,4 @@
-"""What the commands share: their flags, the files that they read, JSON on stdout, and tables."""
+"""What the commands share: flags, reading files, and printing JSON and tables."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ JsonFlag = Annotated[bool, Parameter(name="--json", negative="")]
 
 
 BAD_FILE = 2
-"""The exit code where a file that was named cannot be read."""
+"""The exit code if a named file can't be read."""
 
 
 def reason_of(error: OSError) -> str:
-    """What the system says of an error."""
+    """Return the system's message for an error."""
     return error.strerror or str(error)
 
 
 def why_unread(name: str, error: OSError) -> str:
-    """Why a file that was named cannot be read, in a person's words.
+    """Return why a named file can't be read, in words for a person.
 
     >>> why_unread("a.json", FileNotFoundError(2, "No such file or directory"))
     'No such file or directory'
@@ -50,16 +50,16 @@ def why_unread(name: str, error: OSError) -> str:
 
 
 READ_MAX_BYTES = 268_435_456
-"""A file that holds more is not read."""
+"""Larger files are not read."""
 
 _PIPES_OF_A_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-"""Where a shell puts what it has opened already, as for `<(command)`."""
+"""The folder of files that a shell has already opened, as for `<(command)`."""
 
 
 def told_of(
     files: Sequence[str], tell: Callable[[str], dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Return what there is to tell of each file: its `file` and an `error` where it is not read."""
+    """Return a report on each file: its `file`, and an `error` if it wasn't read."""
     if not files:
         raise CommandError("name at least one file, or - for standard input", BAD_FILE)
 
@@ -87,7 +87,7 @@ def print_told(told: dict[str, Any], verb: str, words: Callable[[], str], *, jso
 
 
 def pieces(text: str, seams: Sequence[int]) -> list[str]:
-    """The text in the pieces that each request brought.
+    """Return the text in the pieces that each request added.
 
     >>> pieces("one two three", [4, 8])
     ['one ', 'two ', 'three']
@@ -96,7 +96,7 @@ def pieces(text: str, seams: Sequence[int]) -> list[str]:
 
 
 def read_file(name: str) -> bytes:
-    """What a file that was named holds; "-" reads from standard input.
+    """Return the content of a named file; "-" reads from standard input.
 
     Raises:
         OSError: it cannot be read, is too large, or is a pipe or a device, which may never end.
@@ -105,7 +105,7 @@ def read_file(name: str) -> bytes:
         if sys.stdin is None:  # `tenuto detect - <&-`
             raise OSError(0, "standard input is closed")
         return _bounded(sys.stdin.buffer)
-    # Without O_NONBLOCK, opening a pipe waits for whoever writes into it. Windows has neither.
+    # Without O_NONBLOCK, opening a pipe waits until somebody writes into it. Windows has neither.
     file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(file, "rb") as opened:
         mode = os.fstat(file).st_mode
@@ -147,7 +147,7 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
 
 
 def json_line(value: Any, *, indent: int | None = None) -> str:
-    """A JSON value as text. What a terminal would obey is escaped as JSON escapes it."""
+    """Return a JSON value as text, with a terminal's control characters escaped as in JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if not text.isprintable():
         text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
@@ -192,12 +192,13 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
     for name, least in zip(columns, _least_widths(columns, cells), strict=True):
         table.add_column(name, min_width=least)
     for row in cells:
-        table.add_row(*(Text(cell) for cell in row))  # Text: brackets in a cell are no markup
+        table.add_row(*(Text(cell) for cell in row))  # Text: brackets in a cell aren't markup
     console.print(table)
 
 
 def _least_widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """How narrow each column may become: the first keeps its cells whole, others their words."""
+    """Return how narrow each column may become: the first keeps whole cells, the others whole
+    words."""
     of_column = zip(columns, *rows, strict=True)
     return [
         max(cell_len(piece) for cell in cells for piece in (cell.split() or [""]))

@@ -25,7 +25,7 @@ from tenuto.wires.json import decode_object
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 
 UNPACKED_MAX_BYTES = 268_435_456
-"""A file that unpacks to more is not read."""
+"""Files that unpack to more than this are not read."""
 
 
 class NotRecorded(CommandError):

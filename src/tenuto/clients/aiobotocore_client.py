@@ -1,7 +1,7 @@
-"""Recovering clients of aiobotocore: what of `botocore_client` waits is written once more, awaited.
+"""Recovering clients of aiobotocore: the async counterparts of what waits in `botocore_client`.
 
-Of its two transports aiohttp's is known, which is the one that it takes by itself; a client of the
-other (`httpx_session`) cannot be wrapped.
+aiobotocore has two transports. This module supports its default, aiohttp; a client that uses the
+other (`httpx_session`) can't be wrapped.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from tenuto.turn.commands import ConnectionLost, Head, SendRequest, decoded
 from tenuto.turn.drive import AsyncDrive
 
 DRAIN_S = 0.1
-"""How long the rest of a response that has said its last is waited for, so that its connection can
-be used again."""
+"""How long to wait, in seconds, for the rest of a response after its last event, so that its
+connection can be used again."""
 
 
 def endpoint(base: Any) -> type:
-    """A subclass of an endpoint's class that recovers."""
+    """Return a subclass of an endpoint's class that finishes turns."""
     if any(cls.__name__ == "AnyioEndpoint" for cls in base.__mro__):
         raise UnsupportedClient("cannot wrap a client of aiobotocore whose transport is httpx")
 
     class Recovering(base):  # type: ignore[misc]
-        """An endpoint whose turns are finished."""
+        """An endpoint that finishes its turns."""
 
         async def _send(self, request: Any) -> Any:
             asked = asked_of(request)
@@ -59,7 +59,7 @@ def endpoint(base: Any) -> type:
             return await _driven(exchange, turn)
 
         async def _answered(self, exchange: Exchange, request: Any) -> Any:
-            """What a handler answers in place of the network, None where none does."""
+            """Return what a handler answers in place of the network, or None if none does."""
             emitted = await self._event_emitter.emit(exchange.before_send, request=request)
             return next((answer for _, answer in emitted if answer is not None), None)
 
@@ -76,7 +76,7 @@ def endpoint(base: Any) -> type:
 
 
 async def _driven(exchange: Exchange, turn: AsyncDrive) -> Any:
-    """The response for the caller, of a turn that is driven as it is read."""
+    """Return the caller's response; reading it drives the turn."""
     pieces = turn.pieces()
     head = await anext(pieces)
     assert isinstance(head, Head)
@@ -104,7 +104,7 @@ class _Scope:
 
     def cancel(self) -> None:
         assert self._task is not None
-        if not self._cancelled:  # a second one would be taken for somebody else's
+        if not self._cancelled:  # a second cancellation would look like the caller's
             self._cancelled = True
             self._task.cancel()
 
@@ -112,13 +112,13 @@ class _Scope:
         if not self._cancelled:
             return False
         assert self._task is not None
-        # Cancelled from elsewhere as well: that goes on.
+        # The task was also cancelled from elsewhere, so that cancellation continues.
         ours = self._task.uncancel() <= self._before
         return ours and kind is not None and issubclass(kind, asyncio.CancelledError)
 
 
 class _Limit(_Scope):
-    """The same, which cancels by itself after so many seconds."""
+    """A scope that cancels itself after this many seconds."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -178,12 +178,12 @@ class _Turn:
         self.content = self
 
     async def iter_chunks(self) -> AsyncIterator[tuple[bytes, bool]]:
-        """The pieces, each as soon as it is there."""
+        """Yield the pieces, each as soon as it arrives."""
         async for piece in self._pieces:
             yield piece, True
 
     def close(self) -> None:
-        """End the turn and its upstream at once (C23); callers do not wait for it."""
+        """End the turn and its upstream at once; callers don't wait for it."""
         self._turn.end()
         self._closing = asyncio.ensure_future(self._turn.close())
 
@@ -198,15 +198,15 @@ class _Whole:
         self.content = self
 
     async def read(self, amt: int = -1) -> bytes:
-        """The next bytes, all of them for a number below zero."""
+        """Return the next bytes, or all of them for a negative number."""
         end = len(self._body) if amt is None or amt < 0 else self._at + amt
         piece = self._body[self._at : end]
         self._at += len(piece)
         return piece
 
     def at_eof(self) -> bool:
-        """Whether all was read."""
+        """Return whether everything was read."""
         return self._at >= len(self._body)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""

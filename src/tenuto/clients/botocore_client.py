@@ -56,7 +56,7 @@ NAMES: tuple[str, ...] = (f"a client of boto3 or aiobotocore for {SERVICE}",)
 
 
 def is_client(client: object) -> bool:
-    """Whether an object is a client of boto3 or aiobotocore for Bedrock's runtime.
+    """Return whether an object is a client of boto3 or aiobotocore for Bedrock's runtime.
 
     >>> is_client(object())
     False
@@ -67,18 +67,18 @@ def is_client(client: object) -> bool:
 
 
 def engine_of(client: Any) -> Engine | None:
-    """The engine of a client that recovers, or None."""
+    """Return the engine of a wrapped client, or None."""
     engine = getattr(vars(client).get("_endpoint"), "_tenuto_engine", None)
     return engine if isinstance(engine, Engine) else None
 
 
 def is_wrapped(client: Any) -> bool:
-    """Whether nothing is left to do."""
+    """Return whether the client is wrapped already."""
     return engine_of(client) is not None
 
 
 def recovering(client: Any, engine: Engine) -> Any:
-    """A client like this one, whose turns are finished; the one that is given stays as it is."""
+    """Return a copy of the client that finishes its turns; the original isn't changed."""
     wrapped = object.__new__(type(client))
     vars(wrapped).update(vars(client))
     wrapped.meta = copy.copy(client.meta)
@@ -101,7 +101,7 @@ def recovering(client: Any, engine: Engine) -> Any:
 
 @cache
 def _subclass(base: Any) -> type:
-    """A subclass of an endpoint's class that recovers."""
+    """Return a subclass of an endpoint's class that finishes turns."""
     if any(cls.__name__ == "AioEndpoint" for cls in base.__mro__):
         made: type = importlib.import_module("tenuto.clients.aiobotocore_client").endpoint(base)
     else:
@@ -112,7 +112,7 @@ def _subclass(base: Any) -> type:
 
 def _endpoint(base: Any) -> type:
     class Recovering(base):  # type: ignore[misc]
-        """An endpoint whose turns are finished."""
+        """An endpoint that finishes its turns."""
 
         def _send(self, request: Any) -> Any:
             asked = asked_of(request)
@@ -133,7 +133,7 @@ def _endpoint(base: Any) -> type:
             return _driven(exchange, Drive(run, connect, exchange.closed_early, exchange.wake))
 
         def _answered(self, exchange: Exchange, request: Any) -> Any:
-            """What a handler answers in place of the network, None where none does."""
+            """Return what a handler answers in place of the network, or None if none does."""
             emitted = self._event_emitter.emit(exchange.before_send, request=request)
             return next((answer for _, answer in emitted if answer is not None), None)
 
@@ -149,7 +149,7 @@ def _endpoint(base: Any) -> type:
 
 
 def _driven(exchange: Exchange, turn: Drive) -> Any:
-    """The response for the caller, of a turn that is driven as it is read."""
+    """Return the caller's response; reading it drives the turn."""
     pieces = turn.pieces()
     head = next(pieces)
     assert isinstance(head, Head)
@@ -165,19 +165,19 @@ def _driven(exchange: Exchange, turn: Drive) -> Any:
 
 
 class _Call(NamedTuple):
-    """One call of the client, from which requests are made."""
+    """One call of the client, which provides what its requests are made from."""
 
     request_dict: dict[str, Any]
     operation: Any
 
 
 def _note_call(model: Any, params: Any, **_: Any) -> None:
-    """Note what the requests of a call are made from, where its attempts find it."""
+    """Store what the requests of a call are made from, for its attempts."""
     params["context"][_CALL] = _Call(params, model)
 
 
 def _take_ours(request: Any, **_: Any) -> None:
-    """Headers that are meant for Tenuto are taken out before the request is signed (P8c)."""
+    """Remove the headers that are meant for Tenuto before the request is signed."""
     ours = [name for name in request.headers if name.lower().startswith("x-tenuto")]
     if ours:
         request.context[_OURS] = encoded((name, str(request.headers[name])) for name in ours)
@@ -208,7 +208,7 @@ def _bytes(value: Any) -> bytes:
 
 
 class Exchange:
-    """One turn of one call: makes what is needed for the requests of its attempts."""
+    """One turn of one call: makes the requests of its attempts."""
 
     def __init__(self, endpoint: Any, request: Any, asked: Request) -> None:
         self.endpoint = endpoint
@@ -222,7 +222,7 @@ class Exchange:
         self.exceptions: ModuleType = importlib.import_module("botocore.exceptions")
 
     def differing(self, command: SendRequest) -> dict[str, Any] | None:
-        """What the request of an attempt is made from; None for the caller's own."""
+        """Return what the request of an attempt is made from; None for the caller's own request."""
         same = not command.edited and command.timeout_s is None and self.first is None
         if same and not self.remade:
             return None
@@ -233,7 +233,7 @@ class Exchange:
         return {**self.call.request_dict, "body": command.body, "context": context}
 
     def made(self, command: SendRequest) -> Any:
-        """The request of an attempt, signed anew where it is not the caller's own."""
+        """Return the request of an attempt, signed again unless it is the caller's own."""
         differing = self.differing(command)
         if differing is None:
             return self.request
@@ -241,7 +241,7 @@ class Exchange:
 
     @property
     def before_send(self) -> str:
-        """The event that is emitted before a request of ours is sent."""
+        """Return the event that is emitted before Tenuto's request is sent."""
         return f"before-send.{SERVICE}.{self.call.operation.name}"
 
     def lost_or_raise(self, error: Exception) -> ConnectionLost:
@@ -254,13 +254,13 @@ class Exchange:
         return ConnectionLost(FaultKind.CALLER, error)
 
     def lost(self, error: Exception) -> ConnectionLost:
-        """A failure of the transport, as a value."""
+        """Return a failure of the transport as a value."""
         named = {cls.__name__ for cls in type(error).__mro__}
         slow = not named.isdisjoint(("ReadTimeoutError", "ConnectTimeoutError", "TimeoutError"))
         return ConnectionLost(FaultKind.TIMEOUT if slow else FaultKind.CONNECTION, error)
 
     def closed_early(self) -> Exception:
-        """What is raised where more is asked for of a turn that was closed before its end."""
+        """Return the exception for reading on after the turn was closed."""
         error = "the turn was closed"
         return self.exceptions.ResponseStreamingError(error=error)  # type: ignore[no-any-return]
 
@@ -270,28 +270,28 @@ class Exchange:
         wake_waiting(thread)
 
     def opened(self, response: Any, head: Head, body: bytes | None) -> None:
-        """An attempt's response has begun; the first one is kept."""
+        """Note that an attempt's response has begun, and keep the first one."""
         if self.first is None:
             self.first, self.first_head, self.first_body = response, head, body
 
     def is_stream(self, head: Head) -> bool:
-        """Whether botocore reads what follows piece by piece; it asks no content type."""
+        """Return whether botocore reads the response piece by piece; it ignores content types."""
         return head.status < 300 and bool(self.call.operation.has_event_stream_output)
 
     def untouched(self, head: Head, body: bytes) -> Any:
-        """The first attempt's own response, where the caller is to have just that; else None."""
+        """Return the first attempt's response if the caller should get it unchanged; else None."""
         same = head is self.first_head and not self.remade and body == self.first_body
         return self.first if same else None
 
 
 def head_of(response: Any) -> Head:
-    """Status and headers of a response of botocore's."""
+    """Return the status and headers of a response of botocore's."""
     pairs = ((str(name), str(value)) for name, value in response.headers.items())
     return Head(response.status_code, encoded(pairs))
 
 
 def as_botocore(head: Head, body: bytes) -> tuple[Head, bytes]:
-    """An error of ours as one that botocore knows; all else as it is."""
+    """Return an error of Tenuto's as one that botocore knows; other errors unchanged."""
     if head.status != _OUR_STATUS or head.get(b"x-should-retry") != "false":
         return head, body
     value = decode_object(body)
@@ -306,14 +306,14 @@ def as_botocore(head: Head, body: bytes) -> tuple[Head, bytes]:
 
 
 def is_final(response: Any) -> bool:
-    """Whether a response says that to send the request again would be of no use."""
+    """Return whether a response says that sending the request again would not help."""
     http = response[0] if response else None
     return http is not None and http.headers.get("x-should-retry") == "false"
 
 
 def _add_partial(response_dict: Any, customized_response_dict: Any, **_: Any) -> None:
-    """What was received of an answer that could not be finished stands in the exception's response:
-    nothing is lost."""
+    """Put what was received of an unfinished answer into the exception's response, so nothing is
+    lost."""
     if response_dict["status_code"] < 300:
         return
     value = decode_object(bytes(response_dict["body"]))
@@ -360,11 +360,11 @@ class _Turn:
         self._pieces = cast("Iterator[bytes]", pieces)
 
     def stream(self, *_: Any, **__: Any) -> Iterator[bytes]:
-        """The pieces, each as soon as it is there."""
+        """Yield the pieces, each as soon as it arrives."""
         return self._pieces
 
     def close(self) -> None:
-        """End the turn and its upstream at once (C23)."""
+        """End the turn and its upstream at once."""
         self._turn.close()
 
 

@@ -1,11 +1,11 @@
-"""The clients of the cohere SDK, which keep their HTTP client of httpx two levels below.
+"""The clients of the cohere SDK, whose HTTP client of httpx is two levels below.
 
 Theory of operation
 -------------------
-A client hangs together by its parts: a wrapper that makes headers, a client of the SDK's own over
-one of httpx, a raw client for each version, sub-clients that are made when they are asked for, and
-methods (`chat`) that stand before those of the class and know the client that they were made for.
-The copy is a copy of all that leads to the HTTP client, with another one in its place.
+A client consists of several parts: a wrapper that makes headers, a client of the SDK's own over one
+of httpx, a raw client for each version, and sub-clients that are created on first use. Its `chat`
+methods are set on the instance and refer to the client that they were made for. So the copy copies
+every part that leads to the HTTP client, and replaces the HTTP client.
 """
 
 from __future__ import annotations
@@ -24,45 +24,45 @@ from tenuto.turn.engine import Engine
 CLASSES: Mapping[str, frozenset[str]] = {
     "cohere": frozenset({"Client", "AsyncClient", "ClientV2", "AsyncClientV2"}),
 }
-"""Subclasses count, but for those of the SDK that translate to another service (`_ELSEWHERE`)."""
+"""Subclasses count, except those of the SDK that translate to another service (`_ELSEWHERE`)."""
 
 NAMES: tuple[str, ...] = tuple(f"cohere.{name}" for name in sorted(CLASSES["cohere"]))
 
 _ELSEWHERE = ("cohere.aws_client", "cohere.oci_client")
-"""Their hooks make a request of another service's of each request, and of its answers ours."""
+"""Their hooks turn each request into one of another service, and its answers back."""
 
 _TURNS = frozenset({"chat", "chat_stream"})
-"""The methods whose answers are finished."""
+"""The methods whose answers Tenuto finishes."""
 
 _EXPERIMENTAL = "response_format.schema"
-"""The argument that the SDK warns of."""
+"""The argument that the SDK warns about."""
 
 
 def is_client(client: object) -> bool:
-    """Whether this module wraps it."""
+    """Return whether this module wraps the client."""
     if not is_named(client, CLASSES) or library_of(_http_of(client)) is None:
         return False
     return not any(cls.__module__.startswith(_ELSEWHERE) for cls in type(client).__mro__)
 
 
 def _http_of(client: object) -> Any:
-    """The client of httpx, None where there is none."""
+    """Return the client of httpx, or None if there is none."""
     own = getattr(getattr(client, "_client_wrapper", None), "httpx_client", None)
     return getattr(own, "httpx_client", None)
 
 
 def engine_of(client: Any) -> Engine | None:
-    """The engine of a client that recovers, or None."""
+    """Return the engine of a wrapped client, or None."""
     return httpx_client.engine_of(_http_of(client))
 
 
 def is_wrapped(client: Any) -> bool:
-    """Whether nothing is left to do."""
+    """Return whether the client is wrapped already."""
     return engine_of(client) is not None
 
 
 def recovering(client: Any, engine: Engine) -> Any:
-    """A client like this one, whose turns are finished."""
+    """Return a copy of the client that finishes its turns."""
     http = _http_of(client)
     made: dict[int, Any] = {id(http): httpx_client.recovering(http, engine)}
     wrapped = _copied(client, made)
@@ -73,11 +73,12 @@ def recovering(client: Any, engine: Engine) -> Any:
 
 
 def _refuse_replaced(part: Any) -> None:
-    """Refuse what was put in the place of `chat` or `chat_stream`, of the client or of a part.
+    """Reject a replaced `chat` or `chat_stream` of the client or of one of its parts.
 
     Raises:
-        UnsupportedClient: it may call the client that was given, whose turns nobody finishes, and
-            nobody would call it if it were left out."""
+        UnsupportedClient: the replacement may call the original client, whose turns aren't
+        finished,
+            and leaving it out would ignore what the caller wants."""
     for name in _TURNS & vars(part).keys():
         if not _is_the_sdks(vars(part)[name]):
             raise UnsupportedClient(
@@ -87,8 +88,9 @@ def _refuse_replaced(part: Any) -> None:
 
 
 def _is_the_sdks(value: object) -> bool:
-    """Whether a function was written by the SDK. Its module may be copied from another function, as
-    `functools.wraps` does; where it looks up its names may not."""
+    """Return whether the SDK wrote a function. Its globals show that; its module name doesn't,
+    since
+    `functools.wraps` may copy that from another function."""
     if not isinstance(value, FunctionType):
         return False
     return str(value.__globals__.get("__name__")).partition(".")[0] == "cohere"
@@ -110,15 +112,15 @@ def _bind_checks(wrapped: Any) -> None:
 
 
 def _copied(part: Any, made: dict[int, Any]) -> Any:
-    """A copy of an object of the SDK's and of all that it holds; `made` is what was copied."""
-    copy = object.__new__(type(part))  # its own ways of being copied may ask its parts
+    """Return a copy of an SDK object and of all that it holds; `made` collects the copies."""
+    copy = object.__new__(type(part))  # its own copy methods may use its parts
     made[id(part)] = copy
     vars(copy).update({name: _over(value, made) for name, value in vars(part).items()})
     return copy
 
 
 def _over(value: Any, made: dict[int, Any]) -> Any:
-    """What stands for a value in the copy: another one where it leads to the HTTP client."""
+    """Return the value for the copy: another one if it leads to the HTTP client."""
     if id(value) in made:
         return made[id(value)]
     if isinstance(value, MethodType):

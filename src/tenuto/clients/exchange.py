@@ -18,12 +18,12 @@ from tenuto.core.fault import FaultKind
 from tenuto.turn.commands import BODY_HEADERS, ConnectionLost, Head, Request, SendRequest
 
 DRAIN_S = 0.1
-"""How long the rest of a response that has said its last is waited for, so that its connection can
-be used again; the openai SDK waits as long."""
+"""How long to wait, in seconds, for the rest of a response after its last event, so that its
+connection can be used again. The openai SDK waits as long."""
 
 
 _MARK = "tenuto_exchange"
-"""The extension of a further attempt's request by which it is found again."""
+"""The request extension that identifies a further attempt's request."""
 
 
 class Exchange:
@@ -63,12 +63,13 @@ class Exchange:
         self.started_s: float = time.perf_counter()
 
     def is_read_whole(self, stream: bool) -> bool:
-        """Whether the library reads an attempt's whole body at once. A further attempt is read
-        piece by piece, so that each piece shows whether time is left (C29a)."""
+        """Return whether the library reads an attempt's whole body at once. A further attempt is
+        read
+        piece by piece, so that each piece shows whether time is left."""
         return not stream and self.first is None
 
     def request_for(self, command: SendRequest) -> Any:
-        """The request of one attempt; the caller's own where nothing differs."""
+        """Return the request of one attempt; the caller's own if nothing differs."""
         same = not command.edited and command.headers == self.asked.headers
         if same and command.timeout_s is None and self.first is None:
             return self.request
@@ -80,7 +81,7 @@ class Exchange:
                 key: longest_s if each is None else min(each, longest_s)
                 for key, each in given.items()
             }
-        if self.first is not None:  # before, nobody has what could be closed
+        if self.first is not None:  # before that, the caller has nothing to close
             extensions[_MARK] = self
         headers = command.headers
         if self.signer is not None:
@@ -99,7 +100,7 @@ class Exchange:
         Raises:
             StreamClosed: of the library: a response hook has closed it unread."""
         unread = response.is_closed and not response.is_stream_consumed
-        if unread and (whole or response.status_code < 400):  # of an error the status says enough
+        if unread and (whole or response.status_code < 400):  # for an error, the status is enough
             raise self.library.StreamClosed
         if response.is_stream_consumed:
             self.read_by_hooks |= {response.status_code}
@@ -107,7 +108,7 @@ class Exchange:
             self.first, self.first_whole = response, whole
 
     def head_of(self, response: Any, whole: bool) -> Head:
-        """The head for the pipe; `whole`: the library reads and decodes the body."""
+        """Return the head of a response; with `whole`, the library reads and decodes the body."""
         head = Head(response.status_code, tuple(response.headers.raw))
         return head.without(*BODY_HEADERS) if whole else head
 
@@ -130,7 +131,7 @@ class Exchange:
         return self.lost(error) if isinstance(error, self.failures) else None
 
     def lost(self, error: Exception) -> ConnectionLost:
-        """A failure of the transport, as a value."""
+        """Return a failure of the transport as a value."""
         kinds = (
             (self.library.TimeoutException, FaultKind.TIMEOUT),
             (self.library.DecodingError, FaultKind.GARBAGE),
@@ -149,7 +150,8 @@ class Exchange:
         return self.first
 
     def response(self, head: Head, **body: Any) -> Any:
-        """The caller's response; what is not the pipe's comes from the first attempt's."""
+        """Return the caller's response, with everything but the turn's bytes from the first
+        attempt."""
         extensions = dict(self.first.extensions) if self.first is not None else {}
         made = response_class(self.library) if "stream" in body else self.library.Response
         response = made(
@@ -168,7 +170,8 @@ class Exchange:
         return response
 
     def wake(self) -> None:
-        """Wake the thread that waits for a further attempt's response: nobody wants it any more."""
+        """Wake the thread that waits for a further attempt's response, which isn't needed any
+        more."""
         if self.remade:
             wake_sender(self.client, self.request, _MARK, self)
 
@@ -181,14 +184,14 @@ class Exchange:
             upstream.wake()
 
     def closed(self) -> None:
-        """The caller's response is over: its time is what the turn took."""
+        """Note that the caller's response has ended; its elapsed time is that of the turn."""
         answer = self.answer() if self.answer is not None else None
         if answer is not None:
             answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
 
 
 DECODED_BY_BOTH = frozenset({b"", b"identity", b"gzip", b"deflate"})
-"""Codings that both libraries decode without a further package."""
+"""Codings that both libraries decode without another package."""
 
 
 def _is_read_whole(response: Any, wanted: bool) -> bool:
@@ -197,7 +200,7 @@ def _is_read_whole(response: Any, wanted: bool) -> bool:
     if response.is_stream_consumed:
         return True
     name = b"content-encoding"
-    raw = response.headers.raw  # far quicker than to ask it for a header
+    raw = response.headers.raw  # much faster than looking up a header
     codings = [value for key, value in raw if len(key) == len(name) and key.lower() == name]
     coding = b", ".join(codings)  # several lines are one list
     return wanted and coding.strip().lower() in DECODED_BY_BOTH
@@ -223,7 +226,7 @@ class _Answer:
         return self._head
 
     def lost(self, error: Exception) -> ConnectionLost | None:
-        """What an exception of the pieces means, None where it is none of the transport's."""
+        """Return what an exception while reading means, or None if it isn't the transport's."""
         return self._exchange.lost_in_reading(error)
 
     def _is_body(self) -> bool:
@@ -253,7 +256,7 @@ class Upstream(_Answer):
             raise
 
     def wake(self) -> None:
-        """Wake the thread that reads it."""
+        """Wake the thread that reads the response."""
         wake_reader(self._response)
 
     def close(self) -> None:
@@ -321,7 +324,7 @@ async def _whole_async(response: Any) -> AsyncGenerator[bytes, None]:
 
 
 def _broken(error: Exception) -> Iterator[bytes]:
-    """A body whose reading has failed already."""
+    """A body that has already failed to be read."""
     raise error
     yield b""
 

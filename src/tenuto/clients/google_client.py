@@ -38,25 +38,25 @@ NAMES: tuple[str, ...] = ("google.genai.Client",)
 
 
 def is_client(client: object) -> bool:
-    """Whether this module wraps it. Both HTTP clients must be there: with client certificates for
-    Vertex AI the SDK uses other libraries."""
+    """Return whether this module wraps the client. Both HTTP clients must exist: with client
+    certificates for Vertex AI, the SDK uses other libraries."""
     api = getattr(client, _API, None)
     both = all(library_of(getattr(api, name, None)) is not None for name in (_SYNC, _ASYNC))
     return both and is_named(client, {"google.genai": frozenset({"Client"})})
 
 
 def engine_of(client: Any) -> Engine | None:
-    """The engine of a client that recovers, or None."""
+    """Return the engine of a wrapped client, or None."""
     return httpx_client.engine_of(getattr(getattr(client, _API), _SYNC))
 
 
 def is_wrapped(client: Any) -> bool:
-    """Whether nothing is left to do."""
+    """Return whether the client is wrapped already."""
     return engine_of(client) is not None
 
 
 def recovering(client: Any, engine: Engine) -> Any:
-    """A `genai.Client` like this one, whose turns are finished."""
+    """Return a `genai.Client` like this one that finishes its turns."""
     original = getattr(client, "_tenuto_original", client)
     old = getattr(original, _API)
     api = copy.copy(old)
@@ -71,9 +71,9 @@ def recovering(client: Any, engine: Engine) -> Any:
 
 @cache
 def _subclass(base: Any, *switched_off: str) -> Any:
-    """A subclass that is not closed by being collected; its name stays, for those who print it."""
+    """Return a subclass that garbage collection doesn't close, with the same name for display."""
     members: dict[str, Any] = {name: lambda self: False for name in switched_off}
-    # The original closes what they share when it is collected itself.
+    # The original closes the shared connections when it is garbage-collected.
     members |= {"__del__": _leave, "__module__": base.__module__}
     return type(base.__name__, (base,), members)
 
@@ -83,7 +83,7 @@ def _class_of(value: object) -> Any:
 
 
 def _leave(self: object) -> None:
-    """Nothing is closed."""
+    """Do nothing: close nothing."""
 
 
 def _over(owner: Any, old: Any, api: Any) -> Any:
@@ -113,7 +113,7 @@ def _async_client(api: Any) -> Any:
 
 
 def _carried(api: Any) -> dict[str, Any]:
-    """What was said to aiohttp alone, in the words of httpx."""
+    """Return the settings for aiohttp alone, as httpx names them."""
     carried: dict[str, Any] = {}
     options = api._http_options  # noqa: SLF001
     if ssl := (options.async_client_args or {}).get("ssl"):

@@ -1,11 +1,11 @@
-"""`http_client()` and `async_http_client()`: the pipe for whoever takes an HTTP client.
+"""`http_client()` and `async_http_client()`: the pipe for programs that accept an HTTP client.
 
 Theory of operation
 -------------------
-A client of the library is made, and what is given out is its recovering copy, as `wrap()` makes it
-for a client that somebody else has made: one way in, and wrapping such a client again is wrapping
-it once. The copy is the only one that holds the library's own client, and shares its transports, so
-closing the copy closes everything.
+These functions create a client of the library, and return its recovering copy, as `wrap()` would
+make it. So there is one implementation, and wrapping the copy again has no further effect. Only the
+copy holds the library's client, and it shares its transports, so closing the copy closes
+everything.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _made(
     on_event: OnEvent | None,
     options: dict[str, Any],
 ) -> Any:
-    made_by = engine(policy, on_event)  # before the client: one that is not given out stays open
+    made_by = engine(policy, on_event)  # before the client, which would stay open if this raised
     module = imported(library)
     defaults = {
         "timeout": module.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),

@@ -2,19 +2,20 @@
 
 Theory of operation
 -------------------
-`recovering(client)` makes a shallow copy of a client whose class is a subclass of the client's own.
-The copy shares everything with the original: transports, proxies, cookies, headers, hooks, auth.
-Only `send` differs: a request that asks a model for a turn goes through the pipe, and each attempt
-of the turn through the original class's `send`, so that hooks, auth flows and redirects see every
-attempt. Everything else passes through untouched. What an SDK had signed before `send` is signed
-anew for each attempt whose request is made here (`signing`).
+`recovering(client)` makes a shallow copy of a client, in a subclass of the client's own class. The
+copy shares everything with the original: transports, proxies, cookies, headers, hooks, auth. Only
+`send` differs. A request to a model goes through the pipe, which sends each attempt with the
+original class's `send`, so hooks, auth flows and redirects see every attempt. Every other request
+passes through untouched. If an SDK signed a request before `send`, Tenuto signs each request that
+it
+makes for the turn (`signing`).
 
 A transport that recovers (`transport`) has the same pipe one level below: `sending` and
-`sending_async` make the method of either. What passes through a client is marked on its way down,
-so that a transport below it hands it on: two pipes would each continue what the other gave up.
+`sending_async` create the method of either. A client marks each request, and a transport below it
+only forwards marked requests, because two pipes would each continue what the other gave up on.
 
-The original is kept alive by the copy: the SDKs' own clients close their connections when they are
-collected, and the copy must not be the one to do that while somebody still uses the original.
+The copy keeps the original alive. The SDKs' own clients close their connections when they are
+garbage-collected, and the copy must not do that while the original is still in use.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from functools import cache
 from typing import Any, cast
 
 from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
-from tenuto.clients.libraries import LIBRARIES, library_of
+from tenuto.clients.libraries import LIBRARIES, library_of, library_of_request
 from tenuto.clients.responses import async_stream_of, stream_of
 from tenuto.clients.signing import Signer, sealed, signer_of
 from tenuto.clients.two_ways import warn_of_missing_client
+from tenuto.core.errors import PolicyError
 from tenuto.turn.commands import ConnectionLost, Head, Headers, Request, SendRequest
 from tenuto.turn.drive import AsyncDrive, Drive
 from tenuto.turn.engine import Engine
@@ -38,9 +40,9 @@ from tenuto.turn.short import Short
 
 
 def recovering(client: Any, engine: Engine) -> Any:
-    """A client like this one, whose turns are finished.
+    """Return a copy of the client that finishes its turns.
 
-    Wrapping one that recovers already replaces its engine."""
+    If the client is wrapped already, replace its engine."""
     original = getattr(client, "_tenuto_original", client)
     library = library_of(original)
     if library is None:
@@ -53,7 +55,7 @@ def recovering(client: Any, engine: Engine) -> Any:
 
 
 def engine_of(client: object) -> Engine | None:
-    """The engine of a client that recovers, by itself or by its transport, or None."""
+    """Return the engine of a client, whether it or its transport recovers; None if neither does."""
     for one in (client, getattr(client, "_transport", None)):
         engine = getattr(one, ENGINE, None)
         if isinstance(engine, Engine):
@@ -63,8 +65,8 @@ def engine_of(client: object) -> Engine | None:
 
 @cache
 def _subclass(base: type) -> type:
-    """A subclass of a client's class that recovers; its name stays, for those who print it."""
-    # The SDKs' clients close themselves when collected: here the original does that.
+    """Return a subclass of a client's class that recovers, with the same name for display."""
+    # The SDKs' clients close themselves when garbage-collected; the original does that here.
     members = {
         "send": sending_of(base),
         "build_request": _build_request(base),
@@ -89,20 +91,20 @@ def _build_request(base: Any) -> Any:
 
 
 def sending_of(base: type) -> Any:
-    """The `send` of a subclass of this class of clients, whose instances have `_tenuto_engine`."""
+    """Return the `send` for a subclass of this class, whose instances have `_tenuto_engine`."""
     is_async = any(cls.__name__ == "AsyncClient" for cls in base.__mro__)
     return sending_async(_marked_async(base)) if is_async else sending(_marked(base))
 
 
 ENGINE = "_tenuto_engine"
-"""The attribute of a client or transport that recovers."""
+"""The attribute that marks a client or transport that recovers."""
 
 HANDLED = "tenuto_handled"
-"""The extension of a request while a client that recovers sends it."""
+"""The request extension that is set while a client that recovers sends the request."""
 
 
 def _marked(base: Any) -> Any:
-    """A client's own `send`, for requests that the pipe has seen."""
+    """Call a client's own `send`, for requests that the pipe has processed."""
 
     def marked(self: Any, request: Any, **options: Any) -> Any:
         request.extensions[HANDLED] = True
@@ -125,12 +127,14 @@ def _marked_async(base: Any) -> Any:
     return marked
 
 
-def sending(once: Any) -> Any:
-    """The method of a client or a transport that finishes turns.
+def sending(once: Any, *, responds: bool = False) -> Any:
+    """Return the method of a client or a transport that finishes turns.
 
     Args:
         once: the method that sends one request: `once(self, request, stream=…, **options)`. `self`
             has its engine as `_tenuto_engine`.
+        responds: whether an error in a request's own policy becomes a response; False: it raises
+            `PolicyError`.
     """
 
     def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
@@ -139,7 +143,13 @@ def sending(once: Any) -> Any:
         headers: Headers = tuple(request.headers.raw)
         taken = None
         if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
-            taken = engine.take(_request(request, url, headers, request.read()))
+            asked = _request(request, url, headers, request.read())
+            try:
+                taken = engine.take(asked)
+            except PolicyError as error:
+                if not responds:
+                    raise
+                return _refused(request, *engine.refusal(asked, error))
         if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 signer.sign(request)
@@ -182,8 +192,8 @@ def sending(once: Any) -> Any:
     return send
 
 
-def sending_async(once: Any) -> Any:
-    """The same for async callers."""
+def sending_async(once: Any, *, responds: bool = False) -> Any:
+    """Return the same for async callers."""
 
     async def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
@@ -191,7 +201,13 @@ def sending_async(once: Any) -> Any:
         headers: Headers = tuple(request.headers.raw)
         taken = None
         if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
-            taken = engine.take(_request(request, url, headers, await request.aread()))
+            asked = _request(request, url, headers, await request.aread())
+            try:
+                taken = engine.take(asked)
+            except PolicyError as error:
+                if not responds:
+                    raise
+                return _refused(request, *engine.refusal(asked, error))
         if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 await signer.sign(request)
@@ -222,7 +238,7 @@ def sending_async(once: Any) -> Any:
             answer, early = early, None
             return await attempt(exchange.request_for(command)) if answer is None else answer
 
-        # httpx and httpx2 stand on anyio: its waits are those of whichever loop is running.
+        # httpx and httpx2 use anyio, whose waits work on any running event loop.
         anyio = importlib.import_module("anyio")
         run = taken if isinstance(taken, Short) else engine.run(taken)[1]
         scope, limit = anyio.CancelScope, anyio.move_on_after
@@ -238,10 +254,19 @@ def sending_async(once: Any) -> Any:
     return send
 
 
+def _refused(request: Any, head: Head, body: bytes) -> Any:
+    """The response to a request that is not sent."""
+    library = library_of_request(request)
+    assert library is not None
+    headers = list(head.headers)
+    return library.Response(head.status, headers=headers, content=body, request=request)
+
+
 def _without_ours(request: Any, signer: Signer | None) -> bool:
-    """Take out the headers that are meant for Tenuto (P8c), and with them a signature over them;
-    returns whether there were any. Those that a signature holds whose signer we do not have stay:
-    without them the provider would refuse the request."""
+    """Remove the headers that are meant for Tenuto, and any signature over them; return whether
+    there
+    were any. Headers in a signature that Tenuto can't renew stay, because the provider would reject
+    the request without them."""
     ours = [name for name in request.headers if name.lower().startswith("x-tenuto")]
     if ours and signer is None:
         held = sealed(request.headers.raw) or ()

@@ -1,4 +1,4 @@
-"""The two libraries whose clients carry turns over HTTP."""
+"""The two libraries whose clients send turns over HTTP."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from types import ModuleType
 from typing import Any
 
 LIBRARIES = ("httpx2", "httpx")
-"""The two libraries, the one that current SDKs stand on first."""
+"""The two libraries, first the one that current SDKs use."""
 
 
 def library_of(client: object) -> ModuleType | None:
-    """The library that a client's class comes from, or None.
+    """Return the library that a client's class comes from, or None.
 
     >>> library_of(object()) is None
     True
@@ -22,7 +22,7 @@ def library_of(client: object) -> ModuleType | None:
 
 
 def library_of_request(request: object) -> ModuleType | None:
-    """The library that a request's class comes from, or None.
+    """Return the library that a request's class comes from, or None.
 
     >>> import httpx
     >>> library_of_request(httpx.Request("GET", "http://a")) is httpx
@@ -36,7 +36,7 @@ def library_of_request(request: object) -> ModuleType | None:
 def library_of_class(
     given: Any, names: tuple[str, ...] = ("Client", "AsyncClient")
 ) -> ModuleType | None:
-    """The library that has a class of one of these names, from which this one is made, or None."""
+    """Return the library with a base class of one of these names for this class, or None."""
     for cls in given.__mro__:
         root = cls.__module__.partition(".")[0]
         if root in LIBRARIES and cls.__name__ in names:

@@ -31,7 +31,8 @@ _HTTP = ("client", "async_client")
 
 
 def is_client(client: object) -> bool:
-    """Whether this module wraps it. The SDK takes other HTTP clients too, which nothing wraps."""
+    """Return whether this module wraps the client; other HTTP clients in the SDK can't be
+    wrapped."""
     if not is_named(client, CLASSES):
         return False
     held = getattr(client, _CONFIGURATION, None)
@@ -39,17 +40,17 @@ def is_client(client: object) -> bool:
 
 
 def engine_of(client: Any) -> Engine | None:
-    """The engine of a client that recovers, or None."""
+    """Return the engine of a wrapped client, or None."""
     return httpx_client.engine_of(getattr(client, _CONFIGURATION).client)
 
 
 def is_wrapped(client: Any) -> bool:
-    """Whether nothing is left to do."""
+    """Return whether the client is wrapped already."""
     return engine_of(client) is not None
 
 
 def recovering(client: Any, engine: Engine) -> Any:
-    """A client like this one, whose turns are finished."""
+    """Return a copy of the client that finishes its turns."""
     engine.speaks = "mistral"
     old = getattr(client, _CONFIGURATION)
     held = copy.copy(old)
@@ -61,6 +62,6 @@ def recovering(client: Any, engine: Engine) -> Any:
     for name, value in vars(client).items():
         if getattr(value, _CONFIGURATION, None) is old:
             del own[name]
-            if not hasattr(wrapped, name):  # the SDK makes no such part: it is the caller's own
+            if not hasattr(wrapped, name):  # the SDK has no such part, so it is the caller's own
                 own[name] = value
     return wrapped

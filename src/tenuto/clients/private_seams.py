@@ -1,9 +1,10 @@
-"""What of other packages has no public name and is used all the same, and why.
+"""The private names of other packages that Tenuto uses, and the reasons.
 
-A client that is wrapped keeps all that its caller or a subclass gave it, so it is copied with
-another transport in it; most packages have no public way to do that. `pyproject.toml` bounds the
-versions of each package below its next major one, and `tests/clients/test_private_seams.py` fails
-by name where one of these moves.
+A wrapped client keeps everything that its caller or a subclass set, so Tenuto copies it and
+replaces
+its transport. Most packages have no public way to do that. `pyproject.toml` bounds each package's
+version below its next major one, and `tests/clients/test_private_seams.py` fails by name if one of
+these names moves.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _GOOGLE = ("google.genai.Client",)
 
 
 class PrivateSeam(NamedTuple):
-    """Names that are used of some objects, and the reason.
+    """Private names used on some objects, and the reason.
 
     Attributes:
         owners: modules, or classes and functions that make the object that has the names.

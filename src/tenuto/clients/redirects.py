@@ -1,7 +1,7 @@
-"""Clients that follow a redirect only to the host that was asked.
+"""Clients that follow redirects only to the same host.
 
-The libraries take `Authorization` out of a request that is redirected to another host, and leave
-every other header in it: `api-key`, `x-api-key`, `x-goog-api-key` and all that gateways have.
+The libraries remove `Authorization` from a request that is redirected to another host, and leave
+every other header in it, such as `api-key`, `x-api-key`, `x-goog-api-key` and those of gateways.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_same_host(asked: Any, next_url: Any) -> bool:
-    """Whether a redirect stays with the host and port that were asked, and in as safe a protocol.
+    """Return whether a redirect keeps the host and port, in a protocol that is as safe.
 
     >>> import httpx
     >>> url = httpx.URL
@@ -39,7 +39,7 @@ def staying_with_its_host(base: Any) -> Any:
         return bool(given if isinstance(given, bool) else self.follow_redirects)
 
     def onward(self: Any, response: Any, history: list[Any]) -> Any:
-        """The request that follows a response, None where none does."""
+        """Return the request that follows a response, or None if there is none."""
         made = response.next_request
         if made is None or not is_same_host(response.request.url, made.url):
             return None

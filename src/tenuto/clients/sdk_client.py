@@ -36,7 +36,7 @@ _RESOURCES = frozenset(f"{package}._resource" for package in CLASSES)
 
 
 def is_named(client: object, names: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a client's class, or one that it is derived from, has one of these names in one of
+    """Return whether a client's class, or one of its base classes, has one of these names in one of
     these packages."""
     return any(
         f"{cls.__module__}.".startswith(f"{package}.") and cls.__name__ in known
@@ -46,18 +46,19 @@ def is_named(client: object, names: Mapping[str, frozenset[str]]) -> bool:
 
 
 def is_client(client: object) -> bool:
-    """Whether this module wraps it."""
+    """Return whether this module wraps the client."""
     http = getattr(client, "_client", None)
     return is_named(client, CLASSES) and library_of(http) is not None
 
 
 def engine_of(client: Any) -> Engine | None:
-    """The engine of a client whose HTTP client recovers, or None."""
+    """Return the engine of a client whose HTTP client recovers, or None."""
     return httpx_client.engine_of(client._client)  # noqa: SLF001 - see private_seams
 
 
 def is_wrapped(client: Any) -> bool:
-    """Whether nothing is left to do: its HTTP client recovers, and what it signs is noted."""
+    """Return whether the client is wrapped already: its HTTP client recovers, and signatures are
+    noted."""
     return engine_of(client) is not None and signing(client) is type(client)
 
 

@@ -61,7 +61,7 @@ def _noting(base: Any) -> type:
 
 
 class Signer:
-    """Who signed a request.
+    """The SDK client that signed a request.
 
     Args:
         client: the SDK's client.

@@ -1,4 +1,4 @@
-"""`wrap()`: one changed line in front of an official SDK."""
+"""`wrap()`: returns a client of an official SDK that finishes its turns."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class _OfAws(Protocol):
 
 
 Wrappable = _Optioned | _Chatting | _OfModels | _OfAws
-"""What a type checker lets through: a client of these SDKs by what is public of it, since none of
-them need be installed. Which client it really is can only be seen when the program runs."""
+"""The clients that a type checker accepts, by their public members, because none of the SDKs has to
+be installed. Only the running program can check which client it really is."""
 
 Client = TypeVar("Client", bound=Wrappable)
 
@@ -61,22 +61,22 @@ class Kind(Protocol):
     """A kind of client that can be wrapped: a module of this package."""
 
     NAMES: tuple[str, ...]
-    """What it wraps, for those who give something else."""
+    """What the module wraps, for error messages."""
 
     def is_client(self, client: object) -> bool:
-        """Whether it wraps this one."""
+        """Return whether the module wraps this client."""
         ...
 
     def engine_of(self, client: Any) -> Engine | None:
-        """The engine of one that recovers, or None."""
+        """Return the engine of a wrapped client, or None."""
         ...
 
     def is_wrapped(self, client: Any) -> bool:
-        """Whether nothing is left to do."""
+        """Return whether the client is wrapped already."""
         ...
 
     def recovering(self, client: Any, engine: Engine) -> Any:
-        """A client like this one, whose turns are finished."""
+        """Return a copy of the client that finishes its turns."""
         ...
 
 
@@ -165,11 +165,11 @@ _INSTEAD = {
         '`tenuto.http_client("httpx")`'
     ),
 }
-"""What to do instead, by the package of what was given."""
+"""What to do instead, by the package of the object passed."""
 
 
 def _advice(client: object) -> str:
-    """Return what to do with an object that cannot be wrapped, "" where nothing is known."""
+    """Return what to do with an object that can't be wrapped, or "" if nothing is known."""
     library = library_of(client)
     if library is not None:
         maker = "async_http_client" if "Async" in type(client).__name__ else "http_client"
@@ -183,6 +183,7 @@ def _advice(client: object) -> str:
 
 
 def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
-    """The engine of a client that is given these settings; for a policy of None, those outside the
-    program."""
+    """Return the engine of a client with these settings; for a policy of None, the settings come
+    from
+    files and the environment."""
     return Engine(policy_in_force(policy), on_event)

@@ -1,6 +1,6 @@
-"""What a request asks for, in words that no wire owns: rows, tools, budget.
+"""What a request asks for, independent of the wire: messages, tools, output budget.
 
-A tool result is a row of its own here, also where a wire carries it inside of a user message.
+A tool result is always a row of its own here, even if a wire puts it inside a user message.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from tenuto.sim import prose
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One message: who speaks, and its text.
+    """One message: its role and its text.
 
-    `resumes` says that the provider goes on from here by itself: a paused turn that was sent back.
+    `resumes` means that the provider continues from here by itself: a paused turn that was sent
+    back.
     """
 
     role: Any
@@ -26,7 +27,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request. `budget_tokens` is None where none is set; `prefill` where the server says."""
+    """One request. `budget_tokens` is None if there is no limit; `prefill` is the server's
+    setting."""
 
     model: str
     rows: tuple[Row, ...]
@@ -35,25 +37,25 @@ class Asked:
     tools: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """Name and schema of each attached function."""
     forced: bool = False
-    """A tool must be called."""
+    """Whether the answer must call a tool."""
     budget_tokens: int | None = None
     stream: bool = False
     choices: int = 1
     include_usage: bool = False
     response_format: Mapping[str, Any] | None = None
-    """As Chat Completions spells it."""
+    """The response format, as Chat Completions writes it."""
     thinking: bool = False
-    """The answer begins with a signed chain of thought."""
+    """Whether the answer begins with a signed chain of thought."""
     stop_sequences: tuple[str, ...] = ()
     prefill: str | None = None
     echoed: str = ""
-    """What the answer is to repeat before its own text."""
+    """What the answer repeats before its own text."""
     forms: frozenset[str] = frozenset()
-    """How the answer is to be written, on wires where requests say so, in words of the wire."""
+    """How to write the answer, in the wire's terms, on wires whose requests say so."""
 
 
 def tokens_of(value: Any) -> int | None:
-    """Return an output limit, None where it is no whole number.
+    """Return an output limit, or None if it isn't a whole number.
 
     >>> tokens_of(5), tokens_of(True), tokens_of("5")
     (5, None, None)
@@ -62,7 +64,7 @@ def tokens_of(value: Any) -> int | None:
 
 
 def texts_of(value: Any) -> tuple[str, ...]:
-    """Return the members of a list as texts.
+    """Return the members of a list as strings, or nothing if it isn't a list.
 
     >>> texts_of(["###"]), texts_of("###")
     (('###',), ())
@@ -71,7 +73,7 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def at(value: Any, *names: str) -> Any:
-    """Return a member inside of objects, None where there is none.
+    """Return a nested member, or None if it doesn't exist.
 
     >>> at({"a": {"b": 1}}, "a", "b"), at({"a": 5}, "a", "b")
     (1, None)
@@ -82,7 +84,7 @@ def at(value: Any, *names: str) -> Any:
 
 
 def object_at(value: Any, *names: str) -> dict[str, Any]:
-    """Return an object inside of others, an empty one where there is none.
+    """Return a nested object, or an empty one if it doesn't exist.
 
     >>> object_at({"a": {"b": 1}}, "a"), object_at(None, "a")
     ({'b': 1}, {})
@@ -92,7 +94,7 @@ def object_at(value: Any, *names: str) -> dict[str, Any]:
 
 
 def objects_of(value: Any) -> list[dict[str, Any]]:
-    """Return the objects that a list has.
+    """Return the objects in a list.
 
     >>> objects_of([{"a": 1}, 5]), objects_of("x")
     ([{'a': 1}], [])
@@ -103,12 +105,12 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
 def functions_of(
     tools: Any, schema: str, inside: str = ""
 ) -> tuple[tuple[str, Mapping[str, Any]], ...]:
-    """Return name and schema of each function that has a name.
+    """Return the name and schema of each function that has a name.
 
     Args:
-        tools: the list of them.
-        schema: the way to the schema of a function.
-        inside: the member of a tool that is its function, where it is not the tool itself.
+        tools: the list of tools.
+        schema: the path to a function's schema.
+        inside: the member of a tool that is its function; "" if the tool itself is.
 
     >>> functions_of([{"name": "f", "parameters": {"type": "object"}}, {}], "parameters")
     (('f', {'type': 'object'}),)
@@ -119,7 +121,7 @@ def functions_of(
 
 
 def in_schema(schema: Any) -> dict[str, Any]:
-    """Return an answer's form, that of a schema, as Chat Completions spells it.
+    """Return a schema as the response format of Chat Completions.
 
     >>> in_schema({"type": "object"})
     {'type': 'json_schema', 'json_schema': {'schema': {'type': 'object'}}}
@@ -128,7 +130,7 @@ def in_schema(schema: Any) -> dict[str, Any]:
 
 
 def joined(rows: Iterable[Row]) -> list[Row]:
-    """Join what the model said in several rows.
+    """Join consecutive messages of the model.
 
     >>> joined([Row("assistant", "a"), Row("assistant", "b")])
     [Row(role='assistant', text='ab', resumes=False)]
@@ -143,7 +145,7 @@ def joined(rows: Iterable[Row]) -> list[Row]:
 
 
 def prompted(prompt: str) -> tuple[Row, ...]:
-    """Return the rows of a prompt: one line that asks, and behind it what was written so far.
+    """Return the rows of a prompt: its first line is the question, the rest is the answer so far.
 
     >>> [row.role for row in prompted("Tell me.\\nThe tide")]
     ['user', 'assistant']
@@ -153,7 +155,7 @@ def prompted(prompt: str) -> tuple[Row, ...]:
 
 
 def first_prompt(rows: Sequence[Row]) -> str:
-    """Return the text of the first user message, from which all answers are made.
+    """Return the text of the first user message, from which all answers are derived.
 
     >>> first_prompt([Row("system", "s"), Row("user", "u")])
     'u'
@@ -162,9 +164,9 @@ def first_prompt(rows: Sequence[Row]) -> str:
 
 
 def answers_result(rows: Sequence[Row]) -> bool:
-    """Return whether the text after a tool result is still to be said, or to be ended.
+    """Return whether a tool result still awaits the text that answers it, or the end of that text.
 
-    A hint that follows an empty or a cut answer does not begin another turn.
+    A hint after an empty or cut answer doesn't begin another turn.
 
     >>> ask = Row("user", "x")
     >>> answers_result([ask]), answers_result([ask, Row("tool", "ok"), ask])

@@ -1,7 +1,7 @@
-"""The words in which a fault is described: Step (one response) and Case (a named plan of steps).
+"""The terms that describe a fault: Step (one response) and Case (a named sequence of steps).
 
-A step names only what differs from a normal answer, field by field, so that one step of data is
-enough for each fault and the code that answers has no branch per case.
+A step lists only how a response differs from a normal answer, field by field. So each fault is one
+step of data, and the code that answers needs no branch per case.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, Final
 
 BODY: Final = frozenset({"body"})
 STREAM: Final = frozenset({"stream"})
-"""The modes of cases that show in whole bodies alone, and in streams alone."""
+"""The modes of cases that only a whole body shows, and of those that only a stream shows."""
 
 AUTO: Final = "<auto>"
-"""A finish reason that follows from what was said, as a truthful provider gives it."""
+"""A finish reason that follows from the content, as a truthful provider would give it."""
 
 
 class Kind(StrEnum):
-    """What the right answer of a conversation is."""
+    """What the right answer of a conversation contains."""
 
     TEXT = "text"
     CJK = "cjk"
@@ -39,7 +39,7 @@ CALL_COUNT: Final[Mapping[Kind, int]] = dict.fromkeys(Kind, 1) | {
 
 
 class Say(StrEnum):
-    """What a response carries instead of the answer."""
+    """What a response contains instead of the answer."""
 
     ANSWER = "answer"
     NOTHING = "nothing"
@@ -50,11 +50,11 @@ class Say(StrEnum):
     THINK_OPEN = "think_open"
     REFUSAL = "refusal"
     COMPACTION = "compaction"
-    """A summary of the conversation, with which the client goes on."""
+    """A summary of the conversation, from which the client continues."""
 
 
 class Search(StrEnum):
-    """Where a search stands that the provider runs itself."""
+    """Where the response has a search that the provider runs itself."""
 
     NONE = "none"
     BEFORE = "before"
@@ -72,7 +72,7 @@ class Cut(StrEnum):
 
 
 class Arguments(StrEnum):
-    """What becomes of a call's arguments."""
+    """How a call's arguments are changed."""
 
     WHOLE = "whole"
     CUT = "cut"
@@ -85,20 +85,20 @@ class Arguments(StrEnum):
 
 
 class Shape(StrEnum):
-    """What becomes of the frame around the arguments."""
+    """How the fields around the arguments are changed."""
 
     NORMAL = "normal"
     NO_TYPE = "no_type"
     NO_ID = "no_id"
     NO_INDEX = "no_index"
     WRONG_INDEX = "wrong_index"
-    """Everything has the index of the first."""
+    """Every call has the index of the first."""
     DUPLICATE_IDS = "duplicate_ids"
     INTERLEAVED = "interleaved"
 
 
 class Continuation(StrEnum):
-    """How a request to go on is answered."""
+    """How the simulator answers a request to continue."""
 
     EXACT = "exact"
     OVERLAP = "overlap"
@@ -113,27 +113,27 @@ class Ending(StrEnum):
     WHOLE = "whole"
     NO_DONE = "no_done"
     NO_FINISH = "no_finish"
-    """The terminator comes, a finish reason does not."""
+    """The terminator is sent, but no finish reason."""
     COUNT_ALONE = "count_alone"
-    """Neither a finish reason nor the terminator comes, but the usage does, behind the answer."""
+    """The usage is sent after the answer, but neither a finish reason nor the terminator."""
     DROP = "drop"
-    """Neither; the transfer ends in order, as behind a proxy."""
+    """Neither is sent; the transfer ends in order, as behind a proxy."""
     EOF = "eof"
-    """Neither; the transfer has no length and the connection is closed."""
+    """Neither is sent; the transfer has no length, and the server closes the connection."""
     CUT_OFF = "cut_off"
-    """The connection is closed inside of a chunked transfer."""
+    """The server closes the connection in the middle of a chunked transfer."""
     RESET = "reset"
     CUT_BODY = "cut_body"
-    """Half of the JSON document in an orderly transfer."""
+    """Half of the JSON document is sent, in an orderly transfer."""
     EMPTY_BODY = "empty_body"
 
 
 CUT_SHORT: Final = frozenset({Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET})
-"""Endings behind which neither a stop nor an end mark comes."""
+"""Endings without a stop and without an end mark."""
 
 
 class Odd(StrEnum):
-    """Events that are out of place, or more than were expected."""
+    """Events that are out of place, unexpected or missing."""
 
     FINISH_REPEATED = "finish_repeated"
     FINISH_CONFLICT = "finish_conflict"
@@ -146,15 +146,15 @@ class Odd(StrEnum):
     UNKNOWN_EVENT = "unknown_event"
     NOT_JSON = "not_json"
     USAGE_MISSING = "usage_missing"
-    """The event of the end has no usage."""
+    """The last event has no usage."""
     ITEMS_CALLED_WHOLE = "items_called_whole"
-    """Each item says that it is whole, whatever the response says of itself."""
+    """Each item says that it is complete, even if the response says otherwise."""
     ITEM_CALLED_INCOMPLETE = "item_called_incomplete"
-    """The last item says that it is not, and the response says that it is."""
+    """The last item says that it is incomplete, and the response says that it is complete."""
     END_CALLED_COMPLETED = "end_called_completed"
-    """The last event has the name of a good end."""
+    """The last event has the name of a successful end."""
     CALLS_WITHOUT_PIECES = "calls_without_pieces"
-    """A call comes at the end of its item alone."""
+    """A call has no deltas, and appears only at the end of its item."""
     MANY_BLOCKS = "many_blocks"
     """Each piece of text is a block of its own."""
 
@@ -169,13 +169,13 @@ class Framing(StrEnum):
     NO_SPACE = "no_space"
     EVENT_LINES = "event_lines"
     DATA_LINES = "data_lines"
-    """One document over several `data:` lines."""
+    """Each document is spread over several `data:` lines."""
     BAD_CHECKSUM = "bad_checksum"
-    """Binary messages, of which one cannot be trusted."""
+    """Events are binary messages, and one of them has a wrong checksum."""
 
 
 class Writes(StrEnum):
-    """How the bytes are spread over TCP writes."""
+    """How the bytes are divided into TCP writes."""
 
     EVENT = "event"
     TINY = "tiny"
@@ -184,16 +184,16 @@ class Writes(StrEnum):
 
 
 class Bare(StrEnum):
-    """What the official SDK alone makes of a case."""
+    """What happens in this case to a program that uses the official SDK without Tenuto."""
 
     SILENT = "silent"
-    """No exception, a wrong answer, and at most the stop field tells."""
+    """The SDK raises nothing and gives a wrong answer; at most the stop field shows it."""
     HARMFUL = "harmful"
-    """A broken call is handed out, a foreign exception comes, or the history is spoilt."""
+    """The SDK returns a broken call, raises a foreign exception, or the history becomes invalid."""
     RAISES = "raises"
-    """An exception of the SDK's own tree."""
+    """The SDK raises one of its own exceptions."""
     FINE = "fine"
-    """The right answer."""
+    """The SDK gives the right answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,30 +205,32 @@ class Step:
     """
 
     kind: Kind | None = None
-    """What the conversation's right answer is from here on; None leaves it."""
+    """What the conversation's right answer contains from here on; None: no change."""
     say: Say = Say.ANSWER
     keep: float = 1.0
-    """Share of the text not yet said that is sent; below 1 the calls after it are not."""
+    """Share of the remaining text that is sent; below 1, the calls after it are left out."""
     cut: Cut = Cut.TOKEN
     continuation: Continuation = Continuation.EXACT
     arguments: Arguments = Arguments.WHOLE
     broken_call: int | None = None
-    """Index of the one call whose arguments are changed (negative from the end); None: all."""
+    """Index of the only call whose arguments are changed (negative: from the end); None: all."""
     shape: Shape = Shape.NORMAL
     finish: str | None = AUTO
-    """In the words of Chat Completions, which other wires translate; others go as they are."""
+    """A finish reason of Chat Completions, which other wires translate; they send other values as
+    they are."""
     native_finish: str | None = None
-    """OpenRouter's second stop field; None leaves it away."""
+    """OpenRouter's second stop field; None: left out."""
     think: bool = False
-    """A whole chain of thought comes first, signed where the wire signs."""
+    """A complete chain of thought precedes the answer, signed if the wire signs."""
     search: Search = Search.NONE
     usage: bool = True
     context_window_tokens: int = 0
-    """The usage fills a window of this size; 0: the usage is as it is."""
+    """The usage fills a context window of this size, in tokens; 0: the usage is not changed."""
     ceiling_tokens: int = 0
-    """Requests that ask for more output are refused; 0: the server's own ceiling."""
+    """Requests for more output tokens are rejected; 0: the server's own limit applies."""
     error: str = ""
-    """Name in `errors.ERRORS`; its status says whether it comes instead or in the middle."""
+    """Name in `errors.ERRORS`; its status decides whether it replaces the response or interrupts
+    it."""
     ending: Ending = Ending.WHOLE
     odd: Odd | None = None
     framing: Framing = Framing.PLAIN
@@ -239,7 +241,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A named fault: the steps that a conversation meets, and what a client should make of them.
+    """A named fault: the steps that a conversation goes through, and what a client should make of
+    them.
 
     >>> Case("x", (Step(),), "An example.").kind
     <Kind.TEXT: 'text'>
@@ -249,25 +252,25 @@ class Case:
     plan: tuple[Step, ...]
     summary: str
     wires: frozenset[str] = frozenset()
-    """Names of the wires that the case exists on; `cases.CASES_ON` has it as each one shows it."""
+    """Names of the wires that have the case; `cases.CASES_ON` has each wire's version of it."""
     modes: frozenset[str] = frozenset({"body", "stream"})
-    """Whether the case shows in a whole body, in a stream, or in both."""
+    """Whether the fault shows in a whole body, in a stream, or in both."""
     bare: Bare = Bare.SILENT
     wants_tools: bool = False
     """The request must attach tools."""
     after_tool_result: bool = False
-    """The plan is for requests that end in a tool result; others get a normal call."""
+    """The steps apply to requests that end in a tool result; others get a normal call."""
     recoverable: bool = True
-    """A client that follows behaviours.md could deliver the full right answer."""
+    """A client with the behaviours of docs/behaviours.md could deliver the whole right answer."""
     behaviours: tuple[str, ...] = ()
     repeat_last: bool = False
-    """The last step is taken for ever; otherwise normal answers follow the plan."""
+    """The last step repeats forever; otherwise normal answers follow."""
     request: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Body keys that a request needs for the case to show."""
+    """Body keys that a request needs for the fault to show."""
 
     @property
     def kind(self) -> Kind:
-        """What the right answer of this case is.
+        """What the right answer of this case contains.
 
         >>> Case("x", (Step(kind=Kind.CALL),), "An example.").kind
         <Kind.CALL: 'call'>

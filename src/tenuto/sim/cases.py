@@ -1,4 +1,4 @@
-"""The tables of cases by name, and the steps that a header can name."""
+"""The tables of cases by name, and the steps that a header can select."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHAT: Final = "openai-chat"
 
 
 def _with_wires() -> dict[str, Tables]:
-    """Return the tables of each wire, each case with the names of the wires that have it."""
+    """Return the tables of each wire, where each case has the names of the wires that have it."""
     having: dict[str, set[str]] = {}
     for wire in WIRES.values():
         for table in wire.tables.values():
@@ -33,28 +33,28 @@ def _with_wires() -> dict[str, Tables]:
 
 
 TABLES_ON: Final = _with_wires()
-"""The tables of cases by wire and title, each case as that wire shows it."""
+"""The tables of cases by wire and title, each case in that wire's version."""
 
 CASES_ON: Final[Mapping[str, Mapping[str, Case]]] = {
     wire: {name: case for table in tables.values() for name, case in table.items()}
     for wire, tables in TABLES_ON.items()
 }
-"""All cases by wire and name; `Case.wires` says where else a case exists."""
+"""All cases by wire and name; `Case.wires` lists the other wires of a case."""
 
 NORMAL: Final = TABLES_ON[CHAT]["normal"]
-"""Answers without a fault, on Chat Completions like the other tables with a name."""
+"""Answers without a fault on Chat Completions, like the other named tables below."""
 
 FAULTS: Final = TABLES_ON[CHAT]["faults"]
-"""Faults with which the SDK alone is silently wrong or harmful."""
+"""Faults for which the SDK gives a wrong answer or does harm without an exception."""
 
 HTTP_FAULTS: Final = TABLES_ON[CHAT]["http_faults"]
-"""Faults with which the SDK alone raises."""
+"""Faults for which the SDK raises an exception."""
 
 QUIRKS: Final = TABLES_ON[CHAT]["quirks"]
-"""Oddities that a client has to survive."""
+"""Oddities that a client must survive."""
 
 BLOCKED: Final = TABLES_ON[CHAT]["blocked"]
-"""Truthful blocks, which no client may retry."""
+"""Truthful refusals, which no client may retry."""
 
 CASES: Final = CASES_ON[CHAT]
 """All cases of Chat Completions by name."""
@@ -95,7 +95,7 @@ STEPS: Final[dict[str, Step]] = {
 
 
 def described(wire: str = CHAT) -> dict[str, Any]:
-    """Return the tables of a wire as JSON values, as `GET /sim/faults?wire=…` gives them.
+    """Return the tables of a wire as JSON values, the response of `GET /sim/faults?wire=…`.
 
     >>> described()["faults"]["length_once"]["bare"]
     'silent'

@@ -1,13 +1,15 @@
 """Which step a request gets, and what the simulator remembers of a conversation.
 
-A conversation is known by its `x-sim-conversation` header, else by its model, its fault and the
-text of its first user message: clients that go on with a cut answer keep all three. The k-th
-request of a conversation takes step k of its plan.
+The header `x-sim-conversation` identifies a conversation. Without it, the model, the fault and the
+text of the first user message do, because a client that continues a cut answer keeps all three. The
+k-th request of a conversation gets step k of its plan.
 
-A server that outlives the programs that ask it begins a conversation anew where its first request
-comes again and it is over: its answer came whole, or as text that was cut, which nobody asks for by
-the same request. The same are requests of the same rows: a program may ask for a stream the next
-time. Behind any other fault the same request is a retry, unless it comes after a while.
+A server that serves several programs one after the other restarts a finished conversation when its
+first request arrives again. A conversation is finished if its answer was whole, or was text that
+was
+cut, because no client repeats the same request to continue a text. Requests with the same messages
+count as the same, so a program may change other settings, such as streaming. After any other fault,
+the same request is a retry, unless a long time has passed.
 """
 
 from __future__ import annotations
@@ -28,60 +30,60 @@ from tenuto.sim.reply import Wanted
 from tenuto.sim.wire import Wire
 
 _CHOOSING: Final = re.compile(r"(?:.*/)?sim(?:-model)?[/:](?P<case>.*)", re.DOTALL)
-"""A model's name that chooses a case. What stands before it is the name of a real model, whose ways
-the server then takes on; any other name with a colon or a slash is just that of a model."""
+"""A model name that selects a case. A prefix may name a real model, which the server then imitates.
+Any other name with a colon or a slash is only the name of a model."""
 
 _WHOLE_BODIES: Final = {*Ending} - CUT_SHORT - {Ending.CUT_BODY, Ending.EMPTY_BODY}
 _WHOLE: Final = {
     True: {*Ending} - CUT_SHORT,
     False: _WHOLE_BODIES,
 }
-"""Endings that leave an answer whole, of streams and of bodies."""
+"""Endings that leave an answer whole, for streams and for bodies."""
 
 
 @dataclass(slots=True)
 class Conversation:
-    """What is remembered between the requests of one conversation."""
+    """What the simulator remembers between the requests of one conversation."""
 
     key: tuple[str, ...] = ()
     steps_taken: int = 0
     answers: int = 0
     kind: Kind | None = None
     broken_call: bool = False
-    """The last call that was answered was a broken one, or was never carried."""
+    """Whether the last answered call was broken, or never arrived."""
     response_format: Mapping[str, Any] | None = None
     place: int = 0
-    """How many answers of the plan were said, where there is one."""
+    """How many answers of the plan were sent, if there is a plan."""
     given: dict[int, int] = field(default_factory=dict)
-    """How many calls came of each answer of the plan that was said, by its place."""
+    """How many calls each sent answer of the plan contained, by its index."""
     planned: Wanted | None = None
-    """The answer of the plan that is due."""
+    """The next answer of the plan."""
     planned_for: Asked | None = None
     """The request that this answer was for."""
     first: tuple[Row, ...] = ()
-    """The rows of its first request. Its other settings may change from one run of a program to
-    the next."""
+    """The messages of the first request. Other settings may change between two runs of a
+    program."""
     over: bool = False
-    """Whether the last answer leaves nothing to be asked for by the same request."""
+    """Whether the last answer gives a client no reason to repeat the request."""
     asked_s: float = 0.0
-    """When the last request came, by a steady clock."""
+    """When the last request arrived, by a monotonic clock, in seconds."""
 
     @property
     def answer_key(self) -> str:
-        """What no other answer of any conversation has."""
+        """A key that no other answer of any conversation has."""
         return "/".join([*self.key, str(self.answers)])
 
 
 @dataclass(slots=True)
 class Conversations:
-    """The memory of a server: conversations by key, and the script that precedes them."""
+    """The memory of a server: conversations by key, and the script that takes precedence."""
 
     known: dict[tuple[str, ...], Conversation] = field(default_factory=dict)
     script: deque[Step] = field(default_factory=deque)
     plan: Plan | None = None
     begins_anew: bool = False
     idle_s: float = 30.0
-    """After so long the same request is no retry."""
+    """After this time, the same request is not a retry."""
 
     def forget(self) -> None:
         """Forget every conversation, the script and the plan."""
@@ -103,7 +105,7 @@ class Conversations:
     def choose(
         self, wire: Wire, headers: Mapping[str, str], asked: Asked
     ) -> tuple[Conversation, Step] | Failure:
-        """Return the conversation of a request and its step; or a refusal."""
+        """Return the conversation and the step of a request, or a refusal."""
         case = chosen_case(wire, asked.model, headers)
         if isinstance(case, Failure):
             return case
@@ -112,7 +114,7 @@ class Conversations:
         key = (wire.name, *(("header", given) if given else (asked.model, case.name, prompt)))
         state = self._conversation(key, asked)
         if self.plan is not None:
-            # The same request again, of a client that could not read the answer, is due the same.
+            # A client that could not read the answer repeats its request, and gets the same answer.
             if not state.broken_call and asked != state.planned_for:
                 state.place = self.plan.place(asked.rows, state.given)
             state.planned_for = asked
@@ -146,11 +148,11 @@ def _kind_of(case: Case, asked: Asked) -> Kind:
 
 
 _STOPS_WITHOUT_CALLS: Final = frozenset({"length", "UNEXPECTED_TOOL_CALL"})
-"""Stops that say that the calls beside them are none."""
+"""Stops that mean that the calls beside them don't count."""
 
 
 def is_broken(step: Step) -> bool:
-    """Return whether a client must not run the calls that this step gives.
+    """Return whether a client must not run the calls of this step.
 
     >>> is_broken(Step()), is_broken(Step(arguments=Arguments.CUT))
     (False, True)
@@ -164,7 +166,7 @@ def is_broken(step: Step) -> bool:
 
 
 def arrives(step: Step, finish: str | None, *, stream: bool) -> bool:
-    """Return whether a client may take an answer with this step for whole.
+    """Return whether a client may treat an answer with this step as whole.
 
     >>> arrives(Step(), "stop", stream=True)
     True
@@ -176,7 +178,7 @@ def arrives(step: Step, finish: str | None, *, stream: bool) -> bool:
 
 
 def chosen_case(wire: Wire, model: str, headers: Mapping[str, str]) -> Case | Failure:
-    """Return the case that the headers or the model name ask for."""
+    """Return the case that the headers or the model name select."""
     cases = CASES_ON[wire.name]
     if script := headers.get("x-sim-script"):
         names = [name.strip() for name in script.split(",")]
@@ -197,7 +199,7 @@ _UNKNOWN: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "fault": ("case", {"status": 400, "code": "sim_unknown_fault"}),
     "model": ("case", {"status": 404, "code": "model_not_found", "param": "model"}),
 }
-"""By where an unknown name stands: what it would be, and how it is refused."""
+"""What an unknown name would have named, and the refusal, by where the name is."""
 
 
 def _unknown(wire: Wire, where: str, name: str) -> Failure:
@@ -210,7 +212,7 @@ def _unknown(wire: Wire, where: str, name: str) -> Failure:
 
 
 def lacks_tools(wire: Wire, step: Step, asked: Asked) -> Failure | None:
-    """Return the refusal of a request whose step needs tools where none are attached."""
+    """Return the refusal of a request without tools for a step that needs them."""
     if step.kind not in (None, Kind.TEXT, Kind.CJK) and not asked.tools:
         return wire.refuse(
             "This case needs a tool: attach one.", code="sim_needs_tools", param="tools"

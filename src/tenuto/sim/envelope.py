@@ -1,4 +1,4 @@
-"""What stands around every answer, whatever the wire."""
+"""What surrounds every answer, on any wire."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What a renderer must know beside the reply itself."""
+    """What a renderer must know besides the reply itself."""
 
     id: str
     model: str
@@ -16,7 +16,7 @@ class Envelope:
     include_usage: bool = False
     token_chars: int = 4
     prompt: str = ""
-    """What an answer says before its own text; "" where it does not repeat what was asked."""
+    """Text that precedes the answer's own; "" if the answer doesn't repeat the prompt."""
     forms: frozenset[str] = frozenset()
 
 

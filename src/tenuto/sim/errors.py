@@ -1,4 +1,4 @@
-"""An error response, whatever wire it is on. Each wire's own texts stand in its folder."""
+"""An error response, independent of the wire. Each wire's own texts are in its folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 class Failure:
     """An error response: status, JSON document and extra headers.
 
-    A status of 200 means that the error comes inside of a response that began well.
+    A status of 200 means that the error interrupts a response that began successfully.
 
     >>> Failure(500, {"error": {"message": "No."}}).headers
     {}

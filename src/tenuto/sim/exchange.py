@@ -1,6 +1,6 @@
-"""One request in, one answer out: everything between the bytes that came and those that will go.
+"""Answers one request: everything between the received bytes and those to send.
 
-Nothing is sent here, so that a test can ask for an answer without a socket.
+This module sends nothing, so a test can get an answer without a socket.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tenuto.sim.wires import WIRES, wire_at
 
 _CREATED: Final = 1_790_000_000
 _CHAT: Final = WIRES["openai-chat"]
-"""In whose shape a path is answered that belongs to no wire."""
+"""The wire whose format answers a path that belongs to no wire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Recorded:
 
 
 Bill = dict[str, Any]
-"""What one answer cost, and to which conversation it belongs: members of a `Recorded`."""
+"""What one answer cost, and which conversation it belongs to, as fields of `Recorded`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response that is ready to be sent; `events` is None for a whole body."""
+    """A response that is ready to send; `events` is None for a whole body."""
 
     status: int
     headers: Mapping[str, str]
@@ -70,7 +70,7 @@ class Answer:
 
 
 _OF_WRONG_TYPES: Final = (TypeError, AttributeError, LookupError, ValueError, RecursionError)
-"""What it raises to read a body in which a list stands for a text, and the like."""
+"""Exceptions from a body with values of the wrong type, such as a list instead of a string."""
 
 
 @dataclass(slots=True)
@@ -84,13 +84,13 @@ class Exchange:
     settings: Settings = field(default_factory=Settings)
     strict: bool = True
     dialect: str = ""
-    """Whose Chat Completions it speaks; "" for OpenAI's."""
+    """Which version of Chat Completions to speak; "" for OpenAI's."""
     conversations: Conversations = field(default_factory=Conversations)
     requests: list[Recorded] = field(default_factory=list)
     memory: Memory = field(default_factory=dict)
 
     def too_large(self, most_bytes: int) -> Answer:
-        """Return the answer to a request that is too large to be read."""
+        """Return the answer to a request that is too large to read."""
         said = f"The request is larger than {most_bytes} bytes."
         refused = _CHAT.refuse(said, status=413, code="request_too_large")
         return _document(refused.status, _CHAT.stamped(refused.document, ""), refused.headers)
@@ -126,7 +126,7 @@ class Exchange:
     def _read(
         self, wire: Wire, headers: Mapping[str, str], body: Any, said_there: Mapping[str, str]
     ) -> tuple[Any, Asked] | Failure:
-        """The body with what path and headers say in it, and what it asks for; or a refusal."""
+        """Return the body with what path and headers add, and what it asks for; or a refusal."""
         if isinstance(body, dict):
             body = wire.headed(wire.located(body, said_there), headers)
         if found := next(wire.impossible(body), None):
@@ -144,7 +144,7 @@ class Exchange:
     ) -> tuple[Answer | Failure, Bill]:
         try:
             read = self._read(wire, headers, body, said_there)
-        except _OF_WRONG_TYPES as error:  # no table of rules names every one of them
+        except _OF_WRONG_TYPES as error:  # the tables of rules don't cover all of these
             read = wire.refuse(f"Something in the body has a wrong type: {error}")
         if isinstance(read, Failure):
             return read, Bill()
@@ -167,11 +167,11 @@ class Exchange:
         now = state.planned or due(asked, whole, results_failed=state.broken_call)
         said = reply(asked, step, now, self.settings)
         if said.finish == "stop_sequence" and "stop_sequence" not in CASES_ON[wire.name]:
-            said = replace(said, finish="stop")  # such a wire has no word for it
+            said = replace(said, finish="stop")  # such a wire has no value for it
         whole_answer = arrives(_live(step), said.finish, stream=asked.stream)
         calling = step.say is not Say.ANSWER and not answers_result(asked.rows)
         if state.planned is not None:
-            # A client that holds a schema asks again for a call whose arguments never came.
+            # A client that has a schema requests a call again if its arguments never arrived.
             given = any(call.arguments not in ("{}", "", None) for call in now.calls)
             lost = given and step.arguments is Arguments.NULL
             state.broken_call = lost or not whole_answer
@@ -215,7 +215,7 @@ class Exchange:
 
 
 def _elsewhere(method: str, path: str, query: str) -> Answer | Failure:
-    """Answer what is no request of a wire."""
+    """Answer a request that belongs to no wire."""
     match method, path:
         case "GET", "/v1/models":
             rows = [{"id": "sim", "object": "model", "created": _CREATED, "owned_by": "tenuto"}]
@@ -232,12 +232,12 @@ def _elsewhere(method: str, path: str, query: str) -> Answer | Failure:
 
 
 def _live(step: Step) -> Step:
-    """Return the step without an error that did not apply to this request."""
+    """Return the step without an error that doesn't apply to this request."""
     return Step(kind=step.kind) if step.error == "unknown_key" else step
 
 
 def _refused(wire: Wire, step: Step, asked: Asked, body: Mapping[str, Any]) -> Failure | None:
-    """Return the HTTP error that a step gives to this request."""
+    """Return the HTTP error with which a step answers this request."""
     budget = asked.budget_tokens
     if step.ceiling_tokens and budget is not None and budget > step.ceiling_tokens:
         name = "max_tokens" if "max_tokens" in body else "max_completion_tokens"

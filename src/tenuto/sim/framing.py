@@ -1,4 +1,4 @@
-"""How events are written: as server-sent events, and as documents, one to a line."""
+"""How to write events: as server-sent events, or as one document per line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tenuto.sim.case import Framing
 from tenuto.sim.envelope import dump
 
 Event = tuple[str, str]
-"""Name ("" where the wire gives none) and payload."""
+"""Name ("" if the wire gives none) and payload."""
 
 
 def named_by(key: str) -> Callable[[Mapping[str, Any], int], Event]:
-    """Return what makes an event of a payload, of which a member is its name.
+    """Return a function that makes an event of a payload, named by one of its members.
 
     >>> named_by("type")({"type": "ping"}, 0)
     ('ping', '{"type":"ping"}')
@@ -22,7 +22,7 @@ def named_by(key: str) -> Callable[[Mapping[str, Any], int], Event]:
 
 
 def frame(events: list[Event], framing: Framing) -> list[bytes]:
-    r"""Return events as they stand on the wire.
+    r"""Return events as server-sent events, in bytes.
 
     >>> frame([("", "{}")], Framing.PLAIN), frame([("ping", "{}")], Framing.CRLF)
     ([b'data: {}\n\n'], [b'event: ping\r\ndata: {}\r\n\r\n'])
@@ -31,7 +31,7 @@ def frame(events: list[Event], framing: Framing) -> list[bytes]:
 
 
 def lines(events: list[Event], framing: Framing) -> list[bytes]:
-    r"""Return documents as they stand on the wire, one to a line.
+    r"""Return events as bytes with one document per line.
 
     >>> lines([("", "{}")], Framing.PLAIN), lines([("", "{}")], Framing.CRLF)
     ([b'{}\n'], [b'{}\r\n'])
@@ -54,7 +54,7 @@ def _comments(events: list[Event]) -> list[str]:
 
 
 def _data_lines(events: list[Event]) -> list[str]:
-    """Break each document after its first key: a reader joins the lines by a line feed."""
+    """Break each document after its first key; a reader joins the lines with a line feed."""
     return [event.replace('",', '",\ndata: ', 1) for event in _plain(events)]
 
 

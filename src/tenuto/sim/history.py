@@ -1,5 +1,5 @@
-"""What the history rules of several wires share: the text of a content, calls and results by their
-ids, and strict JSON."""
+"""What the history rules of several wires share: the text of a message's content, calls and results
+by their ids, and strict JSON."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def text_of(content: Any) -> str:
 def by_id(
     messages: Iterable[Mapping[str, Any]],
 ) -> Iterator[tuple[Sequence[Any] | None, Iterable[str]]]:
-    """Yield the ids of what each message answers, None where it is no result, and of what it calls,
-    as Chat Completions has them. Two calls of one id are one.
+    """Yield, for each message of Chat Completions, the ids of the calls it answers (None if it
+    isn't a
+    result), and the calls it makes. Two calls with the same id count as one.
 
     >>> list(by_id([{"role": "assistant"}, {"role": "tool", "tool_call_id": "a"}]))
     [(None, {}), (['a'], {})]

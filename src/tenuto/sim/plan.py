@@ -1,8 +1,8 @@
-"""A worker that says what it was told to, one answer after another, whatever goes wrong in between.
+"""A model that gives planned answers, one after another, and repeats each until it has arrived.
 
-Which answer is due, the history tells: so many tool results as the calls before it, and the texts
-before it as they were. Recovery adds failed results of its own to a request; they do not count,
-since they follow an answer whose calls could not be run.
+The history shows which answer is next, by the number of tool results and by the texts before it.
+Tenuto's recovery adds failed tool results to a request. They don't count, because they follow an
+answer whose calls could not run.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Call, Wanted
 
 NOTHING_LEFT = Wanted("There is nothing left to do.")
-"""What is said after the last answer."""
+"""The answer after the last one of the plan."""
 
 Faults = Callable[[int, Wanted], Step]
-"""The step of a request, from its number among all of the plan's and the answer that is due."""
+"""Returns a request's step, from its number among all requests of the plan and the next answer."""
 
 
 def saying(text: str, *calls: tuple[str, Mapping[str, Any]]) -> Wanted:
@@ -46,7 +46,7 @@ def no_faults(number: int, due: Wanted) -> Step:
 
 @dataclass(slots=True)
 class Plan:
-    """Answers in their order, and what becomes of each on its way. Their texts must differ."""
+    """Answers in order, and the faults that happen to them. Their texts must differ."""
 
     answers: Sequence[Wanted]
     faults: Faults = no_faults
@@ -56,7 +56,8 @@ class Plan:
     def place(self, rows: Sequence[Row], given: Mapping[int, int] = MappingProxyType({})) -> int:
         """Return how many answers this history holds.
 
-        `given` says how many calls came of the answer at a place, where the budget cut some off.
+        `given` is how many calls the answer at an index contained, if the output budget cut some
+        off.
 
         >>> plan = Plan([saying("I look.", ("look", {})), saying("Seen."), saying("Bye.")])
         >>> rows = [Row("user", "Go."), Row("assistant", "I look."), Row("tool", "ok")]
@@ -76,9 +77,9 @@ class Plan:
         return len(self.answers)
 
     def due(self, place: int, key: str, *, tools: bool = True) -> Wanted:
-        """Return the answer at this place, without its calls where no tools are attached.
+        """Return the answer at this index, without its calls if the request has no tools.
 
-        `key` makes the ids of its calls.
+        The ids of its calls are derived from `key`.
 
         >>> Plan([]).due(0, "x").text
         'There is nothing left to do.'

@@ -1,8 +1,8 @@
-"""What the simulator has to say: texts, documents and arguments made from the prompt alone.
+"""The simulator's content: texts, documents and arguments, derived from the prompt alone.
 
-Every sentence is numbered and carries a key of its own, so that a passage that is lost, doubled or
-moved shows by itself. Nothing here is random: the same prompt gives the same answer on every
-machine, which lets a test ask for the answer without a server.
+Every sentence has a number and a key of its own, so that a lost, doubled or moved passage shows.
+Nothing is random: the same prompt gives the same answer on every machine, so a test can compute the
+answer without a server.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _seed(*parts: str) -> int:
 
 
 def key_of(*parts: str, length: int = 24) -> str:
-    """Return a short lower-case key that depends on nothing but the parts.
+    """Return a short lower-case key that depends only on the parts.
 
     >>> key_of("a", "b") == key_of("a", "b") != key_of("a", "c")
     True
@@ -76,7 +76,7 @@ def prose(prompt: str, sentences: int = _SENTENCES) -> str:
 
 
 def cjk_prose(prompt: str) -> str:
-    """Return an answer in Chinese with emoji, so that nearly every character has many bytes.
+    """Return an answer in Chinese with emoji, where nearly every character has several bytes.
 
     >>> len(cjk_prose("x").encode()) > 2 * len(cjk_prose("x"))
     True
@@ -94,7 +94,7 @@ def cjk_prose(prompt: str) -> str:
 
 
 def preface(prompt: str) -> str:
-    """Return the sentence that stands before a tool call.
+    """Return the sentence before a tool call.
 
     >>> preface("x").endswith(".")
     True
@@ -103,7 +103,7 @@ def preface(prompt: str) -> str:
 
 
 def reasoning(prompt: str) -> str:
-    """Return a chain of thought that never contains a passage of the answer.
+    """Return a chain of thought that contains no passage of the answer.
 
     >>> "Point" in reasoning("x")
     False
@@ -115,7 +115,7 @@ def reasoning(prompt: str) -> str:
 
 
 def document(prompt: str, schema: Mapping[str, Any] | None = None) -> Any:
-    """Return the value that a structured answer holds, in the shape of `schema` where given.
+    """Return the value of a structured answer, in the shape of `schema` if there is one.
 
     >>> document("x", {"type": "object", "properties": {"n": {"type": "integer"}}})["n"] > 0
     True
@@ -136,8 +136,8 @@ def document(prompt: str, schema: Mapping[str, Any] | None = None) -> Any:
 def arguments(prompt: str, index: int = 0, schema: Mapping[str, Any] | None = None) -> str:
     """Return the whole JSON arguments of the call with this index.
 
-    They hold `path` and `content` (about 300 characters), or what the tool's schema asks for
-    where that names other properties.
+    They hold `path` and `content` (about 300 characters), or what the tool's schema asks for if it
+    has other properties.
 
     >>> sorted(json.loads(arguments("x")))
     ['content', 'path']
@@ -150,7 +150,7 @@ def arguments(prompt: str, index: int = 0, schema: Mapping[str, Any] | None = No
     return json.dumps(
         {
             "path": f"notes/{key_of(prompt, str(index))[:8]}.txt",
-            # Quotes, a backslash, braces and a non-ASCII letter: what breaks naive repairs.
+            # Quotes, a backslash, braces and a non-ASCII letter break naive repairs.
             "content": f'"Résumé {index}" {{\\}}\n{text}',
         },
         ensure_ascii=False,
@@ -166,7 +166,7 @@ def from_schema(
     'a'
     """
     root = schema if root is None else root
-    if depth > 8 or not isinstance(schema, Mapping):  # it may contain itself, or be no schema
+    if depth > 8 or not isinstance(schema, Mapping):  # it may contain itself, or not be a schema
         return None
     if isinstance(reference := schema.get("$ref"), str):
         target: Any = root

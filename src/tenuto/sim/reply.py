@@ -1,13 +1,14 @@
-"""What one response says: the right answer, what of it is still unsaid, and what a step does to it.
+"""What one response contains: the right answer, the part that is still missing, and a step's
+changes.
 
-Theory of operation, in three moves:
+Theory of operation, in three stages:
 
-1. `Wanted` is the whole right answer of a conversation (a text, calls, or both). It depends on the
-   prompt, the tools and the kind of the case alone.
-2. What the history holds already is taken off: the text before a request to go on, or the calls
-   where a tool result stands last. What remains is what a truthful provider would say now.
-3. The step changes that: less of it, broken arguments, another way to go on. Then the client's own
-   output budget is applied, truly, with an exact count of tokens.
+1. `Wanted` is the whole right answer of a conversation (a text, calls, or both). It depends only on
+   the prompt, the tools and the kind of the case.
+2. What the history already contains is removed: the text before a request to continue, or the calls
+   if a tool result is last. The rest is what a truthful provider would send now.
+3. The step changes that: less of it, broken arguments, another way to continue. Then the client's
+   output budget is applied, with an exact count of tokens.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _NO_FINISH: Final = CUT_SHORT | {Ending.NO_FINISH, Ending.COUNT_ALONE}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call; `arguments` is the raw value that goes on the wire."""
+    """One tool call; `arguments` is the raw value on the wire."""
 
     id: str | None
     name: str
@@ -59,7 +60,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one response says, before it is written as bytes."""
+    """What one response contains, before it is written as bytes."""
 
     text: str | None
     calls: tuple[Call, ...]
@@ -69,27 +70,27 @@ class Reply:
     reasoning_tokens: int = 0
     reasoning: str = ""
     reasoning_whole: bool = True
-    """The chain of thought came to its end, so that a wire that signs has signed it."""
+    """Whether the chain of thought is complete, so that a wire that signs has signed it."""
     search: Search = Search.NONE
     compacted: str = ""
-    """What a summary of the conversation holds."""
+    """The content of a summary of the conversation."""
     stop_sequence: str | None = None
     refusal: str | None = None
     echo: str = ""
-    """The prefill, which bodies of some servers repeat before the text."""
+    """The prefill, which some servers repeat before the text of a body."""
     shape: Shape = Shape.NORMAL
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The server's properties on which an answer depends."""
+    """The server's settings that affect an answer."""
 
     prefill: str = "restart"
     prefill_echo: bool = True
     token_chars: int = 4
     max_output_tokens: int = 16384
     prefill_refusal: str = "anthropic"
-    """Whose words refuse a trailing assistant message on Chat Completions."""
+    """Which server's error text rejects a trailing assistant message on Chat Completions."""
 
 
 def full_text(prompt: str, kind: Kind, response_format: Mapping[str, Any] | None = None) -> str:
@@ -112,7 +113,7 @@ _TEXTS: Final[Mapping[Kind, Callable[[str], str]]] = {
     Kind.CJK: prose.cjk_prose,
     Kind.PREFACE_CALL: prose.preface,
 }
-"""What an answer says beside its calls."""
+"""The text of an answer besides its calls."""
 
 
 def wanted(
@@ -137,10 +138,10 @@ def wanted(
 
 
 def due(asked: Asked, whole: Wanted, *, results_failed: bool) -> Wanted:
-    """Return what is due now: the answer itself, or the text after the results of its calls.
+    """Return the next part of the answer: the answer itself, or the text after its calls' results.
 
-    `results_failed` says that the tool results at the end of the history answer a broken call, so
-    that the call is still wanted.
+    `results_failed` means that the tool results at the end of the history answer a broken call, so
+    the call is still wanted.
 
     >>> due(Asked("sim", (Row("user", "x"),)), Wanted("y"), results_failed=False).text
     'y'
@@ -156,7 +157,7 @@ def reply(
     whole: Wanted,
     settings: Settings,
 ) -> Reply:
-    """Return what this step says to this request, of a `whole` that is due.
+    """Return this step's response to this request; `whole` is the next part of the answer.
 
     >>> ask = Asked("sim", (Row("user", "x"),))
     >>> reply(ask, Step(), wanted("x", Kind.TEXT), Settings()).text == prose.prose("x")
@@ -200,7 +201,7 @@ def reply(
 
 
 def tokens(text: str, token_chars: int) -> int:
-    """Return how many tokens a text has: one for each `token_chars` characters begun.
+    """Return how many tokens a text has: one per `token_chars` characters, rounded up.
 
     >>> tokens("hello", 4)
     2
@@ -209,7 +210,7 @@ def tokens(text: str, token_chars: int) -> int:
 
 
 def uncut_tokens(whole: Wanted, token_chars: int) -> int:
-    """Return what the whole right answer costs, thoughts aside.
+    """Return what the whole right answer costs in tokens, without reasoning.
 
     >>> uncut_tokens(Wanted("hello"), 4)
     2
@@ -219,8 +220,8 @@ def uncut_tokens(whole: Wanted, token_chars: int) -> int:
 
 
 def _unsaid(rows: Sequence[Row], whole: Wanted, step: Step, prefill: str) -> tuple[str, str]:
-    """Return the text that is still to come, and the prefill that it continues."""
-    if not rows:  # all that is asked is kept by the provider
+    """Return the remaining text, and the prefill that it continues."""
+    if not rows:  # the provider stores the whole conversation
         return whole.text, ""
     last = rows[-1]
     if last.role == "assistant":
@@ -273,7 +274,7 @@ _CUTS: Final[Mapping[Cut, Callable[[str, int], bool]]] = {
     Cut.AFTER_NEWLINE: lambda text, at: text[at - 1] == "\n",
     Cut.IN_CHARACTER: lambda text, at: ord(text[at]) > 0xFFFF,
 }
-"""Whether a text may be cut at a place."""
+"""Returns whether a text may be cut at an index."""
 
 
 def _break(calls: tuple[Call, ...], step: Step) -> tuple[Call, ...]:
@@ -292,9 +293,9 @@ def _break(calls: tuple[Call, ...], step: Step) -> tuple[Call, ...]:
 
 
 _BROKEN: Final[Mapping[Arguments, Callable[[str], str | dict[str, Any] | None]]] = {
-    # Inside of the last string: the end is not there, the syntax is right.
+    # Cut inside the last string: the end is missing, and the syntax so far is right.
     Arguments.CUT: lambda raw: raw[: max(1, int(len(raw) * 0.6))],
-    # Whole, and no JSON: a Python literal.
+    # Complete, but a Python literal instead of JSON.
     Arguments.MALFORMED: lambda raw: raw.replace('"', "'", 2).replace('": "', "': '", 1) + ")",
     Arguments.EMPTY: lambda raw: "",
     Arguments.NULL: lambda raw: None,
@@ -302,7 +303,7 @@ _BROKEN: Final[Mapping[Arguments, Callable[[str], str | dict[str, Any] | None]]]
     Arguments.DOUBLE: lambda raw: json.dumps(raw, ensure_ascii=False),
     Arguments.ARRAY: lambda raw: json.dumps(list(json.loads(raw).values()), ensure_ascii=False),
 }
-"""What becomes of the arguments of a call."""
+"""How the arguments of a call are changed."""
 
 
 def _think(reply_: Reply, prompt: str, asked: Asked, token_chars: int) -> Reply:
@@ -339,7 +340,7 @@ def _instead(reply_: Reply, step: Step, prompt: str, token_chars: int) -> Reply:
 
 
 def _stop_at(reply_: Reply, sequences: Sequence[str]) -> tuple[Reply, str | None]:
-    """End the text before the first of the stop sequences; return which one it was, or None."""
+    """End the text before the first stop sequence; return the reply, and which sequence or None."""
     text = reply_.text or ""
     found = [(text.find(each), each) for each in sequences if each and each in text]
     if not found:
@@ -349,7 +350,7 @@ def _stop_at(reply_: Reply, sequences: Sequence[str]) -> tuple[Reply, str | None
 
 
 def _limit(reply_: Reply, budget: int | None, token_chars: int) -> tuple[Reply, bool]:
-    """Apply the output budget; return what is left and whether anything was lost."""
+    """Apply the output budget; return the remaining reply, and whether anything was cut."""
     budget = sys.maxsize if budget is None else budget
     used = reply_.reasoning_tokens
     lost = False

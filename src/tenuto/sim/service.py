@@ -1,7 +1,7 @@
-"""The simulator's HTTP/1.1 server: sockets, pace, compression, and endings that are not in order.
+"""The simulator's HTTP/1.1 server: sockets, pace, compression, and broken endings.
 
-h11 frames what is in order. What must not be in order (a transfer without a length, one that stops
-in the middle, a reset) is written beside it, on the same connection, which then ends.
+h11 frames everything that follows the protocol. Broken endings (a transfer without a length, one
+that stops in the middle, a reset) bypass it on the same connection, which then ends.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ log: logging.Logger = logging.getLogger("tenuto.sim")
 
 _READ_BYTES: Final = 65536
 MOST_BODY_BYTES: Final = 33_554_432
-"""A larger request is refused, as providers do; what is too much of it is not kept."""
+"""Larger requests are rejected, as by providers, and the excess isn't stored."""
 _PROTOCOL_BREAKS: Final = CUT_SHORT - {Ending.DROP}
 _RESET_DELAY_S: Final = 0.02
 
 
 class GoneError(Exception):
-    """The client closed the connection while it was being answered."""
+    """The client closed the connection before its answer ended."""
 
 
 class StalledError(Exception):
-    """No acknowledgement came in time."""
+    """No acknowledgement arrived in time."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """When the next event may go: after a delay, and in lockstep after an acknowledgement."""
+    """When the next event may be sent: after a delay, and in lockstep after an acknowledgement."""
 
     lockstep: bool = False
     lockstep_timeout_s: float = 5.0
@@ -49,7 +49,7 @@ class Pace:
 
 @dataclass(slots=True)
 class Service:
-    """A running server; everything but the counters belongs to its event loop."""
+    """A running server; everything except the counters belongs to its event loop."""
 
     exchange: Exchange
     pace: Pace
@@ -58,12 +58,13 @@ class Service:
     disconnects: int = 0
     stalled: bool = False
     failure: BaseException | None = None
-    """The first error of its own, or of a function that it was given; no part of any fault."""
+    """The first error in the server itself, or in a function that it was passed; never a simulated
+    fault."""
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def start(self, host: str, port: int) -> int:
-        """Listen, and return the port; OSError where it is taken."""
+        """Listen, and return the port; raises OSError if it is taken."""
         self._server = await asyncio.start_server(self._accept, host, port)
         bound: int = self._server.sockets[0].getsockname()[1]
         return bound
@@ -85,7 +86,7 @@ class Service:
         try:
             await connection.run()
         except (ConnectionError, h11.RemoteProtocolError):
-            pass  # a client that misbehaves or leaves ends its own connection only
+            pass  # a client that misbehaves or leaves ends only its own connection
         except asyncio.CancelledError:
             pass  # stop() is waiting; asyncio.streams would log the cancellation as an error
         finally:
@@ -94,7 +95,7 @@ class Service:
 
 
 class Connection:
-    """One connection: requests one after the other, until one side ends it."""
+    """One connection: requests one after another, until either side ends it."""
 
     def __init__(
         self, service: Service, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -118,7 +119,9 @@ class Connection:
                     if len(body) <= MOST_BODY_BYTES
                     else exchange.too_large(MOST_BODY_BYTES)
                 )
-            except BaseException as error:  # pytest's outcomes too, of a function it was given
+            except (
+                BaseException
+            ) as error:  # includes pytest's outcomes, from a function it was passed
                 log.exception("the simulator failed to answer a request")
                 self._service.failure = self._service.failure or error
                 return
@@ -128,7 +131,7 @@ class Connection:
             self._http.start_next_cycle()
 
     def close(self) -> None:
-        """End the connection; what is written already still goes out, unless the service ends."""
+        """End the connection; bytes already written are still sent, unless the service ends."""
         if self._incoming is not None:
             self._incoming.cancel()
         self._writer.close()
@@ -146,7 +149,7 @@ class Connection:
                 case h11.Request():
                     head = event
                 case h11.Data():
-                    if len(body) <= MOST_BODY_BYTES:  # one byte more says that it is too large
+                    if len(body) <= MOST_BODY_BYTES:  # one more byte shows that it is too large
                         body += event.data[: MOST_BODY_BYTES + 1 - len(body)]
                 case h11.EndOfMessage() if head is not None:
                     return head, bytes(body)
@@ -154,16 +157,16 @@ class Connection:
                     return None
 
     async def _read(self) -> bytes:
-        """Return the next bytes, those first that came while an answer was being sent."""
+        """Return the next bytes, first those that arrived while an answer was being sent."""
         task, self._incoming = self._incoming, None
         return await (task or self._reader.read(_READ_BYTES))
 
     async def _counted(self, answer: Answer, zipped: bool) -> bool:
-        """Send an answer and count it; return whether the connection can go on."""
+        """Send an answer and count it; return whether the connection can continue."""
         service = self._service
         service.open_streams += 1
         self._sending = True
-        # A read that is under way tells at once when the client leaves.
+        # A pending read shows at once when the client leaves.
         if self._incoming is None:
             self._incoming = asyncio.create_task(self._reader.read(_READ_BYTES))
         try:
@@ -181,9 +184,9 @@ class Connection:
             self._over()
 
     def _over(self) -> None:
-        """Count the answer as sent: called just before the bytes with which a client is content.
+        """Count the answer as sent, just before the bytes that complete it for the client.
 
-        After them it may leave, and ask for the counters, before this side runs again.
+        After these bytes, the client may leave and read the counters before this side runs again.
         """
         if self._sending:
             self._sending = False
@@ -237,7 +240,8 @@ class Connection:
                 if squeeze is not None:
                     data = squeeze.compress(piece) + squeeze.flush(zlib.Z_SYNC_FLUSH)
                 waiting += data if unframed else self._http.send(h11.Data(data=data)) or b""
-                # The last piece goes with the end of the transfer: clients leave at once after it.
+                # The last piece is sent together with the end of the transfer, because clients
+                # leave after it.
                 if answer.writes is not Writes.ONE and not (
                     last and number_of_piece == len(pieces)
                 ):
@@ -263,17 +267,17 @@ class Connection:
             raise GoneError
         self._writer.write(data)
         await self._writer.drain()
-        # One turn of the loop, so that a client that left is seen between two events.
+        # Yield to the event loop once, to notice between two events that a client has left.
         await asyncio.sleep(0)
 
     async def _or_gone(
         self, waited: Coroutine[Any, Any, Any], timeout_s: float | None = None
     ) -> None:
-        """Wait, and stop waiting when the client leaves."""
+        """Wait for something, and stop waiting when the client leaves."""
         task = asyncio.ensure_future(waited)
         left = self._incoming
         try:
-            # Bytes of a further request say that the client is still there.
+            # Bytes of a further request show that the client is still connected.
             here = left is None or (left.done() and left.result())
             watched = {task} if here or left is None else {task, left}
             done, _ = await asyncio.wait(
@@ -287,7 +291,9 @@ class Connection:
 
     async def _break(self, ending: Ending) -> None:
         if ending is Ending.RESET:
-            await asyncio.sleep(_RESET_DELAY_S)  # a reset may overtake bytes that are not read yet
+            await asyncio.sleep(
+                _RESET_DELAY_S
+            )  # a reset may overtake bytes that the client hasn't read
             self._abort()
         else:
             self._writer.close()
@@ -311,6 +317,6 @@ def _pieces(event: bytes, writes: Writes) -> Iterator[bytes]:
         case Writes.TINY:
             yield from (event[i : i + 1] for i in range(len(event)))
         case Writes.SPLIT_CHARACTER:
-            # A continuation byte has the bits 10 on top: cut before the first.
+            # A continuation byte begins with the bits 10, so cut before the first one.
             at = next((i for i, byte in enumerate(event) if byte & 0xC0 == 0x80), 0)
             yield from (piece for piece in (event[:at], event[at:]) if piece)

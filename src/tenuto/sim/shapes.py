@@ -1,9 +1,8 @@
-"""The rules that the requests of all wires share: which members an object has, of which types, and
-that calls and results stand in pairs.
+"""The rules that the requests of all wires share: the members of an object, their types, and that
+calls and results match.
 
-A wire says what it takes in tables, and its own words in functions that make a refusal. The rules
-yield a refusal for each breach. Only the first is ever sent: a rule may rely on what those before
-it let pass.
+Each wire has tables of what it accepts, and functions that write its refusals. The rules yield a
+refusal for each violation. Only the first is sent, so a rule may rely on the earlier rules.
 """
 
 from __future__ import annotations
@@ -17,17 +16,18 @@ from tenuto.sim.errors import Failure
 
 Violations = Iterator[Failure]
 Refuse = Callable[[str], Failure]
-"""Writes the refusal of a member, of which it is given the name or the path."""
+"""Writes the refusal of a member from its name or path."""
 Object = Mapping[str, Any]
 Type = type | UnionType
 Types = Mapping[str, Type]
-"""By the names of members."""
+"""Types by the name of a member."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a provider refuses a member, by its path: one that is missing, one that it does not know,
-    and one of another type, of which it is told the type that it takes and the value."""
+    """How a provider rejects a member, by its path: a missing one, an unknown one, and one of the
+    wrong
+    type, for which it is passed the right type and the value."""
 
     missing: Refuse
     unknown: Refuse
@@ -36,7 +36,7 @@ class Words:
     def of_types(
         self, value: Object, types: Types, path: str = "", *, null: bool = False
     ) -> Violations:
-        """Yield the refusal of each member of another type; see `of_other_types` for `null`."""
+        """Yield the refusal of each member of the wrong type; see `of_other_types` for `null`."""
 
         def refuse(name: str) -> Failure:
             return self.mistyped(path + name, types[name], value[name])
@@ -46,7 +46,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The members that an object must have, those that it may have besides (None: any others), and
+    """The required members of an object, its optional members (None: any), and
     their types.
 
     >>> Shape.of("id name", may="caller").required
@@ -59,12 +59,12 @@ class Shape:
 
     @classmethod
     def of(cls, required: str = "", may: str | None = "", types: Types | None = None) -> Shape:
-        """Return the shape with these members, their names in one text each."""
+        """Return the shape with these members; names are separated by spaces."""
         optional = None if may is None else tuple(may.split())
         return cls(tuple(required.split()), optional, types or {})
 
     def violations(self, path: str, value: Object, words: Words) -> Violations:
-        """Yield what an object lacks, what it has besides, and what is of another type."""
+        """Yield a refusal of each missing member, unknown member, and member of the wrong type."""
         yield from lacking(value, self.required, lambda name: words.missing(f"{path}.{name}"))
         known = value if self.optional is None else self.required + self.optional
         yield from others(value, known, lambda name: words.unknown(f"{path}.{name}"))
@@ -77,7 +77,7 @@ def lacking(value: Object, names: Iterable[str], refuse: Refuse) -> Violations:
 
 
 def others(names: Iterable[str], known: Collection[str], refuse: Refuse) -> Violations:
-    """Yield the refusal of each name that is not known.
+    """Yield the refusal of each unknown name.
 
     >>> [made.document for made in others("ab", "a", lambda name: Failure(400, {"no": name}))]
     [{'no': 'b'}]
@@ -86,15 +86,16 @@ def others(names: Iterable[str], known: Collection[str], refuse: Refuse) -> Viol
 
 
 def from_us(names: Iterable[str], refuse: Refuse, *begin: str) -> Violations:
-    """Yield the refusal of each name that must not leave a client of ours: it begins with one of
-    these, or as our headers do."""
+    """Yield the refusal of each name that Tenuto must never send: one that begins with one of
+    these, or
+    like a header of Tenuto's."""
     return (refuse(name) for name in names if name.startswith(begin or "x-tenuto-"))
 
 
 def of_other_types(
     value: Object, types: Types, refuse: Refuse, *, null: bool = False
 ) -> Violations:
-    """Yield the refusal of each member of another type; `null`: a null is as good as nothing."""
+    """Yield the refusal of each member of the wrong type; with `null`, a null counts as absent."""
     for name, wanted in types.items():
         absent = name not in value or (null and value[name] is None)
         if not absent and not isinstance(value[name], wanted):
@@ -106,13 +107,15 @@ def unpaired(
     no_result: Callable[[Sequence[str], int], Failure],
     no_call: Callable[[Sequence[str], int], Failure],
 ) -> Violations:
-    """Yield what is wrong where the rows behind calls are to hold a result of each.
+    """Yield what is wrong with the results that must follow calls.
 
     Args:
-        rows: what names the results of each row, None where it is no row of results, and its calls.
-        no_result: the refusal of calls without a result, with the number of their row.
-        no_call: the refusal of results without a call, with the number of theirs. The second
-            result of a call has none.
+        rows: for each row, the ids of its results (None if it holds none), and of its calls.
+        no_result: writes the refusal of calls without a result, from their names and their row's
+        number.
+        no_call: writes the refusal of results without a call, likewise. A second result of the same
+        call
+            counts as having none.
 
     >>> rows = [(None, ["a", "b"]), (["a"], [])]
     >>> def refuse(names, row): return Failure(400, {"row": row, "names": names})

@@ -1,4 +1,4 @@
-"""The simulator as others use it: in a thread of its own, or in the foreground."""
+"""The simulator's public interface: in a thread of its own, or in the foreground."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Simulator:
         def work() -> None:
             try:
                 asyncio.run(self.run(started.set))
-            except BaseException as error:  # noqa: BLE001 - handed to the thread that is waiting
+            except BaseException as error:  # noqa: BLE001 - passed to the waiting thread
                 failed.append(error)
             finally:
                 started.set()
@@ -258,7 +258,7 @@ class Simulator:
         self._exchange.conversations.forget()
 
     def _acknowledge(self) -> None:
-        # Looked up on the loop: each stream has a semaphore of its own.
+        # Looked up on the loop, because each stream has its own semaphore.
         self._service.pace.acknowledged.release()
 
     def acknowledge(self) -> None:
@@ -287,7 +287,7 @@ def serve(
 
         def started() -> None:
             for number in (signal.SIGINT, signal.SIGTERM):
-                # Not loop.add_signal_handler, which Windows lacks.
+                # Windows lacks loop.add_signal_handler.
                 before[number] = signal.signal(number, lambda *_: simulator.stop())
             if ready is not None:
                 ready(simulator.base_url)

@@ -1,7 +1,9 @@
-"""What a turn cost: tokens of each exchange, and how much of a continuation a prompt cache knows.
+"""What a turn cost: the tokens of each exchange, and the share of a continuation that a prompt
+cache
+would hit.
 
-Tokens are counted by one rule on every wire: one for each `token_chars` characters begun, of the
-messages as JSON on the way in and of what was said on the way out. They compare, they do not price.
+All wires count tokens alike: one per `token_chars` characters, rounded up. Input is the messages as
+JSON, output is the content sent. The numbers are for comparison, and don't predict prices.
 """
 
 from __future__ import annotations
@@ -27,12 +29,13 @@ class Shared:
     """
 
     common_bytes: int
-    """Length of the common beginning of both lists of messages."""
+    """Length of the common beginning of both lists of messages, in bytes."""
     messages_bytes: int
     rows_identical: bool
-    """Every message of the first request is in this one, unchanged and in the same place."""
+    """Whether every message of the first request is in this one, unchanged and in the same
+    place."""
     head_identical: bool
-    """`system` and `tools` are unchanged."""
+    """Whether `system` and `tools` are unchanged."""
 
     @property
     def share(self) -> float:
@@ -47,7 +50,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Exchanges that belong together, in their order: those of one turn or of one conversation.
+    """Exchanges that belong together, in order: those of one turn or one conversation.
 
     >>> Spent(()).output_tokens
     0
@@ -67,7 +70,7 @@ class Spent:
 
     @property
     def uncut_tokens(self) -> int:
-        """What the first exchange that was answered would have cost with the whole right answer."""
+        """What the first answered exchange would have cost with the whole right answer."""
         for exchange in self.exchanges:
             if exchange.uncut_output_tokens:
                 return exchange.input_tokens + exchange.uncut_output_tokens
@@ -75,7 +78,7 @@ class Spent:
 
     @property
     def recovery_tokens(self) -> int:
-        """What was spent beyond that; negative if the answer stayed cut."""
+        """Tokens spent beyond that; negative if the answer stayed cut."""
         return self.input_tokens + self.output_tokens - self.uncut_tokens
 
     def shared(self, number: int = -1) -> Shared:
@@ -100,7 +103,7 @@ class Spent:
 
 
 def _members(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each member of a JSON object or list as it is written, with its key ("" in a list)."""
+    """Yield each member of a JSON object or list as written, with its key ("" in a list)."""
     at = _after(text, 1)
     while text[at] not in "]}":
         name = ""
@@ -118,23 +121,23 @@ def _keys(body: bytes) -> dict[str, str]:
 
 
 def _conversation(body: bytes) -> str:
-    """Return the list of messages as it is written; Gemini names it otherwise."""
+    """Return the list of messages as written; Gemini has a different name for it."""
     keys = _keys(body)
     return keys.get("messages") or keys["contents"]
 
 
 def _rows(body: bytes) -> list[str]:
-    """Return each message of a body as it is written."""
+    """Return each message of a body as written."""
     return [row for _, row in _members(_conversation(body))]
 
 
 def _inside(body: bytes) -> bytes:
-    """Return the list of messages as it is written, without its brackets."""
+    """Return the list of messages as written, without its brackets."""
     return _conversation(body).strip()[1:-1].strip().encode()
 
 
 def _after(text: str, at: int) -> int:
-    """Return the place of the next character that is no white space."""
+    """Return the index of the next character that isn't white space."""
     while text[at] in _SPACE:
         at += 1
     return at

@@ -1,4 +1,4 @@
-"""The common cases: those of Chat Completions, most of which the other wires have too."""
+"""The common cases: those of Chat Completions, most of which other wires have too."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ END_CASES: Final = (
          "The answer ends in order, and has no stop.", bare=Bare.FINE, behaviours=("N1a",)),
     _stream("finish_no_done", (Step(ending=Ending.NO_DONE),),
             "The stop comes, the terminator does not.", bare=Bare.FINE),
-    # What is no fault: whole answers of hosts that end them so, each time.
+    # These aren't faults: some hosts always end whole answers like this.
     _host("host_marks_nothing", (Step(ending=Ending.DROP),),
           "No answer of this host has a stop or a terminator."),
     _host("host_has_no_stop", (Step(ending=Ending.NO_FINISH),),
@@ -330,4 +330,4 @@ COMMON: Final = (
     *HTTP_CASES,
     *FRAME_CASES,
 )
-"""All of them."""
+"""All common cases."""

@@ -1,4 +1,4 @@
-"""How a wire makes its own tables of the common cases, and the cases that only some wires have."""
+"""How a wire derives its tables from the common cases, and the cases that only some wires have."""
 
 from __future__ import annotations
 
@@ -83,22 +83,23 @@ _OTHERS: Final = (
          behaviours=("N1", "C5")),
 )  # fmt: skip
 _SHARED: Final = {case.name: case for case in (*_STATUS_FAULTS, *_STATUS_QUIRKS, *_OTHERS)}
-"""The cases that some wires have, by the name under which a wire asks for one."""
+"""The cases that only some wires have, by the name with which a wire selects one."""
 
 STATUS: Final = " ".join(case.name for case in (*_STATUS_FAULTS, *_STATUS_QUIRKS))
-"""Those of wires that say what became of an answer in a status, and what the model did besides, in
-items or steps of their own."""
+"""The cases of wires that report an answer's state in a status, and whose answers consist of items
+or
+steps."""
 
 OF_SERVERS: Final = """error_object error_groq error_openrouter http_400_could_not_finish
     http_400_tool_use_failed moderation_frame """
-"""Common cases in the words of some who offer Chat Completions, which no other wire has."""
+"""Common cases with stop values of some providers of Chat Completions, which no other wire has."""
 
 OF_HOSTS: Final = """host_marks_nothing host_has_no_mark host_has_no_stop host_counts_alone
     host_closes """
-"""Common cases of the ends that such servers leave away."""
+"""Common cases of endings that such servers leave out."""
 
 WITH_CALLS: Final = " ".join(case.name for case in COMMON if case.wants_tools)
-"""Common cases of calls, which some wires have not."""
+"""Common cases of calls, which some wires lack."""
 
 SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -109,7 +110,7 @@ SCHEMA: Final[Mapping[str, Any]] = {
     "required": ["title", "items"],
     "additionalProperties": False,
 }
-"""That of a structured answer, where a request has to have one."""
+"""The common case of a structured answer, for requests that must ask for one."""
 
 NO_ROOM_FOR_CALL: Final[Mapping[str, Any]] = {
     "plan": (Step(kind=Kind.CALL, think=True, keep=0, finish="length"),),
@@ -117,19 +118,19 @@ NO_ROOM_FOR_CALL: Final[Mapping[str, Any]] = {
     "bare": Bare.SILENT,
     "behaviours": ("C11", "C20"),
 }
-"""What `think_then_call_cut` is where a cut call is not said at all."""
+"""How `think_then_call_cut` differs on wires that don't send a cut call at all."""
 
 KEY_OF_THE_CALLER: Final[dict[str, Any]] = {
     "summary": "A key of the request is not known.",
     "recoverable": False,
 }
-"""What `http_400_unknown_key` is where the SDK sends no hints: one of the caller's contract."""
+"""How `http_400_unknown_key` differs if the SDK sends no hints: it names a key of the caller's."""
 
 BREAKS_THE_SDK: Final = {"body_short cut_off_mid_text reset_mid_text": {"bare": Bare.HARMFUL}}
-"""The exceptions of its transport reach whoever uses the SDK as they are."""
+"""Cases in which exceptions of the SDK's transport reach the program unchanged."""
 
 CANNOT_BE_ASKED: Final = {"empty_once think_tag_only whitespace_once": {"recoverable": False}}
-"""On wires of prompts the model would take the question for the text."""
+"""On wires of plain prompts, the model would take the question for part of the text."""
 
 
 def own_tables(
@@ -144,12 +145,12 @@ def own_tables(
     """Return a wire's tables by title.
 
     Args:
-        without: names of the common cases for which the wire has no place.
-        otherwise: what is different of others, by their names; several stand in one text.
-        own: the wire's further cases: its own, and names of those that some wires share.
-        blocked: its own blocks.
+        without: names of the common cases that the wire leaves out.
+        otherwise: how other cases differ, by name; one key may hold several names.
+        own: the wire's further cases: its own, and the names of those it shares with some wires.
+        blocked: its own refusals.
         thoughts: what the wire calls a chain of thought.
-        limit: how a request says how much may be written.
+        limit: what the wire calls the output limit in a request.
 
     >>> tables = own_tables(own=["pings"], otherwise={"pings": {"bare": Bare.HARMFUL}})
     >>> "pings" in tables["faults"], "pings" in tables["quirks"]

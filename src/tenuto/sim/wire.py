@@ -1,4 +1,5 @@
-"""What a wire is to the simulator: one row of paths and the functions that speak it."""
+"""What the simulator knows of a wire: one row with its paths and the functions that implement
+it."""
 
 from __future__ import annotations
 
@@ -18,32 +19,33 @@ from tenuto.sim.writing import in_the_middle, marks
 Body = Mapping[str, Any]
 Headers = Mapping[str, str]
 Memory = dict[str, Any]
-"""What a provider keeps for its clients, by its own ids."""
+"""What a provider stores for its clients, by its own ids."""
 
 
 class Refuses(Protocol):
-    """Writes a refusal of the simulator's own in the wire's shape."""
+    """Writes a refusal of the simulator's own in the wire's format."""
 
     def __call__(
         self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
     ) -> Failure:
-        """Return the failure; `param` and `code` are left out where the wire has no such keys."""
+        """Return the failure; `param` and `code` are left out if the wire has no such keys."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One wire. `name` is that of the recorded data, `path` a pattern of the paths of its requests,
-    which must match whole."""
+    """One wire. `name` is its name in recorded data, and `path` a pattern that must match the whole
+    path
+    of a request."""
 
     name: str
     path: str
     tables: Tables
     read: Callable[[Body, Settings], Asked]
     impossible: Callable[[Any], Iterator[Failure]]
-    """What is wrong with a body that could not be answered at all."""
+    """Rules for bodies that could not be answered at all."""
     violations: Callable[[Headers, Body, Settings], Iterator[Failure]]
-    """What else is wrong with a request, of which only a strict server is asked."""
+    """Further rules, which only a strict server applies."""
     refuse: Refuses
     errors: Mapping[str, Failure]
     too_many_tokens: Callable[[str, int, int, str], Failure]
@@ -51,40 +53,41 @@ class Wire:
     core_keys: frozenset[str]
     """Body keys that the case of an unknown key never names."""
     document: Callable[[Reply, Step, Envelope], Any]
-    """What a whole body holds that is no error."""
+    """Returns the content of a whole body that isn't an error."""
     payloads: Callable[[Reply, Step, Envelope], Iterable[Any]]
-    """What the events of a stream hold, an error among them, in the wire's own objects."""
+    """Returns the payloads of a stream's events, including an error, in the wire's own objects."""
     answer_id: Callable[[str], str]
-    """The id of an answer, from a key that no other answer has."""
+    """Returns the id of an answer, from a key that no other answer has."""
     headers: Callable[[str], Mapping[str, str]]
-    """Headers of every response, from the key of its request."""
+    """Returns the headers of every response, from the key of its request."""
     stamped: Callable[[Body, str], Body] = lambda document, _: document
-    """An error document with the key of its request in it, where the wire does that."""
+    """Adds the key of the request to an error document, on wires that do so."""
     failed: Callable[[Failure, Envelope], Any] = lambda failure, _: dict(failure.document)
-    """What a body holds that is an error although its status is good."""
+    """Returns the content of a body that is an error although its status is a success."""
     event: Callable[[Any, int], Event] = lambda payload, _: ("", dump(payload))
-    """The event of a payload, from its number in the stream."""
+    """Returns the event of a payload, from its number in the stream."""
     oddities: Mapping[Odd, Callable[[list[Any]], list[Any]]] = field(default_factory=dict)
-    """What is out of place in a stream, by name: each stands for itself."""
+    """Functions that put something out of place in a stream, by name."""
     broken: Event | None = None
-    """An event that holds no JSON."""
+    """An event whose data isn't JSON."""
     done: Event | None = None
     """The end mark of a stream."""
     marks: Callable[[Step], int] = marks
-    """How many end marks a stream has."""
+    """Returns how many end marks a stream has."""
     last_event: bytes = b""
-    """The event after which clients leave; it may come before the transfer ends."""
+    """The event after which clients leave; it may precede the end of the transfer."""
     located: Callable[[Body, Mapping[str, str]], Body] = lambda body, _: body
-    """The body with what the path says in it, from the named groups of `path` and the query: the
-    model of some wires, and whether a stream is wanted. What decides about a request sees this."""
+    """Adds to a body what the named groups of `path` and the query say: on some wires the model,
+    and
+    whether to stream. The rules see the result."""
     headed: Callable[[Body, Headers], Body] = lambda body, _: body
-    """The same with what the headers say (their names in small letters)."""
+    """Adds to a body what the headers say (their names in lower case)."""
     recalled: Callable[[Body, Memory], Body | Failure] = lambda body, _: body
-    """The body with what the provider keeps of the history before it, on wires where it does."""
+    """Adds to a body the history that the provider stored, on wires where it does."""
     kept: Callable[[Body, Body, Memory], None] = lambda *_: None
-    """Keeps a recalled body and the whole document that answered it, on those wires."""
+    """Stores a body with its history, and the document that answered it, on those wires."""
     frame: Callable[[list[Event], Framing], list[bytes]] = frame
-    """Events as they stand on the wire."""
+    """Writes events as bytes."""
     stream_headers: Mapping[str, str] = field(
         default_factory=lambda: {
             "content-type": "text/event-stream; charset=utf-8",

@@ -1,4 +1,4 @@
-"""The wires that one simulator serves, by name and by path."""
+"""The wires that a simulator serves, by name and by path."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ _SPOKEN: Final = (
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
 
 _AT: Final = (nova.NOVA, *_SPOKEN, ollama.GENERATE, *tgi.ELSEWHERE)
-"""One wire may have several paths, each a row; the first that fits counts."""
+"""A row for each path of a wire; the first match wins."""
 
 
 def wire_at(path: str, query: str = "", dialect: str = "") -> tuple[Wire, Mapping[str, str]] | None:
-    """Return the wire whose requests go there, with what path and query say, or None; `dialect` is
-    that of Chat Completions, "" for OpenAI's.
+    """Return the wire of a path, with what the path and query say, or None. `dialect` is the
+    version of
+    Chat Completions, "" for OpenAI's.
 
     >>> wire_at("/v1/messages", "beta=true")[1]
     {'beta': 'true'}

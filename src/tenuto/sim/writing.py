@@ -1,5 +1,5 @@
-"""What the writers of all wires share: how a text is cut, how calls stand in a stream, what a body
-holds of broken arguments, and oddities that look alike everywhere."""
+"""What the writers of all wires share: how to cut a text, interleave calls in a stream, show broken
+arguments in a body, and write oddities that are the same everywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Made = TypeVar("Made")
 
 
 def pieces(text: str, size: int) -> list[str]:
-    """Return a text in pieces of so many characters.
+    """Return a text in pieces of this many characters.
 
     >>> pieces("Hello", 2)
     ['He', 'll', 'o']
@@ -24,7 +24,7 @@ def pieces(text: str, size: int) -> list[str]:
 
 
 def together(written: Iterable[list[Made]], shape: Shape) -> Iterator[Made]:
-    """Yield the events of each part behind those of the one before, or in turn.
+    """Yield the events of one part after another, or of all parts in turn if interleaved.
 
     >>> list(together([[1, 2], [3]], Shape.INTERLEAVED))
     [1, 3, 2]
@@ -37,7 +37,7 @@ def together(written: Iterable[list[Made]], shape: Shape) -> Iterator[Made]:
 def parts_in_turn(
     written: Iterable[Iterable[Made]], shape: Shape, *, cut_short: bool
 ) -> Iterator[Made]:
-    """Yield the events of each part; of an answer that is cut short the last part is not closed.
+    """Yield the events of each part; if the answer is cut short, the last part isn't closed.
 
     >>> list(parts_in_turn([[1, 2], [3, 4]], Shape.NORMAL, cut_short=True))
     [1, 2, 3]
@@ -60,7 +60,7 @@ def place(name: str, index: int, shape: Shape) -> dict[str, Any]:
 
 
 def in_the_middle(events: list[Made], odd: Made) -> list[Made]:
-    """Return events with one more between them.
+    """Return the events with one more in the middle.
 
     >>> in_the_middle(["a", "b"], "?")
     ['a', '?', 'b']
@@ -81,7 +81,7 @@ def marks(step: Step) -> int:
 
 
 def end_again(payloads: list[Any], **changed: Any) -> list[Any]:
-    """Return payloads whose last one comes twice, the second time with other members.
+    """Return the payloads with the last one repeated, changed in these members.
 
     >>> end_again([{"delta": {"stop": "a", "n": 1}}], delta={"stop": "b"})[1]
     {'delta': {'stop': 'b', 'n': 1}}
@@ -94,7 +94,7 @@ def end_again(payloads: list[Any], **changed: Any) -> list[Any]:
 
 
 def end_before(payloads: list[Any], pieces: int, head: int = 0) -> list[Any]:
-    """Return payloads whose last one comes before so many pieces, but behind the head.
+    """Return the payloads with the last one moved before this many others, but after the head.
 
     >>> end_before(["head", "a", "b", "end"], 1)
     ['head', 'a', 'end', 'b']
@@ -104,7 +104,7 @@ def end_before(payloads: list[Any], pieces: int, head: int = 0) -> list[Any]:
 
 
 def stop_in(stops: Mapping[str, str], reply: Reply, step: Step, refused: str) -> str | None:
-    """Return the stop of a reply in words of Claude's makers; `refused` is that of a refusal.
+    """Return the stop of a reply in Anthropic's terms; `refused` is the stop of a refusal.
 
     >>> stop_in({"length": "max_tokens"}, Reply("Hi.", (), "LENGTH", 3, 1), Step(), "refusal")
     'MAX_TOKENS'
@@ -121,8 +121,9 @@ def stop_in(stops: Mapping[str, str], reply: Reply, step: Step, refused: str) ->
 
 
 def decoded(arguments: Any) -> Any:
-    """Return what a body holds of a call's arguments, which are decoded there: of cut ones, the
-    pairs that came whole.
+    """Return a call's arguments as a body holds them, decoded; of cut arguments, the pairs that
+    arrived
+    whole.
 
     >>> decoded('{"path": "a", "content": "b'), decoded('{"pa'), decoded('[1]')
     ({'path': 'a'}, {}, [1])

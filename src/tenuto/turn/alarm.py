@@ -36,7 +36,7 @@ class Alarm:
         self._thread: threading.Thread | None = None
 
     def set(self, within_s: float) -> None:
-        """The calling thread begins a wait, which may take so many seconds."""
+        """Note that the calling thread begins a wait of at most this many seconds."""
         with self._changed:
             self._waiting = threading.get_ident()
             self._until_s, self._rang = time.monotonic() + within_s, False
@@ -47,13 +47,13 @@ class Alarm:
                 self._changed.notify()
 
     def off(self) -> bool:
-        """The wait is over; whether it was ended by us."""
+        """Note that the wait is over, and return whether this object ended it."""
         with self._changed:
             self._until_s = math.inf
             return self._rang
 
     def close(self) -> None:
-        """No wait follows."""
+        """Note that no further wait follows."""
         with self._changed:
             self._closed = True
             self._ring = _nobody  # the thread may need a moment to end, and must keep nothing alive

@@ -1,4 +1,4 @@
-"""One attempt of a turn, as it was received."""
+"""One attempt of a turn, as received."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from tenuto.wires.stream import garbled
 _UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
 
 _TOO_LARGE = "the answer is larger than body_max_bytes ({})"
-"""A limit of the policy, in words: it names its setting."""
+"""Return a description of a limit of the policy, with the name of its setting."""
 
 
 def read_body(
@@ -76,7 +76,7 @@ def _received(
 
 
 def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
-    """Whether the turn is over with this body and nobody wants to hear of it."""
+    """Return whether the turn ends with this body and has no listener."""
     if turn.first is not None or turn.facts.stream:
         return False
     if turn.events is not None or turn.around.watched:

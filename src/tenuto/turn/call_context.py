@@ -23,7 +23,7 @@ Told = Callable[[str], None]
 Answered = Callable[[Sequence[tuple[ToolCall, str, bool]]], None]
 
 PER_TURN = (Budget.NUDGE, Budget.REPHRASE, Budget.EMPTY_RETRY)
-"""Budgets that hold for all steps of a loop's turn together (E2, E3, E5)."""
+"""Budgets that all steps of a loop's turn share."""
 
 
 def _nobody(answers: Sequence[tuple[ToolCall, str, bool]]) -> None:
@@ -84,6 +84,6 @@ class CallContext:
     def ended(
         self, report: Report, answer: Answer, fault: Fault | None, spent: Mapping[Budget, int]
     ) -> None:
-        """Take what came of the request."""
+        """Store the outcome of the request."""
         self.report, self.answer, self.fault = report, answer, fault
         self.spent = {budget: spent[budget] for budget in PER_TURN if budget in spent}

@@ -84,7 +84,7 @@ class Capture:
         return Record(self, wire, request, on_event, policy)
 
     def write(self, name: str, value: dict[str, Any]) -> None:
-        """Write one file, whole or not at all."""
+        """Write one file completely or not at all."""
         # What UTF-8 cannot say (half a surrogate pair) is a valid escape of JSON.
         text = json.dumps(value, ensure_ascii=False, indent=1)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -111,7 +111,9 @@ class Capture:
             return
         found = []
         for file in os.scandir(self.folder):
-            with contextlib.suppress(FileNotFoundError):  # another process may have been quicker
+            with contextlib.suppress(
+                FileNotFoundError
+            ):  # another process may have removed it first
                 if _OWN_NAME.fullmatch(file.name):
                     found.append((file.stat().st_mtime_ns, file.name))
         found.sort()
@@ -122,7 +124,7 @@ class Capture:
         self._room = min(most - left, tenth)
 
     def samples(self, turn: str) -> bool:
-        """Whether a healthy turn of this id is written."""
+        """Return whether to write a healthy turn with this id."""
         drawn = hashlib.blake2b(turn.encode(), digest_size=4).digest()
         return int.from_bytes(drawn) / 2**32 < self.policy.capture_share
 
@@ -152,7 +154,7 @@ class _Kept:
         self._pieces.add(data)
 
     def is_same(self, other: _Kept) -> bool:
-        """Whether both were the same bytes, kept or not."""
+        """Return whether both received the same bytes, even if not all were kept."""
         return self.size == other.size and self._digest.digest() == other._digest.digest()
 
     def value(self, redactor: Redactor, coding: str, most: float) -> dict[str, Any]:
@@ -197,7 +199,7 @@ def _decoded(raw: bytes, coding: str, most: float) -> tuple[bytes | None, bool]:
 
 
 class _Attempt:
-    """One request and what came of it."""
+    """One request and its response."""
 
     def __init__(self, command: SendRequest, room: list[float]) -> None:
         self.command = command
@@ -236,7 +238,7 @@ class Record:
         self._waits: list[float] = []
 
     def hear(self, event: Event) -> None:
-        """Take an event, and pass it on to whoever watches the turn."""
+        """Store an event, and pass it on to the turn's listener."""
         self._events.append(event)
         if self._on_event is not None:
             self._on_event(event)
@@ -377,6 +379,6 @@ class Record:
 
 
 def _plain(events: list[Event]) -> list[dict[str, Any]]:
-    """Events but those that have a place of their own in the file."""
+    """Return the events that have no other place in the file."""
     placed = ("stop_reason_observed", "turn_ended")
     return [e.as_dict() for e in events if e.name not in placed]

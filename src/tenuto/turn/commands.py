@@ -35,19 +35,19 @@ def decoded(headers: Headers) -> tuple[tuple[str, str], ...]:
 
 
 def _sizes(headers: Headers, body: bytes | None = None) -> str:
-    """Headers and body as a log may have them: names without values, which may be keys."""
+    """Return headers and body for a log: names only, because values may be keys."""
     names = ", ".join(printable(name.decode("latin-1")) for name, _ in headers)
     return f"headers: {names or 'none'}" + (f"; {len(body)} bytes" if body is not None else "")
 
 
 def _address(url: str) -> str:
-    """A URL without what may be a key: user, query and fragment."""
+    """Return a URL without the parts that may hold a key: user, query and fragment."""
     parts = urlsplit(url)
     return printable(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}", 200)
 
 
 BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")
-"""Headers that are true of the bytes that came, and of no others."""
+"""Headers that describe exactly the bytes received."""
 
 
 class Request(msgspec.Struct, frozen=True):

@@ -38,7 +38,7 @@ class _Asked(msgspec.Struct):
 
     messages: list[JsonObject]
     model: Any = None
-    stream: Any = None
+    stream: bool | None = None
     max_tokens: Any = None
     tools: msgspec.Raw = msgspec.Raw(b"null")
     tool_choice: Any = None

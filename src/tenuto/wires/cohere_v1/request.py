@@ -22,7 +22,13 @@ from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode, is_
 from tenuto.wires.members import joined, list_in, listed, members_of, object_in, rows_of, value_of
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths
-from tenuto.wires.request_reading import asks_for_json, limit_in, text_in, why_left_alone
+from tenuto.wires.request_reading import (
+    asks_for_json,
+    is_switch,
+    limit_in,
+    text_in,
+    why_left_alone,
+)
 
 ROWS, RESULTS = "chat_history", "tool_results"
 
@@ -150,7 +156,8 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
     asked = object_in(decode_object(body)) if is_utf8(body) else {}
     rows, results = list_in(asked.get(ROWS)), list_in(asked.get(RESULTS))
     are_rows = all(isinstance(row, dict) for row in (*rows, *results))
-    if not isinstance(asked.get("message"), str) or not are_rows:
+    readable = isinstance(asked.get("message"), str) and is_switch(asked.get("stream"))
+    if not readable or not are_rows:
         return None
     max_tokens = limit_in(asked.get("max_tokens"))
     reasons = {why: asked.get(why) for why in ("search_queries_only", "raw_prompting")}

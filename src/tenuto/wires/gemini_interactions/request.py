@@ -66,7 +66,7 @@ class _Asked(msgspec.Struct):
     input: msgspec.Raw = msgspec.Raw(b"null")
     model: Any = None
     agent: Any = None
-    stream: Any = None
+    stream: bool | None = None
     store: Any = None
     background: Any = None
     generation_config: Any = None

@@ -116,7 +116,7 @@ def _read_body(interaction: JsonObject) -> Iterator[AnySignal]:
     for index, step in enumerate(steps):
         yield from _read_step(step, index, answered)
     yield from _paused(interaction)
-    yield from _end_of(interaction, "")
+    yield from _end_of(interaction, "", interaction)
 
 
 def _read_step(
@@ -169,11 +169,11 @@ def _call(step: JsonObject, index: int | None, *, begun: bool) -> CallDelta:
     )
 
 
-def _end_of(interaction: JsonObject, at: str) -> list[Signal]:
-    """The stop of an interaction, and its usage."""
+def _end_of(interaction: JsonObject, at: str, told: JsonObject) -> list[Signal]:
+    """The stop of an interaction, and the usage of the body or event that tells of it."""
     stop = read_stop(interaction, at)
-    usage = interaction.get("usage")
-    used = [UsageSeen(body.COUNTS.read(usage.get))] if isinstance(usage, dict) else []
+    usage = usage_object(told)
+    used = [UsageSeen(body.COUNTS.read(usage.get))] if usage is not None else []
     return [*([] if stop is None else [stop]), *used]
 
 
@@ -249,7 +249,7 @@ def _call_piece(given: object, index: int | None) -> CallDelta:
 
 def _completed(event: JsonObject) -> list[AnySignal]:
     told = _interaction(event)
-    return [Said(told), *_paused(told or event), *_end_of(told, "interaction."), Ended()]
+    return [Said(told), *_paused(told or event), *_end_of(told, "interaction.", event), Ended()]
 
 
 _EVENTS: dict[str, ReadOne] = {

@@ -23,7 +23,7 @@ from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.request import RequestFacts
-from tenuto.wires.request_reading import text_in
+from tenuto.wires.request_reading import is_switch, text_in
 from tenuto.wires.watched import Watched
 
 _is_id = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
@@ -154,6 +154,6 @@ def parse_request(
     """
     chat = request_of(MistralRequest, body, probe_max_tokens, dialect)
     asked = object_in(decode_object(body)) if chat is None else {}
-    if isinstance(asked.get("prompt"), str):
+    if isinstance(asked.get("prompt"), str) and is_switch(asked.get("stream")):
         return Watched(body, text_in(asked.get("model")), bool(asked.get("stream")))
     return chat

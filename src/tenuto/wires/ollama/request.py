@@ -41,7 +41,7 @@ class _Asked(msgspec.Struct):
     model: str
     messages: list[JsonObject] = []
     prompt: Any = None
-    stream: Any = None
+    stream: bool | None = None
     options: Any = None
     tools: Any = None
     format: Any = None

@@ -40,7 +40,7 @@ class _Asked(Knobs):
 
     messages: list[JsonObject]
     model: Any = None
-    stream: Any = None
+    stream: bool | None = None
     stream_options: Any = None
     max_completion_tokens: Any = None
     max_tokens: Any = None

@@ -30,7 +30,7 @@ class _Asked(msgspec.Struct):
 
     prompt: Any = None
     model: Any = None
-    stream: Any = None
+    stream: bool | None = None
     stream_options: Any = None
     max_tokens: Any = None
     response_format: Any = None

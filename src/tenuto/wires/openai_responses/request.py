@@ -60,7 +60,7 @@ class _Asked(msgspec.Struct):
 
     input: msgspec.Raw = msgspec.Raw(b"null")
     model: Any = None
-    stream: Any = None
+    stream: bool | None = None
     max_output_tokens: Any = None
     tools: Any = None
     tool_choice: Any = None

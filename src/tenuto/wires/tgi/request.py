@@ -54,7 +54,7 @@ class _Asked(msgspec.Struct):
 
     inputs: str
     parameters: Any = None
-    stream: Any = None
+    stream: bool | None = None
 
 
 _read = reader(_Asked)
