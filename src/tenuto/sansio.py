@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -290,14 +291,9 @@ def _shown(url: str) -> str:
     return Redactor(url, ()).url(url)
 
 
-def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
-    """The request; `TurnError` where it cannot be one, in the caller's words."""
-    if not (isinstance(method, str) and isinstance(url, str) and isinstance(body, bytes)):
-        kinds = (("method", method, str), ("url", url, str), ("body", body, bytes))
-        for what, given, kind in kinds:
-            if not isinstance(given, kind):
-                found = type(given).__name__
-                raise TurnError(f"{what} is of type {found}, but it must be {kind.__name__}")
+@lru_cache(maxsize=256)
+def _check_url(url: str) -> None:
+    """Raise a `TurnError` for what is no URL. A caller has the same few again and again."""
     try:
         parts = urlsplit(url)
     except ValueError as error:
@@ -306,6 +302,17 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | 
         _ = parts.port
     except ValueError:
         raise TurnError(f"the port of url must be a number up to 65535: {_shown(url)!r}") from None
+
+
+def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
+    """The request; `TurnError` where it cannot be one, in the caller's words."""
+    if not (isinstance(method, str) and isinstance(url, str) and isinstance(body, bytes)):
+        kinds = (("method", method, str), ("url", url, str), ("body", body, bytes))
+        for what, given, kind in kinds:
+            if not isinstance(given, kind):
+                found = type(given).__name__
+                raise TurnError(f"{what} is of type {found}, but it must be {kind.__name__}")
+    _check_url(url)
     try:
         pairs = [
             (name, value)
