@@ -27,7 +27,8 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Dialect, Wire
+from tenuto.wires.base import Wire
+from tenuto.wires.dialect import Dialect
 
 CALLS = (
     ToolCall("call_a", "write", '{"a": 1}', Finding.WHOLE),

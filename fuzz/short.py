@@ -32,7 +32,8 @@ from tenuto.turn.commands import (
 from tenuto.turn.engine import Engine
 from tenuto.turn.short_stream import ShortStream
 from tenuto.turn.watch import nobody
-from tenuto.wires.base import Dialect, Wire
+from tenuto.wires.base import Wire
+from tenuto.wires.dialect import Dialect
 
 BETWEEN = b"\0"
 """What parts the request of an input from the body behind it; no JSON holds it."""

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import tenuto
 from tenuto.config import load_policy, policy_in_force
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import Policy
+from tenuto.providers.table import ROWS
 
 pytestmark = pytest.mark.behaviour("P3")
 
@@ -244,3 +246,36 @@ def test_what_a_table_cannot_hold_is_named_with_its_place(tmp_path, table, said)
     with pytest.raises(PolicyError) as caught:
         load_policy(write(tmp_path, tenuto=table), {})
     assert str(caught.value).startswith(f"tenuto.toml: {said}")
+
+
+@pytest.mark.parametrize("file", ["pyproject.toml", "tenuto.toml"])
+def test_settings_for_a_provider_that_nobody_knows_are_refused_with_those_that_are(
+    tmp_path, monkeypatch, file
+):
+    begin = "tool.tenuto." if file == "pyproject.toml" else ""
+    (tmp_path / file).write_text(f"[{begin}providers.antropic]\npause_resumes = 20\n")
+    with pytest.raises(PolicyError) as caught:
+        load_policy(tmp_path, {})
+    said = str(caught.value)
+    assert said.startswith(
+        f"{file}: providers.antropic is not a provider that a base URL tells; those are "
+    )
+    assert ", anthropic, " in said
+    assert said.endswith("for one of your own, call tenuto.register_provider first")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PolicyError, match=rf"^{file}: providers.antropic is not a provider"):
+        policy_in_force(None)
+    assert policy_in_force(Policy()) == Policy()
+
+
+def test_settings_for_a_provider_that_is_registered_first_are_taken(tmp_path):
+    write(tmp_path, tenuto="[providers.lab-of-the-file]\nfault_retries = 5\n")
+    with pytest.raises(PolicyError, match=r"providers.lab-of-the-file is not a provider"):
+        load_policy(tmp_path, {})
+    lab = tenuto.Provider("lab-of-the-file", wire="openai-chat", hosts=["lab.of.the.file"])
+    before = ROWS.all()
+    tenuto.register_provider(lab)
+    assert load_policy(tmp_path, {}).resolved("lab-of-the-file", "m").fault_retries == 5
+    ROWS._all, ROWS.changes = before, ROWS.changes + 1
+    write(tmp_path, tenuto="[providers.unknown]\nfault_retries = 5\n")
+    assert load_policy(tmp_path, {}).resolved("unknown", "m").fault_retries == 5

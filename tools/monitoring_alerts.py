@@ -31,14 +31,29 @@ class Alert:
     advice: str
 
 
+_BOTH = "provider, model"
+
+
 def _sum(metric: str, window: str, by: str, where: str = "") -> str:
     chosen = f"{{{where}}}" if where else ""
     return f"sum by ({by}) (increase({metric}{chosen}[{window}]))"
 
 
-def _share(part: str, whole: str, above: float, least: str) -> str:
-    """A share above a bound, where there is enough to tell a share of."""
-    return f"{part}\n  / {whole}\n  > {above}\nand {whole} >= {least}"
+def _share(
+    part: tuple[str, str],
+    whole: tuple[str, str],
+    window: str,
+    above: float,
+    *,
+    by: str = _BOTH,
+    least: int = 20,
+) -> str:
+    """A share above a bound, where there is enough to tell a share of.
+
+    `part` and `whole`: a metric, and what selects its series, "" for all of them."""
+    (counted, where), (all_of, of) = part, whole
+    sums = _sum(all_of, window, by, of)
+    return f"{_sum(counted, window, by, where)}\n  / {sums}\n  > {above}\nand {sums} >= {least}"
 
 
 def _any(metric: str, window: str, by: str) -> str:
@@ -49,10 +64,10 @@ def _any(metric: str, window: str, by: str) -> str:
     return f"{_sum(metric, window, by)} > 0\nor {new} > 0"
 
 
-_BOTH = "provider, model"
 _OF = "{{ $labels.model }} at {{ $labels.provider }}"
 _SHARE = "{{ $value | humanizePercentage }}"
-_READ = _sum("tenuto_turns_total", "15m", _BOTH, 'outcome!="unread"')
+_READ = ("tenuto_turns_total", 'outcome!="unread"')
+_ATTEMPTS = ("tenuto_attempts_total", "")
 _FAILED = 'outcome="failed",reason!="cancelled"'
 _KEYS = f'kind="{FaultKind.AUTHENTICATION}"'
 _THEIRS = "|".join(kind for kind, follows in FAULT_CLASSES.items() if follows.retryable)
@@ -61,7 +76,7 @@ _OURS = f"{FaultKind.INVALID_REQUEST}|{FaultKind.NOT_THIS_API}|{FaultKind.REDIRE
 ALERTS: tuple[Alert, ...] = (
     Alert(
         name="TenutoTurnsUnfinished",
-        expr=_share(_sum("tenuto_turns_total", "15m", _BOTH, UNFINISHED), _READ, 0.05, "20"),
+        expr=_share(("tenuto_turns_total", UNFINISHED), _READ, "15m", 0.05),
         hold="10m",
         severity="warning",
         summary=f"{_SHARE} of the turns of {_OF} end partial or failed.",
@@ -73,7 +88,7 @@ ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="TenutoTurnsFailed",
-        expr=_share(_sum("tenuto_turns_total", "15m", _BOTH, _FAILED), _READ, 0.2, "20"),
+        expr=_share(("tenuto_turns_total", _FAILED), _READ, "15m", 0.2),
         hold="5m",
         severity="critical",
         summary=f"{_SHARE} of the turns of {_OF} fail.",
@@ -84,12 +99,7 @@ ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="TenutoTruncatedWithoutContinuation",
-        expr=_share(
-            _sum("tenuto_truncation_exits_total", "30m", _BOTH),
-            _sum("tenuto_turns_total", "30m", _BOTH, 'outcome!="unread"'),
-            0.01,
-            "20",
-        ),
+        expr=_share(("tenuto_truncation_exits_total", ""), _READ, "30m", 0.01),
         hold="15m",
         severity="warning",
         summary=f"{_SHARE} of the turns of {_OF} stay cut: no continuation began.",
@@ -104,10 +114,11 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="TenutoRecoveryTokens",
         expr=_share(
-            _sum("tenuto_recovery_tokens_total", "1h", _BOTH),
-            _sum("tenuto_billed_tokens_total", "1h", _BOTH),
+            ("tenuto_recovery_tokens_total", ""),
+            ("tenuto_billed_tokens_total", ""),
+            "1h",
             0.25,
-            "10000",
+            least=10000,
         ),
         hold="30m",
         severity="warning",
@@ -133,12 +144,7 @@ ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="TenutoStalls",
-        expr=_share(
-            _sum("tenuto_stalls_total", "15m", _BOTH),
-            _sum("tenuto_attempts_total", "15m", _BOTH),
-            0.02,
-            "20",
-        ),
+        expr=_share(("tenuto_stalls_total", ""), _ATTEMPTS, "15m", 0.02),
         hold="10m",
         severity="warning",
         summary=f"{_SHARE} of the attempts of {_OF} stall.",
@@ -151,10 +157,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="TenutoProviderFaults",
         expr=_share(
-            _sum("tenuto_faults_total", "10m", "provider", f'kind=~"{_THEIRS}"'),
-            _sum("tenuto_attempts_total", "10m", "provider"),
-            0.1,
-            "20",
+            ("tenuto_faults_total", f'kind=~"{_THEIRS}"'), _ATTEMPTS, "10m", 0.1, by="provider"
         ),
         hold="5m",
         severity="critical",
@@ -167,12 +170,7 @@ ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="TenutoRequestsRejected",
-        expr=_share(
-            _sum("tenuto_faults_total", "10m", _BOTH, f'kind=~"{_OURS}"'),
-            _sum("tenuto_attempts_total", "10m", _BOTH),
-            0.05,
-            "20",
-        ),
+        expr=_share(("tenuto_faults_total", f'kind=~"{_OURS}"'), _ATTEMPTS, "10m", 0.05),
         hold="5m",
         severity="warning",
         summary=f"{_SHARE} of the requests to {_OF} are rejected as they are.",

@@ -60,116 +60,132 @@ def _rate(metric: str, *by: str, where: str = "") -> str:
     return f"sum by ({', '.join(by)}) (rate({metric}{{{chosen}}}[$__rate_interval]))"
 
 
-def _by(metric: str, *by: str, where: str = "") -> tuple[Query, ...]:
+def _counted(
+    title: str,
+    question: str,
+    metric: str,
+    *by: str,
+    where: str = "",
+    unit: Unit = Unit.PER_SECOND,
+    stacked: bool = False,
+) -> Panel:
+    """How often something happens, by labels."""
     legend = ", ".join(f"{{{{{label}}}}}" for label in by)
-    return (Query(_rate(metric, *by, where=where), legend),)
+    return Panel(title, question, unit, (Query(_rate(metric, *by, where=where), legend),), stacked)
 
 
-def _share(part: str, whole: str, by: str, where: str = "", of: str = "") -> tuple[Query, ...]:
+def _share(
+    title: str, question: str, part: str, whole: str, by: str, where: str = "", of: str = ""
+) -> Panel:
+    """Which share of one metric another one is, by a label."""
     expr = f"{_rate(part, by, where=where)} / {_rate(whole, by, where=of)}"
-    return (Query(expr, f"{{{{{by}}}}}"),)
+    return Panel(title, question, Unit.SHARE, (Query(expr, f"{{{{{by}}}}}"),))
 
 
-def _quantiles(metric: str, *quantiles: float) -> tuple[Query, ...]:
+def _quantiles(
+    title: str, question: str, metric: str, *quantiles: float, unit: Unit = Unit.SECONDS
+) -> Panel:
+    """Quantiles of a histogram, by model."""
     buckets = _rate(f"{metric}_bucket", "model", "le")
-    return tuple(
+    queries = tuple(
         Query(f"histogram_quantile({q}, {buckets})", f"{{{{model}}}} p{q * 100:.0f}")
         for q in quantiles
     )
+    return Panel(title, question, unit, queries)
 
 
 ROWS: dict[str, tuple[Panel, ...]] = {
     "How turns end": (
-        Panel(
+        _counted(
             "Turns by outcome",
             "How many turns end complete, partial, failed or unread?",
-            Unit.PER_SECOND,
-            _by("tenuto_turns_total", "outcome"),
+            "tenuto_turns_total",
+            "outcome",
             stacked=True,
         ),
-        Panel(
+        _share(
             "Share of unfinished turns",
             "Of which models do turns end partial or failed, and how often?",
-            Unit.SHARE,
-            _share(
-                "tenuto_turns_total",
-                "tenuto_turns_total",
-                "model",
-                where=UNFINISHED,
-                of='outcome!="unread"',
-            ),
+            "tenuto_turns_total",
+            "tenuto_turns_total",
+            "model",
+            where=UNFINISHED,
+            of='outcome!="unread"',
         ),
-        Panel(
+        _counted(
             "Reasons of unfinished turns",
             "Why do turns end partial or failed?",
-            Unit.PER_SECOND,
-            _by("tenuto_turns_total", "outcome", "reason", where=UNFINISHED),
+            "tenuto_turns_total",
+            "outcome",
+            "reason",
+            where=UNFINISHED,
         ),
-        Panel(
+        _counted(
             "Turns by wire",
             "Which wire formats do callers use?",
-            Unit.PER_SECOND,
-            _by("tenuto_turns_total", "wire"),
+            "tenuto_turns_total",
+            "wire",
             stacked=True,
         ),
     ),
     "Why attempts stop": (
-        Panel(
+        _counted(
             "Stops over time",
             "Why do the answers of models end?",
-            Unit.PER_SECOND,
-            _by("tenuto_attempts_total", "stop"),
+            "tenuto_attempts_total",
+            "stop",
             stacked=True,
         ),
-        Panel(
+        _counted(
             "Stops by model",
             "Which model stops for which reason?",
-            Unit.PER_SECOND,
-            _by("tenuto_attempts_total", "model", "stop"),
+            "tenuto_attempts_total",
+            "model",
+            "stop",
         ),
-        Panel(
+        _share(
             "Share of answers cut by the output limit",
             "Whose answers does the output limit cut, and how often?",
-            Unit.SHARE,
-            _share(
-                "tenuto_attempts_total",
-                "tenuto_attempts_total",
-                "model",
-                where='stop="max_tokens"',
-            ),
+            "tenuto_attempts_total",
+            "tenuto_attempts_total",
+            "model",
+            where='stop="max_tokens"',
         ),
-        Panel(
+        _counted(
             "Cut turns without a continuation",
             "Which turns stay cut at the output limit because no continuation began, and why?",
-            Unit.PER_SECOND,
-            _by("tenuto_truncation_exits_total", "model", "reason"),
+            "tenuto_truncation_exits_total",
+            "model",
+            "reason",
         ),
-        Panel(
+        _counted(
             "Unknown stop values",
             "Which models give stop values that Tenuto does not know?",
-            Unit.PER_SECOND,
-            _by("tenuto_unknown_stops_total", "provider", "model"),
+            "tenuto_unknown_stops_total",
+            "provider",
+            "model",
         ),
     ),
     "Recoveries": (
-        Panel(
+        _counted(
             "Recoveries begun",
             "What does Tenuto recover?",
-            Unit.PER_SECOND,
-            _by("tenuto_recoveries_started_total", "kind"),
+            "tenuto_recoveries_started_total",
+            "kind",
             stacked=True,
         ),
-        Panel(
+        _counted(
             "Recoveries ended",
             "Which kinds of recovery succeed, and which give up?",
-            Unit.PER_SECOND,
-            _by("tenuto_recoveries_ended_total", "kind", "result"),
+            "tenuto_recoveries_ended_total",
+            "kind",
+            "result",
         ),
-        Panel(
+        _counted(
             "Requests for the rest of a text",
             "Which models need continuations?",
-            Unit.PER_SECOND,
-            _by("tenuto_continuations_total", "model"),
+            "tenuto_continuations_total",
+            "model",
         ),
         Panel(
             "Requests of a turn",
@@ -183,111 +199,119 @@ ROWS: dict[str, tuple[Panel, ...]] = {
                 ),
             ),
         ),
-        Panel(
+        _share(
             "Share of turns with one request",
             "How many turns need no recovery?",
-            Unit.SHARE,
-            _share(
-                "tenuto_turn_attempts_bucket",
-                "tenuto_turn_attempts_count",
-                "model",
-                where='le="1.0"',
-            ),
+            "tenuto_turn_attempts_bucket",
+            "tenuto_turn_attempts_count",
+            "model",
+            where='le="1.0"',
         ),
-        Panel(
+        _counted(
             "Repairs of tool calls",
             "What is wrong with tool calls, and what became of them?",
-            Unit.PER_SECOND,
-            _by("tenuto_tool_repairs_total", "issue", "outcome"),
+            "tenuto_tool_repairs_total",
+            "issue",
+            "outcome",
         ),
-        Panel(
+        _counted(
             "Empty answers",
             "In which ways are answers empty?",
-            Unit.PER_SECOND,
-            _by("tenuto_empty_answers_total", "kind"),
+            "tenuto_empty_answers_total",
+            "kind",
         ),
-        Panel(
+        _counted(
             "Repairs of histories",
             "What does Tenuto repair in the histories that callers send?",
-            Unit.PER_SECOND,
-            _by("tenuto_history_repairs_total", "kind"),
+            "tenuto_history_repairs_total",
+            "kind",
         ),
     ),
     "What recoveries cost": (
-        Panel(
+        _counted(
             "Billed tokens",
             "How many tokens does the provider bill, in and out?",
-            Unit.TOKENS_PER_SECOND,
-            _by("tenuto_billed_tokens_total", "direction"),
+            "tenuto_billed_tokens_total",
+            "direction",
+            unit=Unit.TOKENS_PER_SECOND,
             stacked=True,
         ),
-        Panel(
+        _counted(
             "Tokens of recoveries",
             "How many tokens do the attempts after the first take, in and out?",
-            Unit.TOKENS_PER_SECOND,
-            _by("tenuto_recovery_tokens_total", "direction"),
+            "tenuto_recovery_tokens_total",
+            "direction",
+            unit=Unit.TOKENS_PER_SECOND,
             stacked=True,
         ),
-        Panel(
+        _share(
             "Share of tokens spent on recovery",
             "What share of a model's billed tokens goes to recoveries?",
-            Unit.SHARE,
-            _share("tenuto_recovery_tokens_total", "tenuto_billed_tokens_total", "model"),
+            "tenuto_recovery_tokens_total",
+            "tenuto_billed_tokens_total",
+            "model",
         ),
     ),
     "Faults": (
-        Panel(
+        _counted(
             "Faults by kind",
             "Which errors do providers and connections give?",
-            Unit.PER_SECOND,
-            _by("tenuto_faults_total", "kind"),
+            "tenuto_faults_total",
+            "kind",
             stacked=True,
         ),
-        Panel(
+        _share(
             "Faults per attempt",
             "Which provider fails, and how often?",
-            Unit.SHARE,
-            _share("tenuto_faults_total", "tenuto_attempts_total", "provider"),
+            "tenuto_faults_total",
+            "tenuto_attempts_total",
+            "provider",
         ),
-        Panel(
+        _counted(
             "Stalls",
             "Where do providers go silent: before the head of a response, or within its body?",
-            Unit.PER_SECOND,
-            _by("tenuto_stalls_total", "model", "phase"),
+            "tenuto_stalls_total",
+            "model",
+            "phase",
         ),
     ),
     "Latency": (
-        Panel(
+        _quantiles(
             "First byte",
             "How long does a request wait for the head of its response?",
-            Unit.SECONDS,
-            _quantiles("tenuto_first_byte_seconds", 0.5, 0.95),
+            "tenuto_first_byte_seconds",
+            0.5,
+            0.95,
         ),
-        Panel(
+        _quantiles(
             "Turns",
             "How long do turns take?",
-            Unit.SECONDS,
-            _quantiles("tenuto_turn_duration_seconds", 0.5, 0.95),
+            "tenuto_turn_duration_seconds",
+            0.5,
+            0.95,
         ),
-        Panel(
+        _quantiles(
             "Continued turns",
             "How long do turns take whose text was continued?",
-            Unit.SECONDS,
-            _quantiles("tenuto_continued_turn_duration_seconds", 0.5, 0.95),
+            "tenuto_continued_turn_duration_seconds",
+            0.5,
+            0.95,
         ),
     ),
     "What was held back": (
-        Panel(
+        _quantiles(
             "Bytes held back",
             "How much of a stream does Tenuto hold back at once?",
-            Unit.BYTES,
-            _quantiles("tenuto_held_back_bytes", 0.5, 0.99),
+            "tenuto_held_back_bytes",
+            0.5,
+            0.99,
+            unit=Unit.BYTES,
         ),
-        Panel(
+        _counted(
             "Attempts over the limit",
             "Where did an attempt end because of `hold_max_bytes`?",
-            Unit.PER_SECOND,
-            _by("tenuto_hold_back_exceeded_total", "model"),
+            "tenuto_hold_back_exceeded_total",
+            "model",
         ),
     ),
 }

@@ -99,7 +99,9 @@ overrides the block, and both override all other places.
 
 `per_request` limits what a request may change: ids of groups, and `off`. A request can never change
 the settings that observe turns, the memory limits, or `per_request` itself. A setting that is
-unknown, not allowed or out of range raises a `PolicyError` before anything is sent.
+unknown, not allowed or out of range raises a `PolicyError` before anything is sent. Through
+`tenuto.HTTPTransport` the SDK raises its own error for a response with status 400, which has the
+message of the `PolicyError`.
 """
 
 CODE_HEAD = """

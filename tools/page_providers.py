@@ -9,7 +9,7 @@ from tenuto.cli.docstrings import attributes
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Row
 from tenuto.providers.table import PROVIDERS, UNKNOWN_OF
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 
 HEAD = """\
 # Providers
@@ -19,7 +19,8 @@ URL, or by the `server` header of their responses. Other providers work too, wit
 in the last rows. `tenuto providers` prints the same table, with `--json` for programs.
 
 `tenuto.capabilities(provider, model)` tells a program what Tenuto knows of one of them, as
-`Capabilities`: whether it finishes its answers and how, and the limits of the model.
+`Capabilities`: whether it finishes its answers and how, and the limits of the model. On the command
+line, `tenuto providers anthropic --model claude-sonnet-4-5` prints the same.
 """
 
 ANSWERS = """

@@ -10,7 +10,8 @@ from tenuto.core.ladders import ENDINGS
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.turn.ending import ends_in_error
-from tenuto.wires.base import Shown, Wire
+from tenuto.wires.answer import Shown
+from tenuto.wires.base import Wire
 from tenuto.wires.registry import wires
 
 MEANINGS = {

@@ -29,7 +29,7 @@ from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Transcript, User
 from tenuto.turn.call_context import CallContext
-from tenuto.wires.base import Answer
+from tenuto.wires.answer import Answer
 from tenuto.wires.composing import Composed
 
 STEPS = 1_000

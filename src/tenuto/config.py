@@ -15,6 +15,7 @@ from tenuto.core.policy import EXCEPTIONS, PRESET, RULES, Policy
 from tenuto.core.presets import values_of
 from tenuto.core.rule import wrong_value
 from tenuto.core.stop import printable
+from tenuto.providers.registry import check_providers
 
 log: logging.Logger = logging.getLogger("tenuto")
 
@@ -41,14 +42,17 @@ def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None 
     `models` of both files, the environment. If a `TENUTO_*` variable is not a setting, Tenuto logs
     a warning that names it, once in a process.
 
+    If the files have settings for a provider of your own, call `tenuto.register_provider` before
+    this function, and before `tenuto.wrap` and whatever else reads the files.
+
     Args:
         folder: the folder with the files; None: the working directory. Parent folders are not
             searched.
         variables: the environment; None: the process's own.
 
     Raises:
-        PolicyError: an argument has the wrong type, a file is not valid TOML, a key is unknown, or
-            a value is not allowed; the message names the file or the variable.
+        PolicyError: an argument has the wrong type, a file is not valid TOML, a key or a provider
+            is unknown, or a value is not allowed; the message names the file or the variable.
 
     >>> load_policy(Path("/nonexistent"), {"TENUTO_ON_INCOMPLETE": "error"}).on_incomplete
     'error'
@@ -59,9 +63,13 @@ def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None 
 
 
 def load_settings(
-    folder: Path | None = None, variables: Mapping[str, str] | None = None
+    folder: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    *,
+    any_provider: bool = False,
 ) -> Settings:
-    """The same, with where each value comes from."""
+    """The same, with where each value comes from. `any_provider`: for commands, which do not know
+    what the user's program registers."""
     if folder is not None and not isinstance(folder, Path):
         raise wrong_value("folder", folder, "a pathlib.Path, or none")
     if variables is not None and not isinstance(variables, Mapping):
@@ -73,11 +81,14 @@ def load_settings(
         (name, _table_in(base / name, path))
         for name, path in (("pyproject.toml", ("tool", "tenuto")), ("tenuto.toml", ()))
     ]
-    return _settled(tables, variables)
+    return _settled(tables, variables, any_provider=any_provider)
 
 
 def _settled(
-    tables: Sequence[tuple[str, dict[str, object]]], variables: Mapping[str, str]
+    tables: Sequence[tuple[str, dict[str, object]]],
+    variables: Mapping[str, str],
+    *,
+    any_provider: bool,
 ) -> Settings:
     """The policy of the tables of files, by the file's name, and of the environment: a later one
     overrides an earlier one, and each of them the preset, whoever names that."""
@@ -88,7 +99,9 @@ def _settled(
         try:
             if "preset" in given:
                 preset = _checked_preset("preset", given.pop("preset"))
-            Policy().changed(given)
+            policy = Policy().changed(given)
+            if not any_provider:
+                check_providers(policy.providers)
         except PolicyError as error:
             raise PolicyError(f"{name}: {error}") from None
         for part in EXCEPTIONS:
@@ -154,13 +167,13 @@ def read_policy(name: str, content: bytes) -> Policy:
         name: the file's, without its folder.
 
     Raises:
-        PolicyError: as `load_policy`.
+        PolicyError: as `load_policy`, except that any provider may be named.
 
     >>> read_policy("strict.toml", b'on_incomplete = "error"').on_incomplete
     'error'
     """
     path = ("tool", "tenuto") if name == "pyproject.toml" else ()
-    return _settled([(name, _parsed(name, content, path))], {}).policy
+    return _settled([(name, _parsed(name, content, path))], {}, any_provider=True).policy
 
 
 def _table_in(file: Path, path: tuple[str, ...]) -> dict[str, object]:

@@ -37,8 +37,8 @@ from tenuto.frames.json_lines import LineCodec
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.providers.registry import named
-from tenuto.wires.base import JsonObject, Wire
-from tenuto.wires.json import decode_object, decode_strictly
+from tenuto.wires.base import Wire
+from tenuto.wires.json import JsonObject, decode_object, decode_strictly
 from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires
 from tenuto.wires.stream import EventReader, event_object, garbled
 

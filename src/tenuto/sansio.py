@@ -10,6 +10,9 @@ that `wrap()` drives (`turn.pipe`), so that both finish a turn alike.
 from __future__ import annotations
 
 import contextlib
+import json
+import math
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -21,7 +24,10 @@ from tenuto.core.event import OnEvent
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
 from tenuto.core.report import Report
+from tenuto.core.rule import shown
+from tenuto.core.stop import printable
 from tenuto.providers.learned import Learned
+from tenuto.providers.registry import route
 from tenuto.turn.commands import (
     Command,
     Commands,
@@ -133,12 +139,14 @@ class Turn:
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the
             defaults.
         on_event: called with each `Event`.
-        timeout_s: how long the caller waits for a read, and for a whole body, in seconds; None: no
-            limit.
+        timeout_s: how long the caller waits for a read, and for a whole body, in seconds, more than
+            0; None: no limit.
 
     Raises:
-        TurnError: the request is not a turn on a known wire; send it yourself, unchanged.
-        PolicyError: a setting is not allowed.
+        TurnError: an argument has the wrong type or a value that is not allowed; or the request is
+            not a turn on a known wire, or its body holds half a surrogate pair. In these two cases,
+            send it yourself, unchanged.
+        PolicyError: a setting is not allowed, or `policy` or `on_event` has the wrong type.
 
     >>> from tenuto.turn.scripted import Script, Scripted  # a provider by script
     >>> half = b'{"choices":[{"message":{"content":"Half of it"},"finish_reason":"length"}]}'
@@ -185,10 +193,10 @@ class Turn:
             reporting = reporting.telling(on_event)
             taken = reporting.read(request)
         if taken is None:
-            shown = _shown(url).partition("?")[0]
+            asked = f"{printable(method)} {_shown(url).partition('?')[0]}"
             raise TurnError(
-                f"Tenuto cannot read {method} {shown} with this body as a turn on "
-                f"any known wire ({', '.join(wires())}): send the request unchanged"
+                f"Tenuto cannot read {asked} as a turn: {_why_unread(request)}; send the request "
+                "unchanged"
             )
         self._run: Commands
         self._told: Short | Watch
@@ -296,6 +304,7 @@ def _check_url(url: str) -> None:
     """Raise a `TurnError` for what is no URL. A caller has the same few again and again."""
     try:
         parts = urlsplit(url)
+        url.encode()
     except ValueError as error:
         raise TurnError(f"url is {_shown(url)!r}, which is not a URL: {error}") from None
     try:
@@ -304,7 +313,7 @@ def _check_url(url: str) -> None:
         raise TurnError(f"the port of url must be a number up to 65535: {_shown(url)!r}") from None
 
 
-def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
+def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: Any) -> Request:
     """The request; `TurnError` where it cannot be one, in the caller's words."""
     if not (isinstance(method, str) and isinstance(url, str) and isinstance(body, bytes)):
         kinds = (("method", method, str), ("url", url, str), ("body", body, bytes))
@@ -312,14 +321,73 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | 
             if not isinstance(given, kind):
                 found = type(given).__name__
                 raise TurnError(f"{what} is of type {found}, but it must be {kind.__name__}")
+    if timeout_s is not None and not _is_time(timeout_s):
+        raise TurnError(
+            f"timeout_s is {shown(timeout_s)}, but it must be a finite number of seconds, more "
+            "than 0, or None"
+        )
     _check_url(url)
+    pairs: list[tuple[bytes, bytes]] = []
     try:
-        pairs = [
-            (name, value)
-            if type(name) is bytes and type(value) is bytes
-            else (name.encode("latin-1"), value.encode("latin-1"))  # pyright: ignore[reportAttributeAccessIssue]
-            for name, value in headers
-        ]
+        for pair in headers:
+            name, value = pair
+            if type(name) is not bytes or type(value) is not bytes:
+                if isinstance(pair, str):  # a header's name of two letters, of a dictionary
+                    raise TypeError
+                name, value = name.encode("latin-1"), value.encode("latin-1")
+            pairs.append((name, value))
     except (AttributeError, TypeError, ValueError):
         raise TurnError("headers must be pairs of Latin-1 text, as dict.items() returns") from None
     return Request(method, url, tuple(pairs), body, timeout_s)
+
+
+def _is_time(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return 0 < float(value) < math.inf
+    except OverflowError:
+        return False
+
+
+def _why_unread(request: Request) -> str:
+    """Why a request is no turn: what the caller can see and mend."""
+    if request.method != "POST":
+        return "its method is not POST"
+    wire = route(request.url)[0]
+    if wire is None:
+        return f"its path is that of no known wire ({', '.join(wires())})"
+    try:
+        value = json.loads(request.body)
+    except UnicodeDecodeError as error:
+        return f"the body is not UTF-8 at byte {error.start}"
+    except (ValueError, RecursionError):
+        return "the body is not JSON"
+    if not isinstance(value, dict):
+        return "the body is not a JSON object"
+    if place := _half_pair(value):
+        return f"{place} in the body holds half a surrogate pair, which is no text"
+    return f"the body is no request of {wire.name}: a member is missing or of the wrong type"
+
+
+def _half_pair(value: Any) -> str:
+    """Where in a JSON value a text is that holds half a surrogate pair; "": nowhere.
+
+    >>> _half_pair({"messages": [{"content": "\\ud83d"}]})
+    'messages[0].content'
+    """
+    left: list[tuple[str, Any]] = [("", value)]
+    while left:
+        place, one = left.pop()
+        if isinstance(one, dict):
+            left += [(f"{place}.{printable(key)}".strip("."), below) for key, below in one.items()]
+            left += [(f"the name of a member of {place or 'it'}", key) for key in one]
+        elif isinstance(one, list):
+            left += [(f"{place}[{at}]", below) for at, below in enumerate(one)]
+        elif isinstance(one, str) and _LONE.search(one):
+            return place
+    return ""
+
+
+_LONE = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair: a whole one is a character by the time that its JSON is decoded."""

@@ -19,7 +19,7 @@ from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.sim import Simulator
-from tenuto.wires.base import Answer
+from tenuto.wires.answer import Answer
 
 PROMPT = "How are tides made?"
 WINDOW = 1_200

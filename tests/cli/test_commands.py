@@ -102,6 +102,13 @@ def test_help_has_examples_that_are_allowed(
         (["providers", "--url", "foo"], "--url is 'foo', but it must be the URL of a provider"),
         (["providers", "--url", ""], "--url is '', but it must be the URL of a provider"),
         (["providers", "--url", "http://a:99999"], "but it must be the URL of a provider"),
+        (["providers", "nobody"], "no provider is named 'nobody'; `tenuto providers` lists those"),
+        (["providers", ""], "provider is '', but it must be a name or a URL"),
+        (["providers", "http://["], "'http://[' is not a URL"),
+        (["providers", "openai", "--wire", "morse"], "openai speaks openai-chat, and not the wire"),
+        (["providers", "openai", "--url", "a.b"], "give a name or --url, not both"),
+        (["providers", "--model", "m"], "--model needs the name of a provider before it"),
+        (["providers", "--wire", "tgi"], "--wire needs the name of a provider before it"),
         (["run", "Hi.", "--model", "m"], "--model is 'm', but it must be provider:model"),
         (["run", "Hi.", "--model", "vllm:m"], "vllm has no base URL of its own: give --base-url"),
         (
@@ -352,6 +359,21 @@ def test_policy_shows_what_differs_for_single_providers_and_models(
     ]
 
 
+@pytest.mark.behaviour("P3")
+def test_policy_shows_the_settings_of_a_provider_that_only_the_program_registers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "tenuto.toml").write_text("[providers.my-lab]\nfault_retries = 5\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["policy", "--json"]) == 0
+    written = capsys.readouterr()
+    assert json.loads(written.out)["fault_retries"]["exceptions"] == {
+        "providers.my-lab": {"value": 5, "from": "tenuto.toml"}
+    }
+    [line] = written.err.splitlines()
+    assert line.startswith("tenuto: providers.my-lab is not a provider that a base URL tells; ")
+
+
 @pytest.mark.behaviour("N8")
 def test_providers_lists_who_is_known_and_who_is_behind_a_url(
     capsys: pytest.CaptureFixture[str],
@@ -374,6 +396,55 @@ def test_providers_lists_who_is_known_and_who_is_behind_a_url(
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split("\t")[:3] == ["provider", "wire", "base URLs"]
     assert [line.split("\t")[0] for line in lines] == list(ROWS.all())
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize(
+    ("asked", "options", "known"),
+    [
+        (
+            ("anthropic", "claude-sonnet-4-5"),
+            ["--model", "claude-sonnet-4-5"],
+            {"wire": "anthropic-messages", "output_tokens": 64_000, "continues_by": "prefill"},
+        ),
+        (("openai", ""), [], {"provider": "openai", "model": "", "continues_by": "hint"}),
+        (("https://api.deepseek.com/beta", ""), [], {"provider": "deepseek-beta"}),
+        (
+            ("https://api.openai.com/v1", "gpt-4o", "openai-responses"),
+            ["--model", "gpt-4o", "--wire", "openai-responses"],
+            {"provider": "openai-responses", "output_key": "max_output_tokens"},
+        ),
+    ],
+)
+def test_providers_tells_what_one_of_them_can_do(
+    capsys: pytest.CaptureFixture[str],
+    asked: tuple[str, str] | tuple[str, str, str],
+    options: list[str],
+    known: dict[str, Any],
+) -> None:
+    name, model, *wire = asked
+    assert main(["providers", name, *options, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == tenuto.capabilities(name, model, wire="".join(wire)).as_dict()
+    assert told.items() >= known.items()
+    assert main(["providers", name, *options]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split("\t") == ["capability", "value", "meaning"]
+    cells = [line.split("\t") for line in lines]
+    assert [cell[0] for cell in cells] == list(told)
+    assert all(meaning for *_, meaning in cells)
+    shown = {key: value for key, value, _ in cells}
+    assert shown["wire"] == told["wire"]
+    assert shown["finishes"] == "yes"
+    assert shown["output_tokens"] == str(told["output_tokens"]).lower()
+    native, reason = next(iter(told["stops"].items()))
+    assert shown["stops"].startswith(f"{native}: {reason}, ")
+
+
+def test_providers_knows_a_host_without_its_scheme(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, provider in (("localhost:11434", "ollama-chat"), ("api.groq.com/openai/v1", "groq")):
+        assert main(["providers", name, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["provider"] == provider
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,49 @@ def test_the_file_of_a_folder_that_cannot_be_read_is_named(capsys, tmp_path):
     assert f"{tmp_path / 'a.jsonl'}: it is" in capsys.readouterr().err
 
 
+@pytest.mark.behaviour("P6")
+def test_a_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_are_shown(capsys, tmp_path):
+    turns(tmp_path / "b.jsonl", "sim:normal")
+    turns(tmp_path / "d.jsonl", "sim:length_mid_word")
+    (tmp_path / "a.jsonl").mkdir()
+    (tmp_path / "c.jsonl").symlink_to(os.devnull)
+    assert main(["tail", "--no-follow", str(tmp_path)]) == 2
+    written = capsys.readouterr()
+    assert len(written.out.splitlines()) == 1 + 2
+    assert [line.partition(": it is")[0] for line in written.err.splitlines()] == [
+        f"tenuto: {tmp_path / 'a.jsonl'}",
+        f"tenuto: {tmp_path / 'c.jsonl'}",
+    ]
+    (tmp_path / "a.jsonl").rmdir()
+    (tmp_path / "c.jsonl").unlink()
+    assert main(["tail", "--no-follow", str(tmp_path)]) == 0
+
+
+def test_a_folder_is_followed_past_a_file_that_cannot_be_read(tmp_path):
+    """In lockstep, as above."""
+    (tmp_path / "a.jsonl").mkdir()
+    (tmp_path / "b.jsonl").write_text("one\n")
+    told: list[str] = []
+    found = lines_of(
+        tmp_path, follow=True, poll_s=0.001, unread=lambda file, _: told.append(file.name)
+    )
+
+    def next_line() -> str:
+        return next(line for line in found if line is not None)
+
+    assert next_line() == "one"
+    with (tmp_path / "b.jsonl").open("a") as file:
+        file.write("two\n")
+    assert next_line() == "two"
+    (tmp_path / "c.jsonl").symlink_to(os.devnull)
+    (tmp_path / "d.jsonl").write_text("three\n")
+    assert next_line() == "three"
+    for _ in range(3):
+        assert next(found) is None
+    assert told == ["a.jsonl", "c.jsonl"]
+    found.close()
+
+
 def test_it_shows_a_turn_while_the_program_goes_on(tmp_path):
     path = tmp_path / "events.jsonl"
     seen: list[str] = []

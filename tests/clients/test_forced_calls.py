@@ -10,7 +10,7 @@ import pytest
 from support.replay.openai_chat import END, FILES, MAX, TOOL, Call, R
 
 from tenuto.core import hints
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.registry import wires
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])

@@ -16,7 +16,7 @@ import tenuto
 from tenuto.core.actions import FreeToolChoice
 from tenuto.providers.registry import route
 from tenuto.sim import CASES, Simulator
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.watsonx.wire import parse_request
 
 POLICY = tenuto.Policy(**QUICK)

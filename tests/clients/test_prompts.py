@@ -16,7 +16,7 @@ from support.paths import wire_for_path
 import tenuto
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, DropConstraint
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.openai_completions.wire import WIRE
 
 SHARED = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "m"}

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import json
 import pickle
+from typing import Any
 
 import pytest
 
+from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import Policy
 
@@ -48,6 +53,80 @@ def test_exceptions_stay_when_something_else_changes_and_are_no_part_of_the_hash
     assert hash(policy) == hash(Policy(providers={"groq": {"drop_unsupported": {"seed"}}}))
     assert policy != Policy()
     assert pickle.loads(pickle.dumps(policy)) == policy
+
+
+def with_table(table: str, given: Any) -> Policy:
+    arguments: dict[str, Any] = {table: given}
+    return Policy(**arguments)
+
+
+@pytest.mark.parametrize("table", ["providers", "models"])
+def test_the_tables_of_a_policy_cannot_be_changed_past_its_checks(table) -> None:
+    given = {"unknown": {"fault_retries": 1}}
+    policy = with_table(table, given)
+    held: Any = getattr(policy, table)
+    for place in (held, held["unknown"]):
+        before = dict(place)
+        for change in (
+            lambda it: it.__setitem__("fault_retries", "x"),
+            lambda it: it.__delitem__(next(iter(it))),
+            lambda it: it.update(fault_retries=-1),
+            lambda it: it.setdefault("no_setting", 1),
+            lambda it: it.pop(next(iter(it))),
+            lambda it: it.popitem(),
+            lambda it: it.clear(),
+            lambda it: it.__ior__({"fault_retries": -1}),
+        ):
+            with pytest.raises(TypeError, match=r"^the tables of a policy are read-only; make"):
+                change(place)
+        assert place == before
+    given["unknown"]["fault_retries"] = -1
+    assert held == {"unknown": {"fault_retries": 1}}
+
+
+@pytest.mark.parametrize("table", ["providers", "models"])
+def test_a_policy_with_tables_is_copied_pickled_and_replaced_as_any_other(table) -> None:
+    policy = with_table(table, {"unknown": {"drop_unsupported": ["seed"], "backoff_s": 2.0}})
+    copies = (
+        copy.copy(policy),
+        copy.deepcopy(policy),
+        pickle.loads(pickle.dumps(policy)),
+        dataclasses.replace(policy),
+        with_table(table, getattr(policy, table)),
+        Policy(**dataclasses.asdict(policy)),
+    )
+    for other in copies:
+        assert other == policy
+        assert hash(other) == hash(policy)
+        with pytest.raises(TypeError, match="read-only"):
+            getattr(other, table)["unknown"]["backoff_s"] = -1
+    changed: Any = {table: getattr(policy, table) | {"m": {}}}
+    more = dataclasses.replace(policy, **changed)
+    assert list(getattr(more, table)) == ["unknown", "m"]
+    assert json.dumps(getattr(with_table(table, {"m": {"backoff_s": 2.0}}), table)) == (
+        '{"m": {"backoff_s": 2.0}}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"body_max_bytes": -1}, "body_max_bytes is -1, but it must be a whole number, 0 or more"),
+        ({"body_max_byte": 1}, "body_max_byte is not a setting; the settings are on_incomplete, "),
+        ({"prefill": "x"}, "prefill is 'x', but it must be one of 'auto', 'always', 'never'"),
+        ({"events": "x"}, "events cannot be set here: it holds for all of a client"),
+    ],
+)
+@pytest.mark.parametrize("table", ["providers", "models"])
+def test_a_table_in_code_is_checked_as_one_in_a_file(table, changes, said, tmp_path) -> None:
+    with pytest.raises(PolicyError) as caught:
+        with_table(table, {"unknown": changes})
+    assert str(caught.value).startswith(f"{table}.unknown.{said}")
+    [(key, value)] = changes.items()
+    (tmp_path / "tenuto.toml").write_text(f"[{table}.unknown]\n{key} = {json.dumps(value)}\n")
+    with pytest.raises(PolicyError) as in_file:
+        load_policy(tmp_path, {})
+    assert str(in_file.value) == f"tenuto.toml: {caught.value}"
 
 
 @pytest.mark.parametrize("wrong", [3, None, "groq", ["groq"], {3: {}}, {"groq": 3}])

@@ -2,27 +2,21 @@
 
 from typing import Any
 
-import openai
 from agent_framework import Agent
 from agent_framework.openai import OpenAIChatCompletionClient
 from judging import Answer, Given
+from sdk_driver import SdkDriver
 
 
-class Driver:
+class Driver(SdkDriver):
     distribution = "agent-framework-core"
-    wire = "openai-chat"
-    library = "httpx2"
-    ways = ("async",)
 
     def __init__(self, given: Given) -> None:
-        client = openai.AsyncOpenAI(
-            base_url=given.base_url, api_key="key", http_client=given.http, max_retries=0
-        )
-        model = OpenAIChatCompletionClient("sim", async_client=client)
+        super().__init__(given)
+        model = OpenAIChatCompletionClient("sim", async_client=self.client)
         options: Any = dict(given.body)
         self.agent = Agent(client=model, tools=given.tools or None, default_options=options)
         self.session = self.agent.create_session()
-        self.stream = given.stream
 
     async def ask_async(self, prompt: str) -> Answer:
         if not self.stream:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import openai
 from judging import Answer, Given
+from sdk_driver import SdkDriver
 from semantic_kernel.agents import ChatCompletionAgent, ChatHistoryAgentThread
 from semantic_kernel.connectors.ai.function_choice_behavior import FunctionChoiceBehavior
 from semantic_kernel.connectors.ai.open_ai import OpenAIChatCompletion
@@ -11,17 +11,12 @@ from semantic_kernel.connectors.ai.open_ai import OpenAIChatPromptExecutionSetti
 from semantic_kernel.functions import KernelArguments, kernel_function
 
 
-class Driver:
+class Driver(SdkDriver):
     distribution = "semantic-kernel"
-    wire = "openai-chat"
-    library = "httpx2"
-    ways = ("async",)
 
     def __init__(self, given: Given) -> None:
-        client = openai.AsyncOpenAI(
-            base_url=given.base_url, api_key="key", http_client=given.http, max_retries=0
-        )
-        service = OpenAIChatCompletion(ai_model_id="sim", async_client=client)
+        super().__init__(given)
+        service = OpenAIChatCompletion(ai_model_id="sim", async_client=self.client)
         settings = Settings(extra_body=dict(given.body) or None)
         plugin: Any = type("Tools", (), {})()
         for each in given.tools:
@@ -35,7 +30,6 @@ class Driver:
             arguments=KernelArguments(settings=settings),
         )
         self.thread: Any = ChatHistoryAgentThread()
-        self.stream = given.stream
 
     async def ask_async(self, prompt: str) -> Answer:
         if not self.stream:

@@ -28,7 +28,7 @@ from tenuto.turn.commands import Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import WIRES, wires
 

@@ -58,7 +58,7 @@ def test_a_turn_that_its_policy_ends_by_an_exception_has_a_line(records):
     policy = tenuto.Policy(decide=lambda decision: "no_such_rung")
     with pytest.raises(tenuto.PolicyError):
         chat(answer(SAID, stop="length"), policy=policy)
-    assert levels(records) == [("WARNING", "turn partial: cancelled")]
+    assert levels(records) == [("WARNING", "turn partial: policy_error")]
 
 
 @pytest.mark.behaviour("P6", "P8")

@@ -43,11 +43,29 @@ def test_an_answer_that_its_policy_could_not_decide_about_is_counted_with_what_i
     policy = tenuto.Policy(decide=lambda decision: "no_such_rung")
     with pytest.raises(tenuto.PolicyError):
         chat(answer("One ", stop="length"), on_event=Metrics(tally), policy=policy)
+    assert tally.total("tenuto_turns_total", outcome="partial", reason="policy_error") == 1
+    assert tally.total("tenuto_turns_total") == 1
     assert tally.total("tenuto_attempts_total", stop="max_tokens") == 1
     assert tally.total("tenuto_attempts_total") == 1
     assert tally.total("tenuto_turn_attempts") == 1
     assert tally.total("tenuto_billed_tokens_total", direction="input") == 10
     assert tally.total("tenuto_billed_tokens_total", direction="output") == 5
+
+
+@pytest.mark.behaviour("P2", "P6")
+def test_a_turn_that_its_policy_ends_by_an_exception_is_not_one_that_its_caller_left() -> None:
+    heard: list[tenuto.Event] = []
+    policy = tenuto.Policy(decide=lambda decision: "no_such_rung")
+    with pytest.raises(tenuto.PolicyError):
+        chat(answer("One ", stop="length"), on_event=heard.append, policy=policy)
+    assert "cancelled" not in [event.name for event in heard]
+    ended = heard[-1].data
+    assert (ended["reason"], ended["suggestion"], ended["error"]) == (
+        "policy_error",
+        "stop",
+        "PolicyError",
+    )
+    assert "decide" in ended["advice"]
 
 
 @pytest.mark.behaviour("P6")

@@ -15,8 +15,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.response import Response
 from tenuto.core.signals import Ended
 from tenuto.turn.gathering import gathered
-from tenuto.wires.base import JsonObject
-from tenuto.wires.json import decode_object, encode
+from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.registry import wires
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import tenuto
+from tenuto.core.rule import shown
 from tenuto.turn.scripted import Script, Scripted
 
 URL = "https://host/v1/chat/completions"
@@ -30,8 +31,21 @@ POLICY = tenuto.Policy()
         ({"headers": {"a": "b"}}, "headers must be pairs of Latin-1 text"),
         ({"headers": [("a", "\u20ac")]}, "headers must be pairs of Latin-1 text"),
         ({"headers": [("a", 1)]}, "headers must be pairs of Latin-1 text"),
-        ({"body": b"not json"}, "send the request unchanged"),
-        ({"url": "https://host/v1/models"}, "send the request unchanged"),
+        ({"headers": {"te": "trailers"}}, "headers must be pairs of Latin-1 text"),
+        ({"headers": None}, "headers must be pairs of Latin-1 text"),
+        ({"url": "https://host/\ud800/chat/completions"}, "which is not a URL"),
+        ({"body": b"not json"}, "as a turn: the body is not JSON; send the request unchanged"),
+        ({"body": b"[]"}, "as a turn: the body is not a JSON object; send the request unchanged"),
+        ({"body": b'{"model": "m\xff"}'}, "the body is not UTF-8 at byte 12; send the request"),
+        (
+            {"body": b"{}"},
+            "the body is no request of openai-chat: a member is missing or of the wrong type; send",
+        ),
+        ({"method": "GET"}, f"GET {URL} as a turn: its method is not POST; send the request un"),
+        (
+            {"url": "https://host/v1/models"},
+            "its path is that of no known wire (anthropic-messages, ",
+        ),
     ],
 )
 def test_what_is_no_request_is_named(given: dict[str, Any], said: str) -> None:
@@ -39,6 +53,52 @@ def test_what_is_no_request_is_named(given: dict[str, Any], said: str) -> None:
     with pytest.raises(tenuto.TurnError) as caught:
         tenuto.sansio.Turn(**(asked | given), policy=POLICY)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", ["x", b"5", -1, 0, True, float("nan"), float("inf"), 10**400])
+def test_a_timeout_that_is_no_time_is_named_with_what_is_allowed(wrong: Any) -> None:
+    with pytest.raises(tenuto.TurnError) as caught:
+        tenuto.sansio.Turn("POST", URL, [], BODY, policy=POLICY, timeout_s=wrong)
+    assert str(caught.value) == (
+        f"timeout_s is {shown(wrong)}, but it must be a finite number of "
+        "seconds, more than 0, or None"
+    )
+    for right in (None, 5, 0.25):
+        tenuto.sansio.Turn("POST", URL, [], BODY, policy=POLICY, timeout_s=right)
+
+
+HALF_PAIR = r"a\ud83d"
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "place"),
+    [
+        (URL, {"messages": [{"role": "user", "content": "X"}]}, "messages[0].content"),
+        (URL, {"messages": [], "tools": [{"X": 1}]}, "the name of a member of tools[0]"),
+        ("https://api.openai.com/v1/responses", {"input": "X"}, "input"),
+        (
+            "https://api.anthropic.com/v1/messages",
+            {"max_tokens": 9, "messages": [{"role": "user", "content": "X"}]},
+            "messages[0].content",
+        ),
+        (
+            "https://generativelanguage.googleapis.com/v1beta/models/g:generateContent",
+            {"contents": [{"role": "user", "parts": [{"text": "X"}]}]},
+            "contents[0].parts[0].text",
+        ),
+    ],
+    ids=["chat", "a key", "responses", "anthropic", "gemini"],
+)
+def test_half_a_surrogate_pair_in_a_request_is_named_with_its_place(
+    url: str, body: dict[str, Any], place: str
+) -> None:
+    half = json.dumps({"model": "m", **body}).replace('"X"', f'"{HALF_PAIR}"').encode()
+    with pytest.raises(tenuto.TurnError) as caught:
+        tenuto.sansio.Turn("POST", url, [], half, policy=POLICY)
+    assert str(caught.value) == (
+        f"Tenuto cannot read POST {url} as a turn: {place} in the body holds half a surrogate "
+        "pair, which is no text; send the request unchanged"
+    )
 
 
 @pytest.mark.parametrize("given", [{"policy": {}}, {"policy": POLICY, "on_event": 3}])

@@ -14,7 +14,7 @@ from support.repairing import repair_history
 from tenuto.core import hints
 from tenuto.wires.anthropic_messages.history import RULES, UNSIGNED_RULES
 from tenuto.wires.anthropic_messages.request import parse_request
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 
 NOTICE = hints.NOTICE.format(reason="retry limit")
 
@@ -67,6 +67,7 @@ def repaired(rows: list[Any]) -> tuple[list[Any], tuple[str, ...]]:
     return [json.loads(row) for row in out], words
 
 
+RENAMED = ("repeated_call_id_renamed",)
 ANSWERED = ("unanswered_call_answered",)
 STRAY = ("stray_result_moved_or_removed",)
 
@@ -162,13 +163,23 @@ CASES: dict[str, tuple[list[Any], list[Any], tuple[str, ...]]] = {
     ),
     "an id given again to a later call": (
         [user(), said(call("a")), user([result("a")]), said(call("a"))],
-        [user(), said(call("a")), user([result("a")]), said(call("a")), user([stub("a")])],
-        ANSWERED,
+        [user(), said(call("a")), user([result("a")]), said(call("a_2")), user([stub("a_2")])],
+        (*RENAMED, *ANSWERED),
+    ),
+    "an id given again to a later call, with its result": (
+        [user(), said(call("a")), user([result("a")]), said(call("a")), user([result("a", "2")])],
+        [user(), said(call("a")), user([result("a")]), said(call("a_2")), user([result("a_2", "2")])],
+        RENAMED,
     ),
     "two calls of one id": (
         [user(), said(call("a"), call("a")), user([result("a")])],
-        [user(), said(call("a"), call("a")), user([result("a")])],
-        (),
+        [user(), said(call("a"), call("a_2")), user([result("a"), stub("a_2")])],
+        (*RENAMED, *ANSWERED),
+    ),
+    "two calls of one id with their results": (
+        [user(), said(call("a"), call("a", "{")), user([result("a"), result("a", "2"), text()])],
+        [user(), said(call("a"), call("a_2")), user([result("a"), result("a_2", "2"), text()])],
+        ("broken_arguments_replaced", *RENAMED),
     ),
     "an empty row between call and result": (
         [user(), said(call("a")), said(), user([result("a")])],
@@ -284,6 +295,7 @@ def violations(rows: list[Any]) -> list[str]:
         for role, rows in groupby(rows, key=lambda row: row["role"])
     ]
     pending: list[str] = []
+    seen: set[str] = set()
     for role, held in [*turns, ("end", [])]:
         answered = [block["tool_use_id"] for block in of("tool_result", held)]
         if answered != pending:
@@ -291,7 +303,8 @@ def violations(rows: list[Any]) -> list[str]:
         if held[: len(answered)] != of("tool_result", held):
             broken.append("`tool_result` blocks must come first")
         ids = [block["id"] for block in of("tool_use", held)] if role == "assistant" else []
-        pending = list(dict.fromkeys(ids))
+        broken += ["`tool_use` ids must be unique"] * (len({*seen, *ids}) - len(seen) < len(ids))
+        pending, seen = ids, seen | set(ids)
     return broken
 
 

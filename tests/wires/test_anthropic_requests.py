@@ -26,8 +26,9 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.wires.anthropic_messages.request import MessagesRequest, parse_request
-from tenuto.wires.base import Dialect, RequestFacts
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, rows_of
+from tenuto.wires.request import RequestFacts
 
 USER = {"role": "user", "content": "Hi"}
 RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]}

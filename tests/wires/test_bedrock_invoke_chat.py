@@ -9,9 +9,10 @@ import pytest
 
 from tenuto.core.actions import AppendUser, SetOutputLimit
 from tenuto.turn.merger import merger
-from tenuto.wires.base import Answer, Dialect
+from tenuto.wires.answer import Answer
 from tenuto.wires.bedrock_invoke.chat import CHAT, InvokeChatLayout
 from tenuto.wires.bedrock_invoke.makers import read
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.stream import flowing_in
 
 PATH = "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aimported-model%2Fx/invoke-with-response-stream"

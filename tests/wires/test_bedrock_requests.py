@@ -23,9 +23,9 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.providers.registry import route
-from tenuto.wires.base import Dialect
 from tenuto.wires.bedrock_converse.history import RULES
 from tenuto.wires.bedrock_converse.request import BRIDGE, parse_request
+from tenuto.wires.dialect import Dialect
 
 PATH = "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse"
 HI = b'{"role": "user", "content": [ {"text": "Caf\\u00e9 1e400"} ] }'

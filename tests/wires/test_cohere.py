@@ -29,12 +29,13 @@ from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.merger import merger
-from tenuto.wires.base import Answer, AttemptContent, Dialect
+from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.cohere import wire
 from tenuto.wires.cohere.errors import read_fault
 from tenuto.wires.cohere.render import CohereLayout, render_body
 from tenuto.wires.cohere.request import parse_request
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import decode_object
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.stream import flowing_in

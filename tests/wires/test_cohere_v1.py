@@ -23,15 +23,16 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.fault import FaultKind
 from tenuto.core.parts import Message as Parts
-from tenuto.core.signals import FaultSeen, StopSeen, Usage
+from tenuto.core.signals import FaultSeen, StopSeen, Usage, UsageSeen
 from tenuto.sim.cohere_v1.rules import impossible, violations
 from tenuto.sim.reply import Settings
-from tenuto.wires.base import Answer, Dialect
+from tenuto.wires.answer import Answer
 from tenuto.wires.billed_usage import grown_usage
 from tenuto.wires.cohere_v1 import wire
 from tenuto.wires.cohere_v1.errors import read_fault
 from tenuto.wires.cohere_v1.render import ChatLayout, render_body
 from tenuto.wires.cohere_v1.request import ChatRequest, parse_request
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.registry import wire_for_shape
 
@@ -420,3 +421,13 @@ def test_an_error_is_the_end_of_a_generation_that_failed() -> None:
 def test_half_of_a_surrogate_pair_in_a_cut_text_leaves_as_a_question_mark() -> None:
     body = sent(AppendAssistant("Half \ud83d"), AppendUser("Go on."))
     assert body["chat_history"][-1] == {"role": "CHATBOT", "message": "Half ?"}
+
+
+@pytest.mark.behaviour("C19")
+@pytest.mark.parametrize("event", [False, True], ids=["body", "stream"])
+def test_the_tokens_that_came_out_of_a_cache_are_counted(event):
+    meta = {"tokens": {"input_tokens": 9, "output_tokens": 2}, "cached_tokens": 8.0}
+    whole = {"text": "Hi", "finish_reason": "COMPLETE", "meta": meta}
+    value = {"event_type": "stream-end", "response": whole} if event else whole
+    (seen,) = [s for s in wire.read(value, event=event) if isinstance(s, UsageSeen)]
+    assert seen.usage == Usage(9, 2, cached_tokens=8)

@@ -19,7 +19,14 @@ from support.paths import wire_for_path
 
 from tenuto import StreamDetector, detect
 from tenuto.core.parts import Message
-from tenuto.core.signals import CallDelta, FaultSeen, OtherSeen, ReasoningDelta, TextDelta
+from tenuto.core.signals import (
+    CallDelta,
+    FaultSeen,
+    OtherSeen,
+    ReasoningDelta,
+    TextDelta,
+    UsageSeen,
+)
 from tenuto.frames.sse import SseDecoder
 from tenuto.wires.gemini_interactions import wire
 from tenuto.wires.gemini_interactions.errors import ERRORS, read_fault
@@ -236,3 +243,14 @@ def test_the_errors_of_an_interaction_that_did_not_fail_stopped_nothing():
 def test_what_is_no_step_has_no_kind():
     odd: list[Any] = [None, 3, [], {"type": None}]
     assert [kind_of(value) for value in odd] == ["", "", "", ""]
+
+
+@pytest.mark.behaviour("C19")
+@pytest.mark.parametrize("within", [{"usage": {}}, {}])
+def test_the_usage_beside_an_interaction_counts_where_that_has_none(within):
+    usage = {"total_input_tokens": 5, "total_output_tokens": 3}
+    told = {"id": "i", "status": "completed"} | within
+    event = {"event_type": "interaction.completed", "interaction": told, "usage": usage}
+    (seen,) = [s for s in wire.read(event, event=True) if isinstance(s, UsageSeen)]
+    assert (seen.usage.input_tokens, seen.usage.output_tokens) == (5, 3)
+    assert wire.usage_object(event) == usage

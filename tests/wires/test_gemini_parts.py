@@ -19,7 +19,7 @@ from tenuto.core.parts import Kind, Message
 from tenuto.core.signals import CallDelta, TextDelta
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse import SseDecoder
-from tenuto.wires.base import AttemptContent
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.gemini_generate.content import candidates_of, parts_of
 from tenuto.wires.gemini_generate.wire import WIRE, read
 from tenuto.wires.json import decode_object

@@ -26,7 +26,8 @@ from tenuto.core.parts import Message
 from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.gemini_generate.wire import WIRE as SIMULATED
 from tenuto.sim.reply import Settings
-from tenuto.wires.base import AttemptContent, Dialect
+from tenuto.wires.answer import AttemptContent
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.gemini_generate.content import merged_content, with_text
 from tenuto.wires.gemini_generate.history import RULES
 from tenuto.wires.gemini_generate.request import parse_request

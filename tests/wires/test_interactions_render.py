@@ -18,7 +18,7 @@ from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.detection import read
 from tenuto.turn.merger import merger
-from tenuto.wires.base import Answer, AttemptContent
+from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.gemini_interactions.render import InteractionLayout
 from tenuto.wires.gemini_interactions.steps import kind_of
 from tenuto.wires.gemini_interactions.wire import WIRE

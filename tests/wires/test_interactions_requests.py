@@ -25,8 +25,9 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.sim.gemini_interactions.history import history_violations
-from tenuto.wires.base import Dialect, RequestFacts
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.gemini_interactions.request import InteractionRequest, parse_request
+from tenuto.wires.request import RequestFacts
 
 
 def said(text: str, kind: str = "model_output") -> dict[str, Any]:

@@ -23,7 +23,7 @@ from tenuto.sim.reply import Settings
 from tenuto.turn.commands import Request
 from tenuto.turn.engine import Engine
 from tenuto.turn.merger import merger
-from tenuto.wires.base import Answer, AttemptContent
+from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.json import decode_object, encode
 from tenuto.wires.mistral.render import MistralLayout
 from tenuto.wires.mistral.request import parse_request

@@ -24,7 +24,7 @@ from tenuto.core.fault import FaultKind
 from tenuto.providers.table import by_url
 from tenuto.sim.ollama.wire import WIRE as SIMULATED
 from tenuto.sim.reply import Settings
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.ollama.errors import read_fault
 from tenuto.wires.ollama.history import RULES
 from tenuto.wires.ollama.wire import WIRE

@@ -14,8 +14,8 @@ from tenuto.core.builder import Builder
 from tenuto.core.parts import Kind, Message
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.outlet import Outlet
-from tenuto.wires.base import JsonObject, Wire
-from tenuto.wires.json import encode
+from tenuto.wires.base import Wire
+from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.mistral import wire as mistral
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_completions import wire as openai_completions

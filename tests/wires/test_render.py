@@ -14,7 +14,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.detection import read
 from tenuto.turn.merger import merger
-from tenuto.wires.base import Answer
+from tenuto.wires.answer import Answer
 from tenuto.wires.openai_chat import render
 from tenuto.wires.openai_chat.render import ChatLayout
 from tenuto.wires.openai_chat.wire import WIRE

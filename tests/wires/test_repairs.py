@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tenuto.core import hints
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.registry import wires
 
 Row = dict[str, Any]
@@ -197,6 +198,12 @@ def test_what_was_repaired_needs_no_repair_and_repairs_are_always_the_same(
     )
 
 
+def rows_of(wire: str, body: bytes) -> list[Any]:
+    members = json.loads(body)
+    rows: list[Any] = (members["input"] if wire == "dashscope" else members)[HISTORY[wire][0]]
+    return rows
+
+
 CALLED_TWICE: dict[str, tuple[Row, Row]] = {
     "anthropic-messages": (
         {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
@@ -243,14 +250,74 @@ CHAT_TWICE: tuple[Row, Row] = (
 @pytest.mark.parametrize("wire", HISTORY)
 def test_a_call_with_an_id_that_was_used_before_is_answered_as_well(wire: str) -> None:
     call, result = CALLED_TWICE.get(wire, CHAT_TWICE)
+    again = call
+    renamed: tuple[str, ...] = ()
+    if wire == "anthropic-messages":  # `tool_use` ids must be unique
+        again = json.loads(json.dumps(call).replace('"a"', '"a_2"'))
+        renamed = ("repeated_call_id_renamed",)
     made = repaired(wire, body_of(wire, [call, result, call]))
     assert made is not None
-    members = json.loads(made[0])
-    rows = (members["input"] if wire == "dashscope" else members)[HISTORY[wire][0]]
-    assert rows[:3] == [call, result, call]
+    rows = rows_of(wire, made[0])
+    assert rows[:3] == [call, result, again]
     assert len(rows) == 4
     assert rows[3] != result
-    assert made[1] == ("unanswered_call_answered",)
+    assert made[1] == (*renamed, "unanswered_call_answered")
     answered = repaired(wire, body_of(wire, [call, result, call, result]))
     assert answered is not None
-    assert answered[1] == ()
+    assert answered[1] == renamed
+    assert repaired(wire, answered[0]) == (answered[0], ())
+
+
+@pytest.mark.behaviour("H1", "H2", "H5a")
+@pytest.mark.parametrize("wire", [wire for wire in HISTORY if wire != "cohere-v1"])
+def test_a_result_without_a_call_stays_where_nothing_else_would_be_left(wire: str) -> None:
+    _, result = CALLED_TWICE.get(wire, CHAT_TWICE)
+    assert repaired(wire, body := body_of(wire, [result])) == (body, ())
+    made = repaired(wire, body_of(wire, [result | {"_mine": 1}]))
+    assert made is not None
+    assert rows_of(wire, made[0]) == [result]
+    assert made[1] == ("private_keys_removed",)
+
+
+INSTRUCTED = [wire for wire in HISTORY if CALLED_TWICE.get(wire) is None]
+
+
+@pytest.mark.behaviour("H2", "H5a")
+@pytest.mark.parametrize("wire", INSTRUCTED)
+def test_a_result_without_a_call_stays_where_only_instructions_would_be_left(wire: str) -> None:
+    system: Row = {"role": "system", "content": "Be brief."}
+    body = body_of(wire, [system, CHAT_TWICE[1]])
+    assert repaired(wire, body) == (body, ())
+    asked = body_of(wire, [system, CHAT_TWICE[1], {"role": "user", "content": "Hi"}])
+    made = repaired(wire, asked)
+    assert made is not None
+    assert [row["role"] for row in rows_of(wire, made[0])] == ["system", "user"]
+
+
+WITH_IDS = [wire for wire in HISTORY if wire not in ("cohere-v1", "gemini-generate", "ollama")]
+"""Wires that pair a call with its result by an id alone."""
+
+
+@pytest.mark.behaviour("H2", "H5a", "H9")
+@pytest.mark.parametrize("wire", WITH_IDS)
+def test_two_calls_of_one_id_get_an_id_each_and_keep_both_results(wire: str) -> None:
+    call, result = CALLED_TWICE.get(wire, CHAT_TWICE)
+    results = [json.loads(json.dumps(result).replace('"x"', f'"{n}"')) for n in (1, 2)]
+    calls = [json.loads(json.dumps(call).replace('"f"', f'"f{n}"')) for n in (1, 2)]
+    key = next((name for name in ("content", "tool_calls") if isinstance(call.get(name), list)), "")
+    if key:  # the calls of an answer are parts of one row
+        calls = [calls[0] | {key: [part for row in calls for part in row[key]]}]
+    if isinstance(result.get("content"), list):
+        results = [results[0] | {"content": [part for row in results for part in row["content"]]}]
+    made = repaired(wire, body_of(wire, [*calls, *results]))
+    assert made is not None
+    further = ("call_ids_renamed",) if wire == "mistral" else ()  # nine letters and digits
+    assert made[1] == ("repeated_call_id_renamed", *further)
+    assert repaired(wire, made[0]) == (made[0], ())
+    sent = json.dumps(rows_of(wire, made[0]))
+    key = '"call_id"|"id"|"tool_call_id"|"tool_use_id"|"toolUseId"'
+    named = re.findall(rf'(?:{key}): "(\w+)"', sent)
+    assert len(named) == 4
+    assert named[:2] == named[2:], "the first result is the first call's"
+    assert len(set(named)) == 2
+    assert re.findall(r'"(f?[12])"', sent) == ["f1", "f2", "1", "2"]

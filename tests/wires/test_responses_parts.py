@@ -19,7 +19,7 @@ from tenuto.core.parts import Kind, Message
 from tenuto.core.signals import TextDelta
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse import SseDecoder
-from tenuto.wires.base import AttemptContent
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.json import decode_object
 from tenuto.wires.openai_responses.wire import WIRE, read
 from tenuto.wires.stream import EventReader

@@ -19,7 +19,7 @@ from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.detection import read
 from tenuto.turn.merger import Merger
-from tenuto.wires.base import Answer, AttemptContent
+from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.openai_responses.render import ResponseLayout
 from tenuto.wires.openai_responses.wire import WIRE
 from tenuto.wires.openai_responses.wire import read as read_places

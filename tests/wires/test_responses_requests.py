@@ -24,8 +24,9 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Dialect, RequestFacts
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.openai_responses.request import ResponsesRequest, parse_request
+from tenuto.wires.request import RequestFacts
 
 USER: dict[str, Any] = {"role": "user", "content": "Hi"}
 CALL: dict[str, Any] = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}

@@ -15,7 +15,8 @@ from tenuto.core.parts import Message
 from tenuto.providers.registry import route
 from tenuto.sim.reply import Settings
 from tenuto.sim.tgi.request import located, violations
-from tenuto.wires.base import Answer, Dialect
+from tenuto.wires.answer import Answer
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.tgi.wire import WIRE, looks_like
 
 ASK: dict[str, Any] = {"inputs": "The tide", "parameters": {"details": True}}

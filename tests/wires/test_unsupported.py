@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.unsupported import KEYS, Unsupported
 
 USER = {"role": "user", "content": "Hi"}

@@ -27,7 +27,7 @@ from tenuto.cli.printing import (
 )
 from tenuto.cli.recorded import NotRecorded
 from tenuto.cli.summing import captures_in, print_summary, summary
-from tenuto.config import load_policy, read_policy
+from tenuto.config import load_settings, read_policy
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import Policy
 from tenuto.core.stop import printable
@@ -70,7 +70,7 @@ def explain(
             BAD_FILE,
         )
     asked = _policy_of(policy) if policy is not None else None
-    in_force = cache(load_policy)
+    in_force = cache(lambda: load_settings(any_provider=True).policy)
     tell = partial(_told, asked=asked, in_force=in_force, show_content=show_content)
     told = list(told_of(files, lambda name: _sums(name, tell) if _is_folder(name) else tell(name)))
     for one in told:

@@ -59,8 +59,9 @@ from tenuto.turn.commands import (
 from tenuto.turn.ending import ends_in_error
 from tenuto.turn.engine import Engine
 from tenuto.turn.usage import output_tokens
-from tenuto.wires.base import RequestFacts, Wire
+from tenuto.wires.base import Wire
 from tenuto.wires.registry import WIRES
+from tenuto.wires.request import RequestFacts
 
 Plain = dict[str, Any]
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tenuto.cli.command_error import one_line
 from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.config import Settings, load_settings
+from tenuto.core.errors import PolicyError
 from tenuto.core.policy import EXCEPTIONS, GROUPS, RULES, Policy, plain
+from tenuto.providers.registry import check_providers
 
 EXAMPLES = (
     "tenuto policy",
@@ -27,7 +31,13 @@ def policy(*, json: JsonFlag = False) -> None:
         json: print one JSON object, with a key for each setting. Values for single providers and
             models are under `exceptions`.
     """
-    told = described(load_settings())
+    settings = load_settings(any_provider=True)
+    for name in settings.policy.providers:
+        try:
+            check_providers([name])
+        except PolicyError as error:  # a program may register it, which cannot be seen from here
+            print(f"tenuto: {one_line(str(error))}", file=sys.stderr)
+    told = described(settings)
     columns = ("group", "value", "from", "default", "allowed", "variable", "meaning")
     print_rows(
         told,

@@ -1,4 +1,4 @@
-"""`tenuto providers`: who is known, and what their form of a wire allows."""
+"""`tenuto providers`: who is known, what their form of a wire allows, what one of them can do."""
 
 from __future__ import annotations
 
@@ -7,31 +7,70 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tenuto.cli.command_error import CommandError
+from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.core.stop import printable
+from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Row
 from tenuto.providers.registration import is_host
 from tenuto.providers.registry import behind
 from tenuto.providers.table import ROWS
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 
 EXAMPLES = (
     "tenuto providers",
+    "tenuto providers anthropic --model claude-sonnet-4-5",
     "tenuto providers --url https://api.openai.com/v1",
     "tenuto providers --url https://api.deepseek.com/beta/chat/completions",
     "tenuto providers --json",
 )
 
 
-def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
-    """List the known providers, with their wires and base URLs.
+def providers(
+    name: str | None = None,
+    /,
+    *,
+    model: str | None = None,
+    wire: str | None = None,
+    url: str | None = None,
+    json: JsonFlag = False,
+) -> None:
+    """List the known providers, with their wires and base URLs; or what Tenuto knows about one.
 
     Args:
-        url: show only the provider at this URL. A base URL may show several rows, one for each API
+        name: show what this provider can do, as `tenuto.capabilities()` returns it: the name of a
+            provider, a base URL, or the URL of a request.
+        model: the model that you ask about; only with a name. The default is what is true for every
+            model.
+        wire: the wire, for a base URL that serves several; only with a name. The default is the
+            first one.
+        url: list only the provider at this URL. A base URL may show several rows, one for each API
             that it serves; the URL of a request shows one.
-        json: print one JSON object with all columns of the providers, and the models.
+        json: print one JSON object: with a name, its capabilities; else all columns of the
+            providers, and the models.
     """
+    if name is None:
+        for option, value in (("--model", model), ("--wire", wire)):
+            if value is not None:
+                raise CommandError(f"{option} needs the name of a provider before it", 2)
+        _list(url, json=json)
+        return
+    if url is not None:
+        raise CommandError("give a name or --url, not both; a name may be a URL", 2)
+    if ROWS.find(name) is None and "://" not in name and any(sign in name for sign in ".:"):
+        name = f"https://{name}"
+    known = capabilities(name, model or "", wire=wire or "").as_dict()
+    meanings = attributes(Capabilities.__doc__)
+    print_rows(
+        known,
+        ("capability", "value", "meaning"),
+        ((key, _shown(value), meanings.get(key, "")) for key, value in known.items()),
+        json=json,
+    )
+
+
+def _list(url: str | None, *, json: bool) -> None:
     rows = list(ROWS.all().values()) if url is None else behind(_checked(url))
     models = [model._asdict() | {"name": model.name.pattern} for model in MODELS]
     print_rows(
@@ -50,6 +89,15 @@ def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
         ),
         json=json,
     )
+
+
+def _shown(value: object) -> str:
+    """A value as the table shows it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{native}: {reason}" for native, reason in value.items()) or "–"
+    return "none" if value is None else str(value) or "–"
 
 
 def _checked(given: str) -> str:

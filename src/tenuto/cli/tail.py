@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tenuto.cli.command_error import CommandError
+from tenuto.cli.command_error import CommandError, one_line
 from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, json_line, visible, why_unread
 from tenuto.core.event import Event
 from tenuto.core.events import (
@@ -47,7 +47,8 @@ def tail(
     """Show the turns of running programs as they end.
 
     It reads the event files that the programs write. Each turn is one line, with a line above it
-    for each recovery and each fault. Press Ctrl-C to stop.
+    for each recovery and each fault. If a file of a folder cannot be read, it says so, goes on
+    with the others, and exits with 2. Press Ctrl-C to stop.
 
     Args:
         file: the folder that TENUTO_EVENTS names, or the file that a program writes with
@@ -63,8 +64,9 @@ def tail(
         raise CommandError("tail follows a file and cannot read standard input", BAD_FILE)
     if not no_follow and not _is_there(file):
         print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
+    skipped: set[Path] = set()
     unread = 0
-    for line in _from_the_last(_read(file, follow=not no_follow), last):
+    for line in _from_the_last(_read(file, skipped, follow=not no_follow), last):
         told = _told(line, every=every, json=json)
         if told is None:
             unread += 1
@@ -75,7 +77,7 @@ def tail(
     if unread:
         found = "1 line is" if unread == 1 else f"{unread} lines are"
         raise CommandError(f"{file}: {found} not an event", BAD_FILE)
-    return 0
+    return BAD_FILE if skipped else 0
 
 
 def _is_there(file: Path) -> bool:
@@ -85,10 +87,17 @@ def _is_there(file: Path) -> bool:
     return True
 
 
-def _read(file: Path, *, follow: bool) -> Iterator[str | None]:
-    """The lines of the file; only what goes wrong with the file is put down to it."""
+def _read(file: Path, skipped: set[Path], *, follow: bool) -> Iterator[str | None]:
+    """The lines of the file; only what goes wrong with the file is put down to it. Of a folder,
+    files that cannot be read are told of, and added to `skipped`."""
+
+    def skip(one: Path, error: OSError) -> None:
+        skipped.add(one)
+        why = why_unread(str(one), error)
+        print(f"tenuto: {one_line(f'{one}: {why}')}", file=sys.stderr)
+
     try:
-        yield from lines_of(file, follow=follow)
+        yield from lines_of(file, follow=follow, unread=skip)
     except OSError as error:
         one = error.filename or str(file)
         raise CommandError(f"{one}: {why_unread(one, error)}", BAD_FILE) from None

@@ -26,10 +26,11 @@ from functools import cache
 from typing import Any, cast
 
 from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
-from tenuto.clients.libraries import LIBRARIES, library_of
+from tenuto.clients.libraries import LIBRARIES, library_of, library_of_request
 from tenuto.clients.responses import async_stream_of, stream_of
 from tenuto.clients.signing import Signer, sealed, signer_of
 from tenuto.clients.two_ways import warn_of_missing_client
+from tenuto.core.errors import PolicyError
 from tenuto.turn.commands import ConnectionLost, Head, Headers, Request, SendRequest
 from tenuto.turn.drive import AsyncDrive, Drive
 from tenuto.turn.engine import Engine
@@ -125,12 +126,14 @@ def _marked_async(base: Any) -> Any:
     return marked
 
 
-def sending(once: Any) -> Any:
+def sending(once: Any, *, responds: bool = False) -> Any:
     """The method of a client or a transport that finishes turns.
 
     Args:
         once: the method that sends one request: `once(self, request, stream=…, **options)`. `self`
             has its engine as `_tenuto_engine`.
+        responds: whether the caller is told what is wrong in a request's own policy by a response;
+            False: by a `PolicyError`.
     """
 
     def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
@@ -139,7 +142,13 @@ def sending(once: Any) -> Any:
         headers: Headers = tuple(request.headers.raw)
         taken = None
         if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
-            taken = engine.take(_request(request, url, headers, request.read()))
+            asked = _request(request, url, headers, request.read())
+            try:
+                taken = engine.take(asked)
+            except PolicyError as error:
+                if not responds:
+                    raise
+                return _refused(request, *engine.refusal(asked, error))
         if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 signer.sign(request)
@@ -183,7 +192,7 @@ def sending(once: Any) -> Any:
     return send
 
 
-def sending_async(once: Any) -> Any:
+def sending_async(once: Any, *, responds: bool = False) -> Any:
     """The same for async callers."""
 
     async def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
@@ -192,7 +201,13 @@ def sending_async(once: Any) -> Any:
         headers: Headers = tuple(request.headers.raw)
         taken = None
         if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
-            taken = engine.take(_request(request, url, headers, await request.aread()))
+            asked = _request(request, url, headers, await request.aread())
+            try:
+                taken = engine.take(asked)
+            except PolicyError as error:
+                if not responds:
+                    raise
+                return _refused(request, *engine.refusal(asked, error))
         if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 await signer.sign(request)
@@ -238,6 +253,14 @@ def sending_async(once: Any) -> Any:
         return exchange.response(head, stream=async_stream_of(exchange, turn, pieces))
 
     return send
+
+
+def _refused(request: Any, head: Head, body: bytes) -> Any:
+    """The response to a request that is not sent."""
+    library = library_of_request(request)
+    assert library is not None
+    headers = list(head.headers)
+    return library.Response(head.status, headers=headers, content=body, request=request)
 
 
 def _without_ours(request: Any, signer: Signer | None) -> bool:

@@ -151,7 +151,7 @@ class AsyncHTTPTransport(_Async):
         response.request = request
         return response
 
-    _finish_async = sending_async(_once_async)
+    _finish_async = sending_async(_once_async, responds=True)
 
     async def handle_async_request(self, request: Any) -> Any:
         """Handle a request, as the library's own transports do."""
@@ -204,10 +204,11 @@ class HTTPTransport(AsyncHTTPTransport, _Sync):
             neither library, if clients of both libraries share the transport, or if `transport`
             doesn't serve this kind of client.
 
-    Some SDKs (anthropic, and openai before 3) take any exception of a transport for a failed
-    connection. With them, a wrong `x-tenuto` header ends, after the SDK's retries, in an
-    `APIConnectionError` whose `__cause__` is the `PolicyError`; nothing is sent. `wrap` and
-    `http_client` raise the `PolicyError` itself.
+    A wrong `x-tenuto` header, or a `tenuto.policy()` block that `policy` doesn't allow, gets a
+    response with status 400, and Tenuto sends nothing. SDKs raise it as their own error, such as
+    `openai.BadRequestError`, with the message of the `PolicyError`. An exception would be taken for
+    a failed connection, and the SDK would try again. `wrap` and `http_client` raise the
+    `PolicyError` itself.
 
     Set the client's `timeout` (in seconds), which is 5 s by default:
 
@@ -241,7 +242,7 @@ class HTTPTransport(AsyncHTTPTransport, _Sync):
         response.request = request
         return response
 
-    _finish = sending(_once)
+    _finish = sending(_once, responds=True)
 
     def handle_request(self, request: Any) -> Any:
         """Handle a request, as the library's own transports do."""

@@ -30,6 +30,7 @@ ADVICE: dict[str, str] = {
     "background": "Poll the provider for the response: it says that it is still at work on it.",
     "safety_blocked": "Change the prompt: a content filter of the provider stopped the answer.",
     "refused": "Change the prompt: the model declined to answer.",
+    "policy_error": 'Let the policy\'s decide return None, "stop" or the id of a rung.',
     "limit_passed": "Let the limit of the policy that the error names be larger.",
     "provider_error": "Try again later.",
     "cancelled": "",

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from tenuto.core.history_ids import rename_repeated_ids
 from tenuto.core.history_pairs import pair_by_turns
 from tenuto.core.history_rows import RowRepair, is_plain
 from tenuto.core.history_table import Role, Row, Rules
@@ -39,15 +40,10 @@ def plan_repairs(
         if all(one != two for one, two in pairwise(roles)):
             return [], ()
     repair = RowRepair(rules)
-    rows: list[Row] = []
-    for number, value in enumerate(values):
-        row = repair.row(number, value)
-        if row is not None:
-            rows.append(row)
-        elif not rules.alternates:
-            repair.words.append("empty_row_removed")
+    rows = _rows(values, repair, rules)
     if rules.alternates:
         repair.words += _joins_and_removals(rows, len(values))
+    rename_repeated_ids(rows, rules, repair.words)
     if rules.pair is not None:
         rows = rules.pair(rows, rules, elsewhere, repair.words)
     else:
@@ -56,7 +52,31 @@ def plan_repairs(
         rows = _alternate(rows, repair.words)
     if rules.led_by_reasoning:
         rows = _drop_orphaned_reasoning(rows, repair.words)
+    if all(map(_only_instructs, rows)):
+        # Nothing would be left but the instructions: of one result without a call, say. That cannot
+        # be made valid. Its results stay, so that the provider's own error says what is wrong.
+        repair = RowRepair(rules)
+        rows = _rows(values, repair, rules)
+        if rules.alternates and len(rows) < len(values):
+            repair.words.append("empty_row_removed")
     return rows, tuple(dict.fromkeys(repair.words))
+
+
+def _rows(values: Sequence[Any], repair: RowRepair, rules: Rules) -> list[Row]:
+    """Repair each row by itself, and leave out the model's empty ones."""
+    rows: list[Row] = []
+    for number, value in enumerate(values):
+        row = repair.row(number, value)
+        if row is not None:
+            rows.append(row)
+        elif not rules.alternates:
+            repair.words.append("empty_row_removed")
+    return rows
+
+
+def _only_instructs(row: Row) -> bool:
+    role = row.value.get("role") if isinstance(row.value, dict) else None
+    return isinstance(role, str) and role.lower() in ("system", "developer")
 
 
 def _joins_and_removals(rows: Sequence[Row], count: int) -> Iterator[str]:

@@ -55,9 +55,6 @@ def _turns(rows: Iterable[Row], rules: Rules) -> list[_Turn]:
             turns.append(last)
         last.rows.append(row)
         last.calls += row.calls
-    for turn in turns:
-        if len(turn.calls) > 1 and rules.answers is None:
-            turn.calls = list({call.id: call for call in turn.calls}.values())
     return turns
 
 
@@ -177,8 +174,7 @@ def pair_anywhere(rows: list[Row], rules: Rules, elsewhere: bool, words: list[st
     elsewhere = elsewhere or any(row.role is Role.UNSEEN for row in rows)
     if _count_results(rows) == Counter(call.id for call in _calls(rows)):
         return rows
-    # What stood apart may be one message of the model's without the strays.
-    while len(kept := _without_strays(rows, elsewhere)) < len(rows):
+    if len(kept := _without_strays(rows, elsewhere)) < len(rows):
         words.append("stray_result_moved_or_removed")
         rows = kept
     unanswered = set(_unanswered(rows))
@@ -196,20 +192,24 @@ def pair_anywhere(rows: list[Row], rules: Rules, elsewhere: bool, words: list[st
 
 
 def _without_strays(rows: list[Row], elsewhere: bool) -> list[Row]:
-    """Return the rows without results that no call waits for. An id may be used again, so calls
-    and results are counted."""
-    called = Counter(call.id for call in _calls(rows))
-    waiting = called.copy()
-    kept: list[Row] = []
+    """Return the rows without results that no call waits for. An id may be used again, so a result
+    belongs to a call before it, and only then to one behind it."""
+    called = {call.id for call in _calls(rows)}
+    waiting: Counter[str] = Counter()
+    early: dict[Row, None] = {}
     for row in rows:
+        waiting.update(call.id for call in row.calls if call.id)
         for result in row.results:
             if waiting[result.id]:
                 waiting[result.id] -= 1
-            elif not elsewhere or called[result.id]:
-                break
-        else:
-            kept.append(row)
-    return kept
+            elif not elsewhere or result.id in called:
+                early[row] = None
+    for row in tuple(early):
+        for result in row.results:
+            if waiting[result.id]:
+                waiting[result.id] -= 1
+                del early[row]
+    return [row for row in rows if row not in early]
 
 
 def _unanswered(rows: Iterable[Row]) -> Iterator[Entry]:
@@ -226,16 +226,8 @@ def _count_results(rows: Iterable[Row]) -> Counter[str]:
 
 
 def _calls(rows: Iterable[Row]) -> Iterator[Entry]:
-    """Yield the calls that want an answer. Within one message of the model's the same id is the
-    same call."""
-    within: set[str] = set()
-    for row in rows:
-        if not _is_the_models(row):
-            within.clear()
-        for call in row.calls:
-            if call.id and call.id not in within:
-                within.add(call.id)
-                yield call
+    """Yield the calls that want an answer."""
+    return (call for row in rows for call in row.calls if call.id)
 
 
 def _is_the_models(row: Row) -> bool:

@@ -167,7 +167,8 @@ class RowRepair:
         """Keep a call or a result for the pairing, and mend the arguments of a call."""
         if type(shape) is Result:
             name = _member(value, shape.id)
-            row.results.append(Entry(name if isinstance(name, str) else "", value, row, at))
+            named = name if isinstance(name, str) else ""
+            row.results.append(Entry(named, value, row, at, shape.id))
             if self._rules.result_changes and (lacks := self._rules.result_changes(value)):
                 self.words.append("empty_result_filled")
                 changes.update(lacks)
@@ -177,7 +178,7 @@ class RowRepair:
                 self._mend_arguments(value, arguments, shape.arguments, changes)
             name = _member(value, shape.id)
             if isinstance(name, str):
-                row.calls.append(Entry(name, value, row, at))
+                row.calls.append(Entry(name, value, row, at, shape.id))
             elif self._rules.answers and isinstance(_member(value, shape.id[:-1]), dict):
                 row.calls.append(Entry("", value, row, at))
 

@@ -98,12 +98,14 @@ class Entry:
         value: the part, or the whole row where it is a row of its own.
         row: the row that holds it, None where the repair made it.
         at: its number in the row's list of parts.
+        named_at: where the id of the call stands in the value.
     """
 
     id: str
     value: Any
     row: Row | None = None
     at: int = 0
+    named_at: Path = ()
 
 
 @dataclass(eq=False)
@@ -196,6 +198,7 @@ class Rules:
         beside: members that say something where the content says nothing.
         turns: the model's rows that follow each other are one turn.
         result_rows: a result is a row of its own.
+        unique_ids: no two calls of the history may have the same id; otherwise none of one turn.
         pair: pairs calls and results where that is not done by turns; of the rows, these rules,
             whether the provider keeps rows before these, and what is done in words.
         answers: tells whether a result answers a call, where more than the id counts.
@@ -227,6 +230,7 @@ class Rules:
     beside: tuple[str, ...] = ()
     turns: bool = True
     result_rows: bool = False
+    unique_ids: bool = False
     pair: Callable[[list[Row], Rules, bool, list[str]], list[Row]] | None = None
     answers: Callable[[Any, Any], bool] | None = None
     ordered: bool = True

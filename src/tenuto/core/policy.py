@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from tenuto.core.errors import PolicyError
 from tenuto.core.presets import PRESETS, values_of
+from tenuto.core.read_only import ReadOnly
 from tenuto.core.rule import Rule, shown, wrong_value
 from tenuto.core.stop import Stop
 
@@ -202,12 +203,13 @@ class Policy:
 
         providers: settings for one provider, by its name in docs/providers.md:
             `{"anthropic": {"pause_resumes": 20}}`. Tenuto recognizes a provider by its base URL, so
-            one on your own host needs `tenuto.register_provider`. "unknown" stands for all unknown
-            providers.
+            one on your own host needs `tenuto.register_provider` first. "unknown" stands for all
+            unknown providers.
         models: settings for models, by a pattern with `*` and `?` for the name in the request,
             ignoring case: `{"gpt-5*": {"thinking_retries": 2}}`. They override `providers`, and
             later patterns override earlier ones. Both may name a `preset`. Neither may set
-            `per_request` or the settings that observe turns.
+            `per_request` or the settings that observe turns. The policy holds read-only copies of
+            both.
 
         In code only:
 
@@ -417,17 +419,17 @@ def _preset(name: str, changes: Mapping[str, Any]) -> Policy:
     return Policy(**{**values_of(name), **changes})
 
 
-def _checked_exceptions(table: str, given: object) -> dict[str, dict[str, object]]:
-    """A table of exceptions, checked, with what its presets stand for."""
+def _checked_exceptions(table: str, given: object) -> Changes:
+    """A table of exceptions, checked and read-only, with what its presets stand for."""
     if not isinstance(given, Mapping):
         raise wrong_value(table, given, "a table of tables of settings")
-    checked: dict[str, dict[str, object]] = {}
+    checked: dict[str, ReadOnly[object]] = {}
     for name, changes in given.items():
         if not isinstance(name, str) or not isinstance(changes, Mapping):
             raise wrong_value(f"{table}.{shown(name, str)}", changes, "a table of settings")
         where = f"{table}.{shown(name, str)}"
-        checked[name] = checked_changes(f"{where}.", changes, COMMON)
-    return checked
+        checked[name] = ReadOnly(checked_changes(f"{where}.", changes, COMMON))
+    return ReadOnly(checked)
 
 
 def checked_changes(

@@ -6,6 +6,10 @@ A provider looks for stop sequences in what it writes for one request. One that 
 cut and ends behind it no provider sees: the text would run on where an uncut answer had ended. So
 what a joint gives out is looked at once more, for as long as a sequence that began before the cut
 can still end; one that lies wholly behind it is the provider's own work.
+
+A stream may also drop exactly where a stop sequence ended the answer. Providers leave the sequence
+out of the text, so such a text looks like any other that broke off. It counts as broken off, and if
+a continuation adds nothing, the turn is partial: to call it complete would be a guess.
 """
 
 from __future__ import annotations

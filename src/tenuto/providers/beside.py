@@ -12,7 +12,7 @@ from typing import Any
 
 from tenuto.providers.chat import CHAT
 from tenuto.providers.provider import Row, row
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 
 _CHAT = {chat.dialect.name: chat for chat in CHAT}
 

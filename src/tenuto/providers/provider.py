@@ -15,7 +15,7 @@ from tenuto.providers.models import (
     GEMINI_TAKES_PREFILL,
     QWEN_MAY_NOT_THINK,
 )
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 
 Overrides = Mapping[str, StopReason]
 

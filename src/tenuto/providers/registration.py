@@ -17,7 +17,8 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.stop import StopReason
 from tenuto.providers.provider import Overrides, Row
 from tenuto.providers.table import ROWS, UNKNOWN, UNKNOWN_OF
-from tenuto.wires.base import Dialect, Wire
+from tenuto.wires.base import Wire
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.names import key_of
 from tenuto.wires.registry import WIRES
 

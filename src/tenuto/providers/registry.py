@@ -6,9 +6,12 @@ that is wrapped already sees a registration with its next request.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from tenuto.core.errors import PolicyError
+from tenuto.core.rule import shown
 from tenuto.providers.provider import Overrides, Row
 from tenuto.providers.table import ROWS, UNKNOWN, by_url
 from tenuto.wires.base import Wire
@@ -68,3 +71,29 @@ def behind(url: str) -> list[Row]:
     host = urlsplit(url).hostname
     named = [row for row in rows if any(named.partition("/")[0] == host for named in row.hosts)]
     return named or rows or [provider]
+
+
+def check_providers(names: Iterable[str]) -> None:
+    """Check the names of providers that a policy has settings for.
+
+    Raises:
+        PolicyError: a name is not that of a provider which a base URL tells, among those that ship
+            and those that are registered by now.
+
+    >>> check_providers(["groq", "unknown"])
+    """
+    known = _told_by_url(ROWS.changes)
+    for name in names:
+        if name not in known:
+            raise PolicyError(
+                f"providers.{shown(name, str)} is not a provider that a base URL tells; those are "
+                f"{', '.join(sorted(known))}; for one of your own, call tenuto.register_provider "
+                "first"
+            )
+
+
+@lru_cache(maxsize=1)
+def _told_by_url(_: int) -> frozenset[str]:
+    """The names of the providers that are known by their hosts, and of those that are not known."""
+    rows = ROWS.all().values()
+    return frozenset({UNKNOWN.dialect.name, *(row.dialect.name for row in rows if row.hosts)})

@@ -79,20 +79,44 @@ class Readers:
         return sorted(each for each in self._path.iterdir() if each.name.endswith(ENDING))
 
 
-def lines_of(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[str | None]:
+def lines_of(
+    path: Path,
+    *,
+    follow: bool,
+    poll_s: float = POLL_S,
+    unread: Callable[[Path, OSError], None] | None = None,
+) -> Generator[str | None]:
     """Yield each whole line of a file or of the files of a folder, and None each time that the ends
     of all are reached. What is there at first comes by the time that the lines tell, and later what
     was added to one file after the other. Files that come later are read from their beginning.
 
-    Args and Raises as for `lines`; without `follow`, an `OSError` also where a folder has no file.
+    Args:
+        path, follow, poll_s: as for `lines`.
+        unread: called once with each file of a folder that cannot be read, or not to its end, and
+            why; the others are read on. None: an `OSError` is raised.
+
+    Raises:
+        OSError: as for `lines`; without `follow`, also where a folder has no file.
     """
+
+    def to_its_end(file: Path, reader: Iterator[str | None]) -> Iterator[str]:
+        try:
+            for line in reader:
+                if line is None:
+                    return
+                yield line
+        except OSError as error:  # its reader has ended by that
+            if unread is None or file == path:
+                raise
+            unread(file, error)
+
     reads: Callable[[list[Iterator[str]]], Iterator[str]] = _merged
     with contextlib.closing(Readers(path, follow=follow)) as readers:
         while True:
             found = readers.look()
             if not found and not follow:
                 raise OSError(0, f"the folder holds no file of events (*{ENDING})")
-            yield from reads([_to_its_end(reader) for reader in found.values()])
+            yield from reads([to_its_end(*each) for each in found.items()])
             yield None
             if not follow:
                 return
@@ -102,13 +126,6 @@ def lines_of(path: Path, *, follow: bool, poll_s: float = POLL_S) -> Generator[s
 
 def _merged(readers: list[Iterator[str]]) -> Iterator[str]:
     return heapq.merge(*readers, key=_time_of)
-
-
-def _to_its_end(reader: Iterator[str | None]) -> Iterator[str]:
-    for line in reader:
-        if line is None:
-            return
-        yield line
 
 
 def _time_of(line: str) -> float:

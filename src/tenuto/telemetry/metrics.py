@@ -101,19 +101,61 @@ class Sink(Protocol):
         """
 
 
-# --- reading ------------------------------------------------------------------------------------
+# --- rows ---------------------------------------------------------------------------------------
 
 
-def _once(*labels: str) -> list[Sample]:
-    return [(labels, 1)]
+def _no_labels(event: Event) -> tuple[str, ...]:
+    return ()
 
 
-def _each(words: Iterable[str]) -> list[Sample]:
-    return [((word,), 1) for word in words]
+def _counter(
+    name: str,
+    shows: str,
+    of: type[Event],
+    labels: tuple[str, ...] = (),
+    read: Callable[[Any], tuple[str, ...]] = _no_labels,
+) -> Metric:
+    """A counter of events of a class, with what reads the values of its labels from one of them."""
+    return Metric(
+        name=name,
+        kind=Kind.COUNTER,
+        help=shows,
+        labels=labels,
+        of=of,
+        take=lambda event: [(read(event), 1)],
+    )
 
 
-def _observed(value: float | None) -> list[Sample]:
-    return [] if value is None else [((), value)]
+def _tokens(name: str, shows: str, take: Callable[[TurnEnded], list[Sample]]) -> Metric:
+    """A counter of the tokens of turns, with what reads how many went in and came out."""
+    return Metric(
+        name=name,
+        kind=Kind.COUNTER,
+        help=shows,
+        unit="tokens",
+        labels=("direction",),
+        of=TurnEnded,
+        take=take,
+    )
+
+
+def _histogram(
+    name: str,
+    shows: str,
+    of: type[Event],
+    value: Callable[[Any], float | None],
+    buckets: tuple[float, ...],
+    unit: str = "",
+) -> Metric:
+    """A histogram of what `value` reads from events of a class; None is not observed."""
+
+    def take(event: Event) -> list[Sample]:
+        observed = value(event)
+        return [] if observed is None else [((), observed)]
+
+    return Metric(
+        name=name, kind=Kind.HISTOGRAM, help=shows, unit=unit, buckets=buckets, of=of, take=take
+    )
 
 
 def _in_and_out(input_tokens: int, output_tokens: int) -> list[Sample]:
@@ -131,11 +173,11 @@ def _billed(event: TurnEnded) -> list[Sample]:
 
 def _cut_and_left(event: TurnEnded) -> list[Sample]:
     cut = event.stop == StopReason.MAX_TOKENS and event.status in ("partial", "failed")
-    return _once(event.reason) if cut and "continuation" not in event.recoveries else []
+    return [((event.reason,), 1)] if cut and "continuation" not in event.recoveries else []
 
 
-def _continued(event: TurnEnded) -> list[Sample]:
-    return _observed(event.duration_s if "continuation" in event.recoveries else None)
+def _continued(event: TurnEnded) -> float | None:
+    return event.duration_s if "continuation" in event.recoveries else None
 
 
 # --- the table ----------------------------------------------------------------------------------
@@ -145,171 +187,132 @@ FIRST_BYTE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 ATTEMPTS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
 BYTES = (0.0, 256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262144.0, 1048576.0, 4194304.0)
 
-_C, _H = Kind.COUNTER, Kind.HISTOGRAM
-
 METRICS: tuple[Metric, ...] = (
-    Metric(
-        name="tenuto_turns_total",
-        kind=_C,
-        help="Turns that ended; the outcome is unread if Tenuto passed the answer on unread.",
-        labels=("wire", "outcome", "reason"),
-        of=TurnEnded,
-        take=lambda e: _once(e.wire, e.status or UNREAD, e.reason),
+    _counter(
+        "tenuto_turns_total",
+        "Turns that ended; the outcome is unread if Tenuto passed the answer on unread.",
+        TurnEnded,
+        ("wire", "outcome", "reason"),
+        lambda e: (e.wire, e.status or UNREAD, e.reason),
     ),
-    Metric(
-        name="tenuto_attempts_total",
-        kind=_C,
-        help="Requests that ended, by why the answer stopped; unread if none was read.",
-        labels=("stop",),
-        of=AttemptEnded,
-        take=lambda e: _once(e.stop or UNREAD),
+    _counter(
+        "tenuto_attempts_total",
+        "Requests that ended, by why the answer stopped; unread if none was read.",
+        AttemptEnded,
+        ("stop",),
+        lambda e: (e.stop or UNREAD,),
     ),
-    Metric(
-        name="tenuto_turn_attempts",
-        kind=_H,
-        help="Requests per turn.",
-        buckets=ATTEMPTS,
-        of=TurnEnded,
-        take=lambda e: _observed(e.attempts),
+    _histogram(
+        "tenuto_turn_attempts", "Requests per turn.", TurnEnded, lambda e: e.attempts, ATTEMPTS
     ),
-    Metric(
-        name="tenuto_turn_duration_seconds",
-        kind=_H,
-        help="Duration of turns, including all attempts and waits.",
-        unit="seconds",
-        buckets=TURN_SECONDS,
-        of=TurnEnded,
-        take=lambda e: _observed(e.duration_s),
+    _histogram(
+        "tenuto_turn_duration_seconds",
+        "Duration of turns, including all attempts and waits.",
+        TurnEnded,
+        lambda e: e.duration_s,
+        TURN_SECONDS,
+        "seconds",
     ),
-    Metric(
-        name="tenuto_continued_turn_duration_seconds",
-        kind=_H,
-        help="Duration of turns whose text was continued.",
-        unit="seconds",
-        buckets=TURN_SECONDS,
-        of=TurnEnded,
-        take=_continued,
+    _histogram(
+        "tenuto_continued_turn_duration_seconds",
+        "Duration of turns whose text was continued.",
+        TurnEnded,
+        _continued,
+        TURN_SECONDS,
+        "seconds",
     ),
-    Metric(
-        name="tenuto_first_byte_seconds",
-        kind=_H,
-        help="Time from a request to the head of its response.",
-        unit="seconds",
-        buckets=FIRST_BYTE_SECONDS,
-        of=AttemptEnded,
-        take=lambda e: _observed(e.first_byte_s),
+    _histogram(
+        "tenuto_first_byte_seconds",
+        "Time from a request to the head of its response.",
+        AttemptEnded,
+        lambda e: e.first_byte_s,
+        FIRST_BYTE_SECONDS,
+        "seconds",
     ),
-    Metric(
-        name="tenuto_recoveries_started_total",
-        kind=_C,
-        help="Recoveries that began, by kind.",
-        labels=("kind",),
-        of=RecoveryStarted,
-        take=lambda e: _once(e.KIND),
+    _counter(
+        "tenuto_recoveries_started_total",
+        "Recoveries that began, by kind.",
+        RecoveryStarted,
+        ("kind",),
+        lambda e: (e.KIND,),
     ),
-    Metric(
-        name="tenuto_recoveries_ended_total",
-        kind=_C,
-        help="Recoveries that ended, by kind and result.",
-        labels=("kind", "result"),
-        of=RecoveryEnded,
-        take=lambda e: _once(e.KIND, e.result),
+    _counter(
+        "tenuto_recoveries_ended_total",
+        "Recoveries that ended, by kind and result.",
+        RecoveryEnded,
+        ("kind", "result"),
+        lambda e: (e.KIND, e.result),
     ),
-    Metric(
-        name="tenuto_continuations_total",
-        kind=_C,
-        help="Requests for the rest of a text.",
-        of=ContinuationAttempt,
-        take=lambda e: _once(),
-    ),
+    _counter("tenuto_continuations_total", "Requests for the rest of a text.", ContinuationAttempt),
     Metric(
         name="tenuto_truncation_exits_total",
-        kind=_C,
+        kind=Kind.COUNTER,
         help="Turns cut off by the output limit that ended without a continuation.",
         labels=("reason",),
         of=TurnEnded,
         take=_cut_and_left,
     ),
-    Metric(
-        name="tenuto_billed_tokens_total",
-        kind=_C,
-        help="Tokens of all attempts that the provider counted.",
-        unit="tokens",
-        labels=("direction",),
-        of=TurnEnded,
-        take=_billed,
+    _tokens(
+        "tenuto_billed_tokens_total", "Tokens of all attempts that the provider counted.", _billed
     ),
-    Metric(
-        name="tenuto_recovery_tokens_total",
-        kind=_C,
-        help="Tokens of all attempts after the first that the provider counted.",
-        unit="tokens",
-        labels=("direction",),
-        of=TurnEnded,
-        take=lambda e: _in_and_out(e.recovery_input_tokens, e.recovery_output_tokens),
+    _tokens(
+        "tenuto_recovery_tokens_total",
+        "Tokens of all attempts after the first that the provider counted.",
+        lambda e: _in_and_out(e.recovery_input_tokens, e.recovery_output_tokens),
     ),
-    Metric(
-        name="tenuto_tool_repairs_total",
-        kind=_C,
-        help="Decisions about broken or missing tool calls, by what was wrong and what followed.",
-        labels=("issue", "outcome"),
-        of=ToolPayloadRepair,
-        take=lambda e: _once(e.issue, e.outcome),
+    _counter(
+        "tenuto_tool_repairs_total",
+        "Decisions about broken or missing tool calls, by what was wrong and what followed.",
+        ToolPayloadRepair,
+        ("issue", "outcome"),
+        lambda e: (e.issue, e.outcome),
     ),
-    Metric(
-        name="tenuto_empty_answers_total",
-        kind=_C,
-        help="Empty answers, by outcome.",
-        labels=("kind",),
-        of=EmptyRecovery,
-        take=lambda e: _once(e.outcome),
+    _counter(
+        "tenuto_empty_answers_total",
+        "Empty answers, by outcome.",
+        EmptyRecovery,
+        ("kind",),
+        lambda e: (e.outcome,),
     ),
-    Metric(
-        name="tenuto_unknown_stops_total",
-        kind=_C,
-        help="Answers whose stop value Tenuto does not know.",
-        of=UnknownStopSeen,
-        take=lambda e: _once(),
+    _counter(
+        "tenuto_unknown_stops_total",
+        "Answers whose stop value Tenuto does not know.",
+        UnknownStopSeen,
     ),
-    Metric(
-        name="tenuto_stalls_total",
-        kind=_C,
-        help="Attempts that timed out, before or after the head of the response.",
-        labels=("phase",),
-        of=Stalled,
-        take=lambda e: _once("body" if e.answered else "head"),
+    _counter(
+        "tenuto_stalls_total",
+        "Attempts that timed out, before or after the head of the response.",
+        Stalled,
+        ("phase",),
+        lambda e: ("body" if e.answered else "head",),
     ),
-    Metric(
-        name="tenuto_held_back_bytes",
-        kind=_H,
-        help="Most bytes of a stream that a turn held back at once.",
-        unit="bytes",
-        buckets=BYTES,
-        of=TurnEnded,
-        take=lambda e: _observed(e.held_bytes if e.stream else None),
+    _histogram(
+        "tenuto_held_back_bytes",
+        "Most bytes of a stream that a turn held back at once.",
+        TurnEnded,
+        lambda e: e.held_bytes if e.stream else None,
+        BYTES,
+        "bytes",
     ),
-    Metric(
-        name="tenuto_hold_back_exceeded_total",
-        kind=_C,
-        help="Attempts that ended because they would have held back more than the policy allows.",
-        of=HoldBackExceeded,
-        take=lambda e: _once(),
+    _counter(
+        "tenuto_hold_back_exceeded_total",
+        "Attempts that ended because they would have held back more than the policy allows.",
+        HoldBackExceeded,
     ),
-    Metric(
-        name="tenuto_faults_total",
-        kind=_C,
-        help="Errors of providers and connections, by kind.",
-        labels=("kind",),
-        of=FaultReported,
-        take=lambda e: _once(e.kind),
+    _counter(
+        "tenuto_faults_total",
+        "Errors of providers and connections, by kind.",
+        FaultReported,
+        ("kind",),
+        lambda e: (e.kind,),
     ),
     Metric(
         name="tenuto_history_repairs_total",
-        kind=_C,
+        kind=Kind.COUNTER,
         help="Repairs of the history in a caller's request, by kind.",
         labels=("kind",),
         of=HistoryRepaired,
-        take=lambda e: _each(e.repairs),
+        take=lambda e: [((repair,), 1) for repair in e.repairs],
     ),
 )
 """All metrics, in one table."""

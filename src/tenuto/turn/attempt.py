@@ -13,7 +13,7 @@ from tenuto.core.signals import FaultSeen
 from tenuto.frames.codec import Codec
 from tenuto.frames.compression import Decoder
 from tenuto.turn.commands import ConnectionLost, Head
-from tenuto.wires.base import JsonObject
+from tenuto.wires.json import JsonObject
 
 
 @dataclass(slots=True)

@@ -20,8 +20,7 @@ from tenuto.turn.gathering import gathered
 from tenuto.turn.joining import joined
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.stream_framing import named
-from tenuto.wires.base import JsonObject
-from tenuto.wires.json import as_utf8, decode_object, encode, readable
+from tenuto.wires.json import JsonObject, as_utf8, decode_object, encode, readable
 from tenuto.wires.members import object_in
 from tenuto.wires.stream import garbled
 

@@ -16,7 +16,8 @@ from tenuto.core.fault import Fault
 from tenuto.core.report import Report
 from tenuto.core.view import Budget
 from tenuto.providers.provider import Row
-from tenuto.wires.base import Answer, WireRequest
+from tenuto.wires.answer import Answer
+from tenuto.wires.request import WireRequest
 
 Told = Callable[[str], None]
 Answered = Callable[[Sequence[tuple[ToolCall, str, bool]]], None]

@@ -37,7 +37,7 @@ from tenuto.turn.record import TurnRecord
 from tenuto.turn.streams import open_as_events
 from tenuto.turn.unrecognized import with_words
 from tenuto.turn.usage import counted, summed, usage_comment, usage_line
-from tenuto.wires.base import Answer, Shown
+from tenuto.wires.answer import Answer, Shown
 
 
 def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:

@@ -8,26 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 
 from tenuto.core.errors import PolicyError
 from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
-from tenuto.core.rule import shown, wrong_value
+from tenuto.core.rule import wrong_value
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
-from tenuto.providers.registry import route
-from tenuto.providers.table import ROWS, UNKNOWN
+from tenuto.providers.registry import check_providers, route
 from tenuto.turn import checking, per_request, pipe
 from tenuto.turn.capture import Capture
-from tenuto.turn.commands import Commands, Headers, Request, Run
+from tenuto.turn.commands import Commands, Head, Headers, Request, Run
 from tenuto.turn.environment import Environment
 from tenuto.turn.record import TurnRecord, TurnRequest
+from tenuto.turn.refusal import refusal
 from tenuto.turn.repeating import repeated
 from tenuto.turn.short import Short
 from tenuto.turn.short_stream import ShortStream, is_for_streams
 from tenuto.turn.stream_framing import in_one_array
-from tenuto.wires.base import WireRequest
+from tenuto.wires.request import WireRequest
 from tenuto.wires.short import Asks
 
 policy_around: Callable[[], object] = per_request.around.get
@@ -104,6 +103,14 @@ class Engine:
         """Raise the `PolicyError` of a request for a turn that says or changes what it may not."""
         if self.is_turn(method, url):
             per_request.of_request(self.policy, per_request.header_in(headers))
+
+    def refusal(self, request: Request, error: PolicyError) -> tuple[Head, bytes]:
+        """Return the response that tells the caller of such an error, as its provider would."""
+        wire, provider, path = route(request.url, self.speaks)
+        assert wire is not None  # else the request is not read
+        least = self.policy.probe_max_tokens
+        parsed = wire.asked(request.body, least, path, provider.dialect, request.headers)
+        return refusal(getattr(parsed, "wire", wire), error)
 
     def begin(self, request: Request) -> Commands | None:
         """Begin the turn of a request. Return None where it is no request for a turn, and must pass
@@ -226,19 +233,6 @@ begin with `x-`."""
 
 def _check_exceptions(policy: Policy) -> None:
     """Raise a `PolicyError` for exceptions that could never apply or cannot be carried out."""
-    known = _told_by_url(ROWS.changes)
-    for name in policy.providers:
-        if name not in known:
-            raise PolicyError(
-                f"providers.{shown(name, str)} is not a provider that a base URL tells; those are "
-                f"{', '.join(sorted(known))} (tenuto.register_provider adds one)"
-            )
+    check_providers(policy.providers)
     for changes in (*policy.providers.values(), *policy.models.values()):
         checking.require_packages(policy.changed(changes))
-
-
-@lru_cache(maxsize=1)
-def _told_by_url(_: int) -> frozenset[str]:
-    """The names of the providers that are known by their hosts, and of those that are not known."""
-    rows = ROWS.all().values()
-    return frozenset({UNKNOWN.dialect.name, *(row.dialect.name for row in rows if row.hosts)})

@@ -14,8 +14,9 @@ from tenuto.frames.frame import Frame, Framing
 from tenuto.frames.json_lines import LineDecoder
 from tenuto.frames.sniff import begins
 from tenuto.frames.sse import SseDecoder
-from tenuto.wires.base import Answer, AttemptContent, JsonObject, Wire
-from tenuto.wires.json import decode_object
+from tenuto.wires.answer import Answer, AttemptContent
+from tenuto.wires.base import Wire
+from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.stream import EventReader
 
 

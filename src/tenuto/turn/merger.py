@@ -30,7 +30,9 @@ from tenuto.core.parts import (
     Restated,
 )
 from tenuto.core.signals import Began
-from tenuto.wires.base import Answer, FlatLayout, GroupLayout, JsonObject, Layout
+from tenuto.wires.answer import Answer
+from tenuto.wires.json import JsonObject
+from tenuto.wires.layout import FlatLayout, GroupLayout, Layout
 
 _SAID = (Kind.TEXT, Kind.REFUSAL)
 """What the parts of a message hold that is said to the user."""

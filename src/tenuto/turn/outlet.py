@@ -50,7 +50,9 @@ from tenuto.frames.templates import Templates
 from tenuto.turn.call_context import CallContext, Told
 from tenuto.turn.merger import Merger, merger
 from tenuto.turn.stream_framing import StreamFraming, rule_for_events
-from tenuto.wires.base import FlatLayout, JsonObject, Wire
+from tenuto.wires.base import Wire
+from tenuto.wires.json import JsonObject
+from tenuto.wires.layout import FlatLayout
 from tenuto.wires.stream import EventReader, event_object
 
 _Kinds = Set[type[Signal]]

@@ -47,7 +47,9 @@ from tenuto.turn.outlet import Outlet
 from tenuto.turn.redaction import Redactor
 from tenuto.turn.stream_framing import StreamFraming, rule_of
 from tenuto.turn.watch import Watch
-from tenuto.wires.base import AttemptContent, RequestFacts, Wire, WireRequest
+from tenuto.wires.answer import AttemptContent
+from tenuto.wires.base import Wire
+from tenuto.wires.request import RequestFacts, WireRequest
 from tenuto.wires.stop_sequences import stop_sequences
 from tenuto.wires.unsupported import Unsupported
 

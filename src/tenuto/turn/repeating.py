@@ -36,9 +36,8 @@ from tenuto.turn.commands import (
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.stream_framing import look_ahead
 from tenuto.turn.unrecognized import is_unrecognized, may_be_unrecognized
-from tenuto.wires.base import JsonObject
 from tenuto.wires.dashscope.events import SoFar, Unrepeated
-from tenuto.wires.json import decode_object, encode
+from tenuto.wires.json import JsonObject, decode_object, encode
 
 PATHS = ("/text-generation/generation", "/multimodal-generation/generation")
 """How the paths of such requests end."""

@@ -38,7 +38,8 @@ from tenuto.turn.commands import (
 from tenuto.turn.environment import Environment
 from tenuto.turn.record import TurnRecord, TurnRequest
 from tenuto.turn.watch import Watch
-from tenuto.wires.base import Wire, WireRequest
+from tenuto.wires.base import Wire
+from tenuto.wires.request import WireRequest
 
 
 class TurnStarter(Protocol):

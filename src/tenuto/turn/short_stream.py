@@ -32,9 +32,10 @@ from tenuto.turn.commands import (
     StartResponse,
 )
 from tenuto.turn.short import Short, TurnStarter, nothing_more
-from tenuto.wires.base import Wire, WireRequest
+from tenuto.wires.base import Wire
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import is_readable
+from tenuto.wires.request import WireRequest
 from tenuto.wires.short import UNSURE, Asks, EventKind, EventSays, ShortPath, read_text
 
 _STARTS = (b"event: ", b"data: ")

@@ -33,8 +33,8 @@ from tenuto.providers.table import by_server
 from tenuto.turn.attempt import Attempt
 from tenuto.turn.commands import ConnectionLost, Head, ReadMore, Reply
 from tenuto.turn.record import TurnRecord
-from tenuto.wires.base import JsonObject, Wire
-from tenuto.wires.json import as_utf8
+from tenuto.wires.base import Wire
+from tenuto.wires.json import JsonObject, as_utf8
 from tenuto.wires.stream import event_object
 
 _NAME_CHARS = 60

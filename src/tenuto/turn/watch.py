@@ -115,6 +115,7 @@ class Watch:
         self.left_out: list[str] = []
         self.overridden: str = ""
         self.ended: bool = False
+        self._undecided: Outcome | None = None
         self.report: Report | None = None
         own = around.on_event
         on_event = heard_by(own if own is not nobody else None, around.policy.events)
@@ -170,7 +171,7 @@ class Watch:
     def undecided(self, attempt: Attempt, outcome: Outcome) -> None:
         """One attempt was read, and the policy's `decide` named nothing that may follow: the turn
         ends by an exception."""
-        self.last = attempt.response
+        self.last, self._undecided = attempt.response, outcome
         self.usage.append(attempt.response.usage)
         if self.events is not None:
             status = attempt.head.status if attempt.head is not None else None
@@ -211,12 +212,17 @@ class Watch:
 
     def cancelled(self, output_chars: int, held_bytes: int = 0, raised: str | None = None) -> None:
         """The caller went away before the end (C23). `raised`: the class of the exception that took
-        it away, None where it left by itself."""
+        it away, None where it left by itself. After a mistake of `decide` the policy ended it."""
         if self.ended:
+            return
+        status = "partial" if output_chars else "failed"
+        if self._undecided is not None:
+            self.report = self._end(
+                status, "policy_error", self._undecided, output_chars, held_bytes, raised
+            )
             return
         if self.events is not None:
             self.events.cancelled(output_chars, len(self.usage))
-        status = "partial" if output_chars else "failed"
         self.report = self._end(
             status, "cancelled", Outcome.CANCELLED, output_chars, held_bytes, raised
         )
@@ -252,7 +258,7 @@ class Watch:
             reason,
             self._redactor.stop_of(self.last) if self.last else None,
             tuple(self.usage),
-            "none" if complete else ENDINGS[outcome].suggestion,
+            "none" if complete else "stop" if self._undecided else ENDINGS[outcome].suggestion,
             tuple(self.rungs),
             tuple(self.left_out),
             self.turn,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tenuto.core.signals import Usage
-from tenuto.wires.base import JsonObject
-from tenuto.wires.json import count_of_decimal
+from tenuto.wires.json import JsonObject, count_of_decimal
 from tenuto.wires.members import object_in
 
 COUNTED = ("tokens", "billed_units")
@@ -12,12 +11,18 @@ COUNTED = ("tokens", "billed_units")
 
 
 def read_usage(usage: JsonObject) -> Usage:
-    """What was counted; where that is not told, what was billed."""
+    """What was counted; where that is not told, what was billed. The tokens of the prompt that came
+    out of a cache stand beside both.
+
+    >>> read_usage({"tokens": {"input_tokens": 5, "output_tokens": 3}, "cached_tokens": 4.0})
+    Usage(input_tokens=5, output_tokens=3, reasoning_tokens=None, cached_tokens=4)
+    """
     counted = next((told for key in COUNTED if (told := object_in(usage.get(key)))), {})
     return Usage(
         input_tokens=count_of_decimal(counted.get("input_tokens")),
         output_tokens=count_of_decimal(counted.get("output_tokens")),
         reasoning_tokens=count_of_decimal(counted.get("reasoning_tokens")),
+        cached_tokens=count_of_decimal(usage.get("cached_tokens")),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.white_space import space_behind
-from tenuto.wires.base import AttemptContent
+from tenuto.wires.answer import AttemptContent
 
 Block = Mapping[str, Any]
 

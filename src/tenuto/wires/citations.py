@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from tenuto.core.seam import trailing_space
-from tenuto.wires.base import AttemptContent
+from tenuto.wires.answer import AttemptContent
 
 Span = tuple[int, int]
 

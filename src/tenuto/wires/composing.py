@@ -15,16 +15,18 @@ from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendCalls, Edit
 from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Assistant, Results, Row, User
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts, Wire, WireRequest
+from tenuto.wires.base import Wire
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.form import Opening
-from tenuto.wires.json import encode
+from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import members_of, rows_of
+from tenuto.wires.request import RequestFacts, WireRequest
 
 _END = b"]}"
 
 
 class Composed:
-    """A whole request that grows with its conversation (`wires.base.WireRequest`).
+    """A whole request that grows with its conversation (`wires.request.WireRequest`).
 
     Each row is written once; a step costs what is new in it, however long the conversation is.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # whose wires have forms
-    from tenuto.wires.base import JsonObject
+    from tenuto.wires.json import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from tenuto.core.signals import Signal, StopSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject
 from tenuto.wires.beside_stop import guardrail_findings, kept_words
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
 
 GUARDRAIL = "amazon-bedrock-guardrailAction"

@@ -65,7 +65,10 @@ def _changed(raw: bytes, changes: Changes) -> bytes:
     members = members_of(raw)
     new: dict[str, bytes | None] = {}
     for (key, *inner), value in changes.items():
-        new[key] = _changed(members[key], {tuple(inner): value}) if inner else _json(value)
+        if inner:
+            new[key] = _changed(new.get(key) or members[key], {tuple(inner): value})
+        else:
+            new[key] = _json(value)
     return with_members(raw, new)
 
 

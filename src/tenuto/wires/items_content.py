@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenuto.core.parts import Part
-from tenuto.wires.base import AttemptContent, JsonObject
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.blocks_content import dealt
+from tenuto.wires.json import JsonObject
 
 _WAITING = ("queued", "in_progress")
 

@@ -19,6 +19,7 @@ from tenuto.frames.json import (
 
 __all__ = [
     "UNREADABLE",
+    "JsonObject",
     "arguments_of",
     "as_text",
     "as_utf8",
@@ -34,6 +35,8 @@ __all__ = [
     "readable",
     "shows_text",
 ]
+
+JsonObject = dict[str, Any]
 
 shows_text: Callable[[bytes], re.Match[bytes] | None] = re.compile(
     rb'"(?:\s|\\[nrt])*[A-Za-z0-9]'

@@ -8,8 +8,7 @@ from functools import cache
 
 from tenuto.core.parts import AnySignal
 from tenuto.core.signals import TextDelta, Usage, UsageSeen
-from tenuto.wires.base import JsonObject
-from tenuto.wires.json import count_of_decimal
+from tenuto.wires.json import JsonObject, count_of_decimal
 from tenuto.wires.members import path_of, value_at
 from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import ReadStop

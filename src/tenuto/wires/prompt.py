@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenuto.core.actions import AppendAssistant, AppendCalls, AppendUser, Edit
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
-from tenuto.wires.json import encode
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import value_of
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest
 
 
 class PromptRequest(EditableRequest):
-    """A request with a prompt (`wires.base.WireRequest`).
+    """A request with a prompt (`wires.request.WireRequest`).
 
     Args:
         body: as it came.

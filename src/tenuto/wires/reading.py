@@ -9,8 +9,7 @@ from tenuto.core.fault import Fault
 from tenuto.core.parts import AnySignal
 from tenuto.core.signals import Began, CallDelta, FaultSeen, RefusalDelta, StopSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject
-from tenuto.wires.json import arguments_of, as_text, is_no_piece
+from tenuto.wires.json import JsonObject, arguments_of, as_text, is_no_piece
 
 ReadOne = Callable[[JsonObject], Iterable[AnySignal]]
 

@@ -7,7 +7,8 @@ import importlib
 import pkgutil
 
 from tenuto import wires as package
-from tenuto.wires.base import JsonObject, Wire
+from tenuto.wires.base import Wire
+from tenuto.wires.json import JsonObject
 from tenuto.wires.names import Names
 
 

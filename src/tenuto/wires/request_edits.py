@@ -29,11 +29,12 @@ from tenuto.core.actions import (
 )
 from tenuto.core.history import plan_repairs
 from tenuto.core.history_table import Row, Rules
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import schemas_in
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.history import apply_repairs
-from tenuto.wires.json import encode
+from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import joined, list_in, listed, members_of, rows_of, value_of
+from tenuto.wires.request import RequestFacts
 
 Path = tuple[tuple[str, ...], ...]
 """Leads to a member, from the outside in; each step is all of its spellings."""
@@ -98,7 +99,7 @@ def put(members: dict[str, bytes], path: Path, value: bytes | None) -> None:
 
 
 class EditableRequest:
-    """A request as bytes, with what was read of it (`wires.base.WireRequest`).
+    """A request as bytes, with what was read of it (`wires.request.WireRequest`).
 
     Args:
         facts: what the turn needs to know of it.

@@ -17,7 +17,9 @@ def reader(shape: type[T]) -> Callable[[bytes], T]:
     """Return what reads the members of a request that a shape names, in one reading of the body.
 
     A number that no double holds, somewhere in a row, takes a second and more lenient reading: rows
-    are decoded one by one, and members whose type is `msgspec.Raw` stay bytes.
+    are decoded one by one, and members whose type is `msgspec.Raw` stay bytes. A switch that is
+    neither true nor false stays an error: providers refuse it, or read it one way or the other, and
+    the answer to a misread `stream` would be taken for one of the other kind.
 
     >>> class Asked(msgspec.Struct):
     ...     messages: list[dict[str, Any]]
@@ -43,6 +45,8 @@ def reader(shape: type[T]) -> Callable[[bytes], T]:
                 values[name] = decode_object(raw)
                 if kind is str and not isinstance(values[name], str):
                     raise msgspec.DecodeError(f"{key} is no text")
+                if kind == (bool | None) and not is_switch(values[name]):
+                    raise msgspec.DecodeError(f"{key} is no switch")
         if any(field.required and field.name not in values for field in fields):
             raise msgspec.DecodeError("a member is missing")
         return shape(**values)
@@ -56,6 +60,15 @@ def reader(shape: type[T]) -> Callable[[bytes], T]:
             return read_leniently(body)
 
     return asked
+
+
+def is_switch(value: Any) -> bool:
+    """Whether a value is true, false, or null, which stands for what the provider does by default.
+
+    >>> is_switch(True), is_switch(None), is_switch("true"), is_switch(1)
+    (True, True, False, False)
+    """
+    return value is None or isinstance(value, bool)
 
 
 def text_in(value: Any) -> str:

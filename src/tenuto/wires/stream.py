@@ -31,8 +31,8 @@ from tenuto.core.signals import (
 )
 from tenuto.frames.frame import Frame
 from tenuto.frames.templates import Flowing, FrameTemplate, TemplateMatcher
-from tenuto.wires.base import JsonObject, Wire, as_said
-from tenuto.wires.json import decode_object, is_utf8
+from tenuto.wires.base import Wire, as_said
+from tenuto.wires.json import JsonObject, decode_object, is_utf8
 
 
 def event_object(event: Frame) -> object:

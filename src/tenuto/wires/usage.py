@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenuto.core.signals import Usage
-from tenuto.wires.base import JsonObject
-from tenuto.wires.json import count
+from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in, value_at
 
 
@@ -85,15 +84,23 @@ FindUsage = Callable[[JsonObject], JsonObject | None]
 
 def usage_at(*places: str) -> FindUsage:
     """Return what finds the native usage object of a body or an event: the first object at one of
-    these places, each `a` or `a.b`.
+    these places, each `a` or `a.b`, that counts something.
 
     >>> usage_at("usage", "response.usage")({"response": {"usage": {"tokens": 5}}})
+    {'tokens': 5}
+    >>> usage_at("response.usage", "usage")({"response": {"usage": {}}, "usage": {"tokens": 5}})
     {'tokens': 5}
     """
     paths = [place.split(".") for place in places]
 
     def usage_object(value: JsonObject) -> JsonObject | None:
-        found = (value_at(value, path) for path in paths)
-        return next((one for one in found if isinstance(one, dict)), None)
+        empty: JsonObject | None = None
+        for path in paths:
+            found = value_at(value, path)
+            if isinstance(found, dict):
+                if found:
+                    return found
+                empty = found if empty is None else empty
+        return empty
 
     return usage_object

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenuto.core.actions import Edit
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import JsonObject
+from tenuto.wires.request import RequestFacts
 
 
 class Watched:
     """A request that is answered as it is: nothing of it can be gone on with
-    (`wires.base.WireRequest`)."""
+    (`wires.request.WireRequest`)."""
 
     def __init__(self, body: bytes, model: str, stream: bool) -> None:
         self._body = body

@@ -12,9 +12,9 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Part
-from tenuto.wires.base import AttemptContent, JsonObject
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.blocks_content import Block, Speech
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import JsonObject, decode_object
 
 
 def text_block(text: str) -> JsonObject:

@@ -5,8 +5,8 @@ https://platform.claude.com/docs/en/api/messages (2026-11-22)
 
 from __future__ import annotations
 
-from tenuto.wires.base import JsonObject
 from tenuto.wires.form import Form, Opening, at
+from tenuto.wires.json import JsonObject
 
 DEFAULT_MAX_TOKENS = 8192
 """A limit must be given; this many tokens every model that is served takes."""

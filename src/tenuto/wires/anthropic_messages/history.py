@@ -2,8 +2,9 @@
 
 The provider combines rows of one role that follow each other into one turn, so rules are held by
 turns: each `tool_use` of an assistant's turn has one `tool_result`, and the results come first in
-the user's turn behind it. Texts are not blank, thinking is signed, inputs are objects. Tools that
-the provider runs itself have their results in the assistant's own turn; nothing here touches them.
+the user's turn behind it. No two calls of a history have the same id. Texts are not blank, thinking
+is signed, inputs are objects. Tools that the provider runs itself have their results in the
+assistant's own turn; nothing here touches them.
 https://platform.claude.com/docs/en/api/messages (docstrings of anthropic-sdk-python 2.12)
 """
 
@@ -13,7 +14,7 @@ from dataclasses import replace
 
 from tenuto.core import hints
 from tenuto.core.history_table import Call, Reasoning, Result, Role, Rules, Text, by_role
-from tenuto.wires.base import JsonObject
+from tenuto.wires.json import JsonObject
 
 
 def result_of(name: str, text: str, failed: bool = True) -> JsonObject:
@@ -43,6 +44,7 @@ RULES = Rules(
         },
         Role.ANSWERS: {"text": Text(), "tool_result": Result(("tool_use_id",))},
     },
+    unique_ids=True,
     signed_reasoning=True,
     private_parts=True,
     blank_texts_go=True,

@@ -11,17 +11,18 @@ from collections.abc import Sequence
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, Layout, kept_of
+from tenuto.wires.answer import Answer, kept_of
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
-from tenuto.wires.json import encode, encode_named_event
+from tenuto.wires.json import JsonObject, encode, encode_named_event
+from tenuto.wires.layout import Layout
 
 _STOP_KEYS = ("stop_sequence", "stop_details", "container")
 """What belongs to a stop and stands beside it."""
 
 
 class MessageLayout(Layout):
-    """A message as events (`wires.base.Layout`): blocks begin, grow by deltas, and end."""
+    """A message as events (`wires.layout.Layout`): blocks begin, grow by deltas, and end."""
 
     def __init__(self, model: str) -> None:
         self._message = _bare_message(model)

@@ -23,11 +23,12 @@ from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
 from tenuto.wires.anthropic_messages.content import SPEECH, is_kept, is_thought, text_block
 from tenuto.wires.anthropic_messages.history import RULES, UNSIGNED_RULES, result_of
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.blocks_content import Block
 from tenuto.wires.calls import accepted_ids, object_of, schemas_in, valid_call
-from tenuto.wires.json import UNREADABLE, encode
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import object_in, value_of, with_members
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths, put
 from tenuto.wires.request_reading import limit_in, reader, text_in, why_left_alone
 
@@ -37,7 +38,7 @@ class _Asked(msgspec.Struct):
 
     messages: list[JsonObject]
     model: Any = None
-    stream: Any = None
+    stream: bool | None = None
     max_tokens: Any = None
     tools: msgspec.Raw = msgspec.Raw(b"null")
     tool_choice: Any = None
@@ -78,7 +79,7 @@ _EFFORT = (("output_config",), ("effort",))
 
 
 class MessagesRequest(EditableRequest):
-    """A Messages request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+    """A Messages request as bytes, with what was read of it (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="messages",

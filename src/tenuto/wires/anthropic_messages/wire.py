@@ -40,16 +40,17 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
+from tenuto.wires.answer import Shown, shown_alike
 from tenuto.wires.anthropic_messages import render, short
 from tenuto.wires.anthropic_messages.content import merged_content
 from tenuto.wires.anthropic_messages.errors import ERRORS, read_fault
 from tenuto.wires.anthropic_messages.form import FORM
 from tenuto.wires.anthropic_messages.request import parse_request
-from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
+from tenuto.wires.base import Wire, never
 from tenuto.wires.beside_stop import with_words
 from tenuto.wires.errors import error_in
 from tenuto.wires.guardrail import GUARDRAIL, guardrail_signals
-from tenuto.wires.json import count
+from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in, others_in, word_in
 from tenuto.wires.reading import (
     ReadAny,

@@ -30,10 +30,9 @@ from tenuto.core.signals import (
     WordsSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject
 from tenuto.wires.beside_stop import with_words
 from tenuto.wires.guardrail import trace_words
-from tenuto.wires.json import as_text, count, is_no_piece
+from tenuto.wires.json import JsonObject, as_text, count, is_no_piece
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import ReadStop, StopTable, stop_reader

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from tenuto.core import hints
 from tenuto.core.history_table import Call, Changes, Reasoning, Result, Role, Rules, Text, by_role
-from tenuto.wires.base import JsonObject
 from tenuto.wires.bedrock_converse.events import SERVER_TOOL
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 
 

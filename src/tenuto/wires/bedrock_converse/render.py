@@ -11,18 +11,19 @@ from collections.abc import Sequence
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, Layout
+from tenuto.wires.answer import Answer
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
-from tenuto.wires.json import count, encode, encode_event
+from tenuto.wires.json import JsonObject, count, encode, encode_event
+from tenuto.wires.layout import Layout
 
 _BESIDE_THE_STOP = ("additionalModelResponseFields", "trace")
 _BESIDE_THE_USAGE = ("metrics", "trace", "performanceConfig", "serviceTier")
 
 
 class MessageLayout(Layout):
-    """How one message is written as events (`wires.base.Layout`): blocks begin, grow by deltas, and
-    end. Text and reasoning begin with their first delta."""
+    """How one message is written as events (`wires.layout.Layout`): blocks begin, grow by deltas,
+    and end. Text and reasoning begin with their first delta."""
 
     def __init__(self, model: str) -> None:
         self._metadata: JsonObject = {}

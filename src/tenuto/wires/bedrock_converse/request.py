@@ -21,13 +21,13 @@ from urllib.parse import unquote
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.bedrock_converse import reasoning
 from tenuto.wires.bedrock_converse.content import SPEECH, is_unsigned
 from tenuto.wires.bedrock_converse.history import RULES, UNSIGNED_RULES, result_of
 from tenuto.wires.blocks_content import Block
 from tenuto.wires.calls import accepted_ids, object_of, schemas_in, valid_call
-from tenuto.wires.json import UNREADABLE, decode_object, encode, is_utf8
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode, is_utf8
 from tenuto.wires.members import (
     list_in,
     listed,
@@ -37,6 +37,7 @@ from tenuto.wires.members import (
     value_of,
     with_members,
 )
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Path, Paths, put
 from tenuto.wires.request_reading import limit_in, why_left_alone
 
@@ -58,7 +59,7 @@ _Row = tuple[str, Sequence[Block]]
 
 
 class ConverseRequest(EditableRequest):
-    """A Converse request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+    """A Converse request as bytes, with what was read of it (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="messages",

@@ -18,7 +18,8 @@ from dataclasses import replace
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal
 from tenuto.core.signals import FaultSeen, UsageSeen
-from tenuto.wires.base import JsonObject, Shown, Wire, error_body, never, shown_alike
+from tenuto.wires.answer import Shown, error_body, shown_alike
+from tenuto.wires.base import Wire, never
 from tenuto.wires.bedrock_converse import render
 from tenuto.wires.bedrock_converse.content import merged_content
 from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault, read_fault
@@ -35,6 +36,7 @@ from tenuto.wires.bedrock_converse.form import FORM
 from tenuto.wires.bedrock_converse.request import asked_at, parse_request
 from tenuto.wires.beside_stop import with_words
 from tenuto.wires.guardrail import guardrail_signals, trace_words
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, value_at
 from tenuto.wires.stops import clean_stop
 

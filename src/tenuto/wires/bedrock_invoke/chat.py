@@ -19,24 +19,19 @@ import msgspec
 from tenuto.core.actions import Edit
 from tenuto.core.parts import AnySignal, Envelope, Native
 from tenuto.core.signals import Usage
-from tenuto.wires.base import (
-    Answer,
-    Dialect,
-    JsonObject,
-    Wire,
-    WireRequest,
-    error_body,
-    never,
-)
+from tenuto.wires.answer import Answer, error_body
+from tenuto.wires.base import Wire, never
 from tenuto.wires.bedrock_converse import render as bedrock_converse_render
 from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault
 from tenuto.wires.bedrock_converse.request import path_model
 from tenuto.wires.bedrock_invoke.makers import METRICS, read
-from tenuto.wires.json import decode_object, encode, encode_event
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import JsonObject, decode_object, encode, encode_event
 from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import render
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+from tenuto.wires.request import WireRequest
 
 _BEDROCKS = "amazon-bedrock-"
 """The beginning of the members that Bedrock adds to what a model wrote."""
@@ -52,7 +47,7 @@ _OUTPUT_KEYS = ((re.compile(r"(?:\A|[./])openai\."), "max_completion_tokens"),)
 
 
 class InvokeChatRequest(ChatRequest):
-    """A chat request whose model stands in the path (`wires.base.WireRequest`)."""
+    """A chat request whose model stands in the path (`wires.request.WireRequest`)."""
 
     @property
     def wire(self) -> Wire:

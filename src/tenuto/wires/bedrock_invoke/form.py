@@ -9,9 +9,9 @@ import re
 from dataclasses import replace
 from urllib.parse import quote
 
-from tenuto.wires.base import JsonObject
 from tenuto.wires.bedrock_converse import form as bedrock_converse_form
 from tenuto.wires.form import Opening
+from tenuto.wires.json import JsonObject
 
 NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
 """Nova by its name; that of a profile or of a model of one's own does not tell whose it is."""

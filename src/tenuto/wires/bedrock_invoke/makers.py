@@ -17,11 +17,10 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
-from tenuto.wires.base import JsonObject
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import read_fault
 from tenuto.wires.guardrail import guardrail_signals
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.members import value_at
 from tenuto.wires.one_text import OneText, steps, used_at
 from tenuto.wires.openai_chat import wire as openai_chat

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
-from tenuto.wires.base import Dialect, JsonObject, WireRequest
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import ERRORS
 from tenuto.wires.bedrock_converse.request import asked_at, parse_request, path_model
@@ -28,10 +27,12 @@ from tenuto.wires.bedrock_invoke.makers import (
     read,
     unpacked,
 )
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.guardrail import GUARDRAIL
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.request import WireRequest
 from tenuto.wires.watched import Watched
 
 

@@ -12,8 +12,9 @@ from itertools import chain
 
 from tenuto.core.parts import Kind, Message
 from tenuto.core.parts import Place as PartPlace
-from tenuto.wires.base import AttemptContent, JsonObject
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.citations import Place, places
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 
 CITATIONS: PartPlace = ("citations",)

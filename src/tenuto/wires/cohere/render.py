@@ -19,12 +19,13 @@ from tenuto.core.parts import (
     Place,
 )
 from tenuto.core.signals import Began
-from tenuto.wires.base import Answer, FlatLayout, JsonObject
+from tenuto.wires.answer import Answer
 from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.citations import is_one
 from tenuto.wires.cohere.citations import CITATIONS, joined_citations
 from tenuto.wires.errors import OURS
-from tenuto.wires.json import encode
+from tenuto.wires.json import JsonObject, encode
+from tenuto.wires.layout import FlatLayout
 from tenuto.wires.members import object_in
 
 DONE = b"data: [DONE]\n\n"
@@ -53,8 +54,8 @@ PLAN: Place = ("tool_plan",)
 
 
 class CohereLayout(FlatLayout):
-    """How one message is written as events (`wires.base.FlatLayout`). The parts of its content are
-    numbered in one row, whichever attempt they come from; calls are in a row of their own."""
+    """How one message is written as events (`wires.layout.FlatLayout`). The parts of its content
+    are numbered in one row, whichever attempt they come from; calls are in a row of their own."""
 
     def __init__(self, model: str) -> None:
         self._id: object = "tenuto"

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import msgspec
 
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, object_in, value_of
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 
 
 class CohereRequest(ChatRequest):
-    """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+    """A chat request as bytes, with what was read of it (`wires.request.WireRequest`)."""
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         members["thinking"] = b'{"type":"disabled"}'

@@ -32,7 +32,8 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Wire, error_body, shown_alike
+from tenuto.wires.answer import error_body, shown_alike
+from tenuto.wires.base import Wire
 from tenuto.wires.billed_usage import read_usage
 from tenuto.wires.cohere import render
 from tenuto.wires.cohere.citations import CITATIONS
@@ -40,7 +41,7 @@ from tenuto.wires.cohere.errors import ERRORS, read_fault
 from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.form import at
-from tenuto.wires.json import count, count_of_decimal
+from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in, others_in, value_at
 from tenuto.wires.openai_chat.form import USAGE_ALWAYS
 from tenuto.wires.openai_chat.wire import read_call
@@ -117,8 +118,7 @@ def _end_of(place: object, field: str, usage: object) -> list[Signal]:
     stop = _read_stop(object_in(place).get("finish_reason"), field)
     signals: list[Signal] = [stop] if stop is not None else []
     if isinstance(usage, dict) and usage:
-        cached = count_of_decimal(usage.get("cached_tokens"))
-        signals.append(UsageSeen(replace(read_usage(usage), cached_tokens=cached)))
+        signals.append(UsageSeen(read_usage(usage)))
     return signals
 
 

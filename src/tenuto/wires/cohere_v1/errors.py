@@ -7,9 +7,9 @@ An error is an object with a `message`; of codes there is one, the `error_type` 
 from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.wires.base import JsonObject
 from tenuto.wires.cohere.errors import GAVE_UP, SAID_ALIKE
 from tenuto.wires.errors import HISTORY_REJECTED, ErrorRow, ReadFault, by_status, fault_reader, row
+from tenuto.wires.json import JsonObject
 
 _K = FaultKind
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tenuto.core import hints
 from tenuto.core.history_table import Call, Result, Role, Rules, by_role
-from tenuto.wires.base import JsonObject
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 
 PARTS = "tool_calls"

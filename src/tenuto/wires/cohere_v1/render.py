@@ -13,11 +13,11 @@ from functools import partial
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind
-from tenuto.wires.base import Answer, JsonObject
+from tenuto.wires.answer import Answer
 from tenuto.wires.billed_usage import grown_usage
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
-from tenuto.wires.json import encode, encode_named_event
+from tenuto.wires.json import JsonObject, encode, encode_named_event
 from tenuto.wires.openai_chat.citations import joined_annotations
 from tenuto.wires.openai_chat.render import ChatLayout as OpenAIChatLayout
 
@@ -35,8 +35,8 @@ def call_of(call: ToolCall) -> JsonObject:
 
 
 class ChatLayout(OpenAIChatLayout):
-    """How one message is written as events (`wires.base.FlatLayout`). As on OpenAI Chat, citations
-    of further attempts wait for the end, when all text is there.
+    """How one message is written as events (`wires.layout.FlatLayout`). As on OpenAI Chat,
+    citations of further attempts wait for the end, when all text is there.
 
     Args:
         asked: the rows that the answer follows.

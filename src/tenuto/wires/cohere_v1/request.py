@@ -13,14 +13,22 @@ from typing import Any, ClassVar
 
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendCalls, AppendUser, Edit
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts, Wire
+from tenuto.wires.base import Wire
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.cohere_v1.history import PARTS, RULES
 from tenuto.wires.cohere_v1.render import call_of
-from tenuto.wires.json import UNREADABLE, decode_object, encode, is_utf8
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode, is_utf8
 from tenuto.wires.members import joined, list_in, listed, members_of, object_in, rows_of, value_of
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths
-from tenuto.wires.request_reading import asks_for_json, limit_in, text_in, why_left_alone
+from tenuto.wires.request_reading import (
+    asks_for_json,
+    is_switch,
+    limit_in,
+    text_in,
+    why_left_alone,
+)
 
 ROWS, RESULTS = "chat_history", "tool_results"
 
@@ -29,7 +37,7 @@ _BRIDGE = encode({"role": "CHATBOT", "message": hints.EMPTY_WITH_TOOLS_NOTE})
 
 
 class ChatRequest(EditableRequest):
-    """A request as bytes, with what was read of it (`wires.base.WireRequest`).
+    """A request as bytes, with what was read of it (`wires.request.WireRequest`).
 
     Attributes:
         wire: writes answers to this request, which say its rows.
@@ -148,7 +156,8 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
     asked = object_in(decode_object(body)) if is_utf8(body) else {}
     rows, results = list_in(asked.get(ROWS)), list_in(asked.get(RESULTS))
     are_rows = all(isinstance(row, dict) for row in (*rows, *results))
-    if not isinstance(asked.get("message"), str) or not are_rows:
+    readable = isinstance(asked.get("message"), str) and is_switch(asked.get("stream"))
+    if not readable or not are_rows:
         return None
     max_tokens = limit_in(asked.get("max_tokens"))
     reasons = {why: asked.get(why) for why in ("search_queries_only", "raw_prompting")}

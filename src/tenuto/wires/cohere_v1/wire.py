@@ -14,16 +14,19 @@ from functools import partial
 from tenuto.core.parts import AnySignal, CallPiece, Kind, Piece, Said
 from tenuto.core.signals import CallDelta, Ended, FaultSeen, UsageSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, error_body, shown_alike
+from tenuto.wires.answer import error_body, shown_alike
+from tenuto.wires.base import Wire
 from tenuto.wires.bedrock_invoke import makers
 from tenuto.wires.billed_usage import COUNTED, read_usage
 from tenuto.wires.cohere_v1 import render
 from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
 from tenuto.wires.cohere_v1.request import parse_request
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.errors import bare_error, fault_parser
-from tenuto.wires.json import arguments_of
+from tenuto.wires.json import JsonObject, arguments_of
 from tenuto.wires.members import list_in, object_in, objects_in
 from tenuto.wires.openai_chat.wire import CONTENT
+from tenuto.wires.request import WireRequest
 from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tenuto.wires.base import JsonObject
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
 from tenuto.wires.request_reading import text_in
 

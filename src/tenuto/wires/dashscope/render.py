@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from tenuto.core.parts import AnySignal, Message
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject
+from tenuto.wires.answer import Answer
 from tenuto.wires.dashscope.events import first_choice, like, message_of
-from tenuto.wires.json import encode
+from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.render import ChatLayout, choice_of, completion, envelope
 from tenuto.wires.usage import Counts

@@ -14,11 +14,12 @@ from typing import Any
 import msgspec
 
 from tenuto.core.actions import Edit
-from tenuto.wires.base import Dialect, JsonObject, WireRequest
-from tenuto.wires.json import encode, is_utf8
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import JsonObject, encode, is_utf8
 from tenuto.wires.members import joined, members_of, object_in, value_of, with_members
 from tenuto.wires.mistral.request import begins_answer, with_beginnings
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+from tenuto.wires.request import WireRequest
 from tenuto.wires.watched import Watched
 
 MULTIMODAL = "/multimodal-generation/generation"
@@ -38,8 +39,8 @@ _ASIDE = frozenset({"model", "messages", "stream"})
 
 
 class DashScopeRequest(ChatRequest):
-    """A request as bytes, with what was read of it (`wires.base.WireRequest`): a chat request, and
-    the body that it stands for.
+    """A request as bytes, with what was read of it (`wires.request.WireRequest`): a chat request,
+    and the body that it stands for.
 
     Attributes:
         given: that body.

@@ -14,13 +14,15 @@ from dataclasses import replace
 from tenuto.core.fault import FaultKind
 from tenuto.core.parts import AnySignal, Envelope, is_silent
 from tenuto.core.signals import Began, FaultSeen, StopSeen, UsageSeen
-from tenuto.wires.base import JsonObject, error_body, never
+from tenuto.wires.answer import error_body
+from tenuto.wires.base import never
 from tenuto.wires.dashscope import render
 from tenuto.wires.dashscope.events import Unrepeated, stops
 from tenuto.wires.dashscope.render import as_chat
 from tenuto.wires.dashscope.request import is_request, parse_request, with_headers
 from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS

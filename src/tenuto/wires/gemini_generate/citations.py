@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenuto.wires.base import AttemptContent, JsonObject
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.citations import Place, Span, places, size
 from tenuto.wires.gemini_generate.content import SOURCES, Part, is_text, parts_of
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
 
 _COUNTED_IN_BYTES = "citationSources"

@@ -11,8 +11,9 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Message
-from tenuto.wires.base import AttemptContent, JsonObject
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.blocks_content import dealt
+from tenuto.wires.json import JsonObject
 
 Part = Mapping[str, Any]
 

@@ -10,7 +10,6 @@ import re
 from typing import cast
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.wires.base import JsonObject
 from tenuto.wires.errors import (
     CONTEXT_WORDS,
     GAVE_UP,
@@ -22,6 +21,7 @@ from tenuto.wires.errors import (
     read,
     row,
 )
+from tenuto.wires.json import JsonObject
 
 _K = FaultKind
 

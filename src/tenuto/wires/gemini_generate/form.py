@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from tenuto.wires.base import JsonObject
 from tenuto.wires.form import Form, Opening
+from tenuto.wires.json import JsonObject
 
 
 def members(opening: Opening) -> JsonObject:

@@ -15,8 +15,8 @@ from typing import Any
 
 from tenuto.core import hints
 from tenuto.core.history_table import Call, Result, Role, Rules, Text
-from tenuto.wires.base import JsonObject
 from tenuto.wires.gemini_generate.content import SIGNATURES, member
+from tenuto.wires.json import JsonObject
 
 _CALL = ("functionCall", "function_call")
 _RESULT = ("functionResponse", "function_response")

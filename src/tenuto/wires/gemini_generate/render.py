@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Native, Opened, Said
-from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
+from tenuto.wires.answer import Answer, kept_of
 from tenuto.wires.calls import object_of
 from tenuto.wires.citations import is_one
 from tenuto.wires.errors import OURS
@@ -26,7 +26,8 @@ from tenuto.wires.gemini_generate.content import (
     is_text,
     without_token,
 )
-from tenuto.wires.json import encode, encode_event
+from tenuto.wires.json import JsonObject, encode, encode_event
+from tenuto.wires.layout import FlatLayout
 from tenuto.wires.usage import Counts
 
 _NOT_SHARED = frozenset({"candidates", "usageMetadata", "promptFeedback", "error"})
@@ -55,7 +56,7 @@ ERROR_STATUS = 520
 
 
 class ResponseLayout(FlatLayout):
-    """How one message is written as events (`wires.base.FlatLayout`): each stands for itself."""
+    """How one message is written as events (`wires.layout.FlatLayout`): each stands for itself."""
 
     def __init__(self, model: str) -> None:
         self._shared: JsonObject = {"modelVersion": model} if model else {}

@@ -21,8 +21,8 @@ import msgspec
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import object_of, valid_call
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.gemini_generate.content import (
     TOKEN,
     Part,
@@ -35,8 +35,9 @@ from tenuto.wires.gemini_generate.content import (
 )
 from tenuto.wires.gemini_generate.history import RULES, result_of, role_of
 from tenuto.wires.gemini_generate.tools import declarations, schema_of
-from tenuto.wires.json import UNREADABLE, encode
+from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import list_in, members_of, object_in, rows_of, value_of
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths, put
 from tenuto.wires.request_reading import (
     are_several,
@@ -95,7 +96,7 @@ LOWER_LEVELS = {"high": "low", "medium": "low", "thinking_level_unspecified": "l
 
 
 class GenerateRequest(EditableRequest):
-    """A request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+    """A request as bytes, with what was read of it (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="contents",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenuto.wires.base import JsonObject
 from tenuto.wires.gemini_generate.content import member
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import objects_in
 
 _NESTING_MAX = 50

@@ -28,7 +28,8 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.answer import Shown, shown_alike
+from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import unsafe_ratings, with_words
 from tenuto.wires.errors import error_in
 from tenuto.wires.gemini_generate import render, short
@@ -53,7 +54,7 @@ from tenuto.wires.gemini_generate.errors import (
 )
 from tenuto.wires.gemini_generate.form import FORM
 from tenuto.wires.gemini_generate.request import STREAMING, WHOLE, parse_request
-from tenuto.wires.json import count
+from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import word_in
 from tenuto.wires.reading import decoded_arguments, explained
 from tenuto.wires.retry_after import retry_after_s

@@ -11,12 +11,12 @@ from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Message
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.answer import Answer, kept_of
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.gemini_interactions.content import PAUSE, TOKEN, output, without_token
 from tenuto.wires.gemini_interactions.steps import CALL
-from tenuto.wires.json import encode
+from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.usage import Counts
 
 ERROR_STATUS = 424

@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Part
-from tenuto.wires.base import AttemptContent, JsonObject
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.gemini_interactions.steps import (
     CALL,
     INPUT,
@@ -22,6 +22,7 @@ from tenuto.wires.gemini_interactions.steps import (
     text_in,
 )
 from tenuto.wires.items_content import Speech, parts_in_order
+from tenuto.wires.json import JsonObject
 
 TOKEN = "continuation_token"
 """What goes on where the provider paused; it stands in the content as a step of its own, with the

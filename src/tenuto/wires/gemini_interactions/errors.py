@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenuto.core.fault import FaultKind
-from tenuto.wires.base import JsonObject
 from tenuto.wires.errors import GAVE_UP, ErrorRow, ReadFault, fault_reader, row
 from tenuto.wires.gemini_generate.errors import ERRORS as GENERATE_ERRORS
+from tenuto.wires.json import JsonObject
 
 _K = FaultKind
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from tenuto.core import hints
 from tenuto.core.history_table import Call, Entry, Result, Role, Row, Rules
-from tenuto.wires.base import JsonObject
 from tenuto.wires.gemini_interactions.steps import (
     CALL,
     MADE_BY_THE_MODEL,
@@ -23,6 +22,7 @@ from tenuto.wires.gemini_interactions.steps import (
     parts_of,
     text_in,
 )
+from tenuto.wires.json import JsonObject
 
 
 def result_of(call_id: str, name: str, text: str, failed: bool = True) -> JsonObject:

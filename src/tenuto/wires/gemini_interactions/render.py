@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
-from tenuto.wires.base import Answer, JsonObject, Layout
+from tenuto.wires.answer import Answer
 from tenuto.wires.gemini_interactions.body import (
     COUNTS,
     call_step,
@@ -21,14 +21,15 @@ from tenuto.wires.gemini_interactions.steps import (
     THOUGHT,
     kind_of,
 )
-from tenuto.wires.json import encode_named_event
+from tenuto.wires.json import JsonObject, encode_named_event
+from tenuto.wires.layout import Layout
 from tenuto.wires.members import objects_in
 
 _DONE = b"event: done\ndata: [DONE]\n\n"
 
 
 class InteractionLayout(Layout):
-    """An interaction as events (`wires.base.Layout`): steps begin, grow by deltas, and end."""
+    """An interaction as events (`wires.layout.Layout`): steps begin, grow by deltas, and end."""
 
     words_begin_text = True
     error_follows_start = True

@@ -27,13 +27,14 @@ import msgspec
 
 from tenuto.core.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import object_of, valid_call
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.gemini_interactions.content import TOKEN, pause_in, said_steps
 from tenuto.wires.gemini_interactions.history import RULES, result_of
 from tenuto.wires.gemini_interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
-from tenuto.wires.json import UNREADABLE, decode_object, encode
+from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode
 from tenuto.wires.members import list_in, listed, object_in, rows_of, value_of
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths, put
 from tenuto.wires.request_reading import (
     holds,
@@ -65,7 +66,7 @@ class _Asked(msgspec.Struct):
     input: msgspec.Raw = msgspec.Raw(b"null")
     model: Any = None
     agent: Any = None
-    stream: Any = None
+    stream: bool | None = None
     store: Any = None
     background: Any = None
     generation_config: Any = None
@@ -81,7 +82,7 @@ _read = reader(_Asked)
 
 
 class InteractionRequest(EditableRequest):
-    """A request (`wires.base.WireRequest`)."""
+    """A request (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="input",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenuto.wires.base import JsonObject
+from tenuto.wires.json import JsonObject
 
 OUTPUT, THOUGHT, CALL, RESULT, INPUT = (
     "model_output",

@@ -34,7 +34,8 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.answer import Shown, shown_alike
+from tenuto.wires.base import Wire
 from tenuto.wires.errors import error_in
 from tenuto.wires.gemini_generate.errors import asked_to_wait_s
 from tenuto.wires.gemini_interactions import body
@@ -51,7 +52,7 @@ from tenuto.wires.gemini_interactions.steps import (
     text_in,
     thought,
 )
-from tenuto.wires.json import as_text, count, is_no_piece
+from tenuto.wires.json import JsonObject, as_text, count, is_no_piece
 from tenuto.wires.members import others_in, word_in
 from tenuto.wires.reading import (
     ReadAny,
@@ -115,7 +116,7 @@ def _read_body(interaction: JsonObject) -> Iterator[AnySignal]:
     for index, step in enumerate(steps):
         yield from _read_step(step, index, answered)
     yield from _paused(interaction)
-    yield from _end_of(interaction, "")
+    yield from _end_of(interaction, "", interaction)
 
 
 def _read_step(
@@ -168,11 +169,11 @@ def _call(step: JsonObject, index: int | None, *, begun: bool) -> CallDelta:
     )
 
 
-def _end_of(interaction: JsonObject, at: str) -> list[Signal]:
-    """The stop of an interaction, and its usage."""
+def _end_of(interaction: JsonObject, at: str, told: JsonObject) -> list[Signal]:
+    """The stop of an interaction, and the usage of the body or event that tells of it."""
     stop = read_stop(interaction, at)
-    usage = interaction.get("usage")
-    used = [UsageSeen(body.COUNTS.read(usage.get))] if isinstance(usage, dict) else []
+    usage = usage_object(told)
+    used = [UsageSeen(body.COUNTS.read(usage.get))] if usage is not None else []
     return [*([] if stop is None else [stop]), *used]
 
 
@@ -248,7 +249,7 @@ def _call_piece(given: object, index: int | None) -> CallDelta:
 
 def _completed(event: JsonObject) -> list[AnySignal]:
     told = _interaction(event)
-    return [Said(told), *_paused(told or event), *_end_of(told, "interaction."), Ended()]
+    return [Said(told), *_paused(told or event), *_end_of(told, "interaction.", event), Ended()]
 
 
 _EVENTS: dict[str, ReadOne] = {

@@ -12,8 +12,8 @@ from dataclasses import replace
 from tenuto.core.parts import AnySignal
 from tenuto.core.signals import Usage, UsageSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, no_request, unasked
-from tenuto.wires.json import count_of_decimal
+from tenuto.wires.base import no_request, unasked
+from tenuto.wires.json import JsonObject, count_of_decimal
 from tenuto.wires.members import object_in
 from tenuto.wires.one_text import OneText
 from tenuto.wires.openai_chat import wire as openai_chat

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tenuto.core.parts import AnySignal, Kind, Part, Piece
-from tenuto.wires.base import Answer, AttemptContent, JsonObject
+from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.errors import openai_error
-from tenuto.wires.json import encode, encode_event
+from tenuto.wires.json import JsonObject, encode, encode_event
 from tenuto.wires.openai_chat.render import COUNTS, DONE, ChatLayout, completion
 from tenuto.wires.openai_chat.wire import CONTENT
 

@@ -18,11 +18,12 @@ import msgspec
 
 from tenuto.core import hints
 from tenuto.core.history_table import Rules
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
-from tenuto.wires.json import decode_object, encode
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
-from tenuto.wires.request_reading import text_in
+from tenuto.wires.request import RequestFacts
+from tenuto.wires.request_reading import is_switch, text_in
 from tenuto.wires.watched import Watched
 
 _is_id = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
@@ -32,7 +33,7 @@ _BRIDGE = encode({"role": "assistant", "content": hints.EMPTY_WITH_TOOLS_NOTE})
 
 
 class MistralRequest(ChatRequest):
-    """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+    """A chat request as bytes, with what was read of it (`wires.request.WireRequest`)."""
 
     repairs: tuple[str, ...]
 
@@ -153,6 +154,6 @@ def parse_request(
     """
     chat = request_of(MistralRequest, body, probe_max_tokens, dialect)
     asked = object_in(decode_object(body)) if chat is None else {}
-    if isinstance(asked.get("prompt"), str):
+    if isinstance(asked.get("prompt"), str) and is_switch(asked.get("stream")):
         return Watched(body, text_in(asked.get("model")), bool(asked.get("stream")))
     return chat

@@ -15,7 +15,8 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal, is_silent
 from tenuto.core.signals import FaultSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, error_body
+from tenuto.wires.answer import Shown, error_body
+from tenuto.wires.json import JsonObject
 from tenuto.wires.mistral import render
 from tenuto.wires.mistral.request import parse_request
 from tenuto.wires.openai_chat import wire as openai_chat

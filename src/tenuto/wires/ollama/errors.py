@@ -8,8 +8,8 @@ on Chat Completions.
 from __future__ import annotations
 
 from tenuto.core.fault import FaultKind
-from tenuto.wires.base import JsonObject
 from tenuto.wires.errors import ErrorRow, ReadFault, fault_reader, row
+from tenuto.wires.json import JsonObject
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 
 _K = FaultKind

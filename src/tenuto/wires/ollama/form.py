@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.wires.base import JsonObject
 from tenuto.wires.form import Opening, at
+from tenuto.wires.json import JsonObject
 from tenuto.wires.openai_chat import form as openai_chat_form
 
 

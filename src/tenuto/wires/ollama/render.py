@@ -15,10 +15,11 @@ from typing import Any
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Piece
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, FlatLayout, JsonObject
+from tenuto.wires.answer import Answer
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
-from tenuto.wires.json import encode, encode_event
+from tenuto.wires.json import JsonObject, encode, encode_event
+from tenuto.wires.layout import FlatLayout
 
 COUNTS = ("prompt_eval_count", "eval_count")
 
@@ -44,7 +45,7 @@ _OF_ONE_ATTEMPT = frozenset({"context", "logprobs"})
 
 
 class LineLayout(FlatLayout):
-    """How one message is written as lines (`wires.base.FlatLayout`)."""
+    """How one message is written as lines (`wires.layout.FlatLayout`)."""
 
     def __init__(self, model: str) -> None:
         self._shared: JsonObject = {"model": model, "created_at": "1970-01-01T00:00:00Z"}

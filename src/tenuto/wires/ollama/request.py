@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 import msgspec
 
 from tenuto.core.actions import AppendCalls
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import schemas_in, valid_call
-from tenuto.wires.json import UNREADABLE, encode
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import list_in, object_in, value_of
 from tenuto.wires.ollama.history import RULES, result_of
 from tenuto.wires.ollama.render import call_of
 from tenuto.wires.prompt import PromptRequest
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths
 from tenuto.wires.request_reading import limit_in, reader, why_left_alone
 
@@ -40,7 +41,7 @@ class _Asked(msgspec.Struct):
     model: str
     messages: list[JsonObject] = []
     prompt: Any = None
-    stream: Any = None
+    stream: bool | None = None
     options: Any = None
     tools: Any = None
     format: Any = None
@@ -77,13 +78,13 @@ class _Knobs(EditableRequest):
 
 
 class GenerateRequest(PromptRequest, _Knobs):
-    """A request with a prompt (`wires.base.WireRequest`)."""
+    """A request with a prompt (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = replace(_Knobs.paths, rows="prompt")
 
 
 class ChatRequest(_Knobs):
-    """A request with messages (`wires.base.WireRequest`)."""
+    """A request with messages (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = replace(_Knobs.paths, joined_anew=True)
 

@@ -26,9 +26,10 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Wire, error_body, never
+from tenuto.wires.answer import error_body
+from tenuto.wires.base import Wire, never
 from tenuto.wires.errors import fault_parser
-from tenuto.wires.json import as_text, count
+from tenuto.wires.json import JsonObject, as_text, count
 from tenuto.wires.members import word_in
 from tenuto.wires.ollama import render
 from tenuto.wires.ollama.errors import ERRORS, error_of, read_fault

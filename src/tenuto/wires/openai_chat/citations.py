@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from tenuto.wires.base import AttemptContent, JsonObject
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.citations import Place, places
+from tenuto.wires.json import JsonObject
 
 
 def annotations_of(spoken: AttemptContent) -> list[Any]:

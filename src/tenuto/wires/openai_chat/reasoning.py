@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tenuto.wires.base import Dialect
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import encode
 from tenuto.wires.members import object_in, value_of, with_members
 from tenuto.wires.request_edits import LESS_EFFORT

@@ -11,10 +11,11 @@ from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Piece
-from tenuto.wires.base import Answer, FlatLayout, JsonObject, WriteError, error_body
+from tenuto.wires.answer import Answer, WriteError, error_body
 from tenuto.wires.citations import is_one
 from tenuto.wires.errors import openai_error
-from tenuto.wires.json import encode, encode_event
+from tenuto.wires.json import JsonObject, encode, encode_event
+from tenuto.wires.layout import FlatLayout
 from tenuto.wires.openai_chat.citations import annotations_of, joined_annotations
 from tenuto.wires.usage import Counts
 
@@ -52,7 +53,7 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
 
 
 class ChatLayout(FlatLayout):
-    """How one message is written as chunks (`wires.base.FlatLayout`)."""
+    """How one message is written as chunks (`wires.layout.FlatLayout`)."""
 
     def __init__(self, model: str) -> None:
         # The least that the official SDK's chunk type asks for.

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from tenuto.core.actions import AppendAssistant, AppendCalls, AppendReasoning, Edit
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import schemas_in, valid_call
-from tenuto.wires.json import UNREADABLE, encode
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import list_in, object_in, value_of
 from tenuto.wires.openai_chat.history import RULES
 from tenuto.wires.openai_chat.paths import model_in
@@ -22,6 +22,7 @@ from tenuto.wires.openai_chat.reasoning import (
     turn_off_reasoning,
 )
 from tenuto.wires.openai_chat.render import LEGACY_CALL_ID, call_of, legacy_call_of
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Path, Paths
 from tenuto.wires.request_reading import (
     are_several,
@@ -39,7 +40,7 @@ class _Asked(Knobs):
 
     messages: list[JsonObject]
     model: Any = None
-    stream: Any = None
+    stream: bool | None = None
     stream_options: Any = None
     max_completion_tokens: Any = None
     max_tokens: Any = None
@@ -67,7 +68,7 @@ PLAIN = Dialect()
 
 
 class ChatRequest(EditableRequest):
-    """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+    """A chat request as bytes, with what was read of it (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="messages",

@@ -22,10 +22,11 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.answer import Shown, shown_alike
+from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import filtered_categories, with_words
 from tenuto.wires.errors import blames, fault_parser
-from tenuto.wires.json import arguments_of, is_no_piece
+from tenuto.wires.json import JsonObject, arguments_of, is_no_piece
 from tenuto.wires.openai_chat import render, short
 from tenuto.wires.openai_chat.errors import ERRORS, read_fault
 from tenuto.wires.openai_chat.form import FORM

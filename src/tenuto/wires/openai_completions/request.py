@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from tenuto.wires.base import RequestFacts
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.members import object_in
 from tenuto.wires.prompt import PromptRequest
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import Paths
 from tenuto.wires.request_reading import (
     asks_for_json,
@@ -30,7 +30,7 @@ class _Asked(msgspec.Struct):
 
     prompt: Any = None
     model: Any = None
-    stream: Any = None
+    stream: bool | None = None
     stream_options: Any = None
     max_tokens: Any = None
     response_format: Any = None
@@ -46,7 +46,8 @@ _read = reader(_Asked)
 
 
 class CompletionRequest(PromptRequest):
-    """A request (`wires.base.WireRequest`). No tool is forced, and no reasoning can be lowered."""
+    """A request (`wires.request.WireRequest`). No tool is forced, and no reasoning can be
+    lowered."""
 
     paths: ClassVar[Paths] = Paths("prompt", (("max_tokens",),), [(("response_format",),)])
 

@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import Any
 
 from tenuto.core.parts import AnySignal, Message
-from tenuto.wires.base import Answer, JsonObject
-from tenuto.wires.json import encode, encode_event
+from tenuto.wires.answer import Answer
+from tenuto.wires.json import JsonObject, encode, encode_event
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat import render as chat
 from tenuto.wires.openai_chat import wire as openai_chat

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Answer, JsonObject
-from tenuto.wires.json import encode
+from tenuto.wires.answer import Answer
+from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import list_in
 from tenuto.wires.openai_responses.content import message
 from tenuto.wires.openai_responses.items import FOREIGN_CALL, kind_of

@@ -11,8 +11,9 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Part
-from tenuto.wires.base import AttemptContent, JsonObject
+from tenuto.wires.answer import AttemptContent
 from tenuto.wires.items_content import Speech, parts_in_order
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in
 from tenuto.wires.openai_responses.items import SUMMARY, kind_of, parts_of
 

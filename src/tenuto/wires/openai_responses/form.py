@@ -5,8 +5,8 @@ https://platform.openai.com/docs/api-reference/responses/create (2026-11-22)
 
 from __future__ import annotations
 
-from tenuto.wires.base import JsonObject
 from tenuto.wires.form import Form, Opening, at
+from tenuto.wires.json import JsonObject
 
 
 def members(opening: Opening) -> JsonObject:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tenuto.wires.base import JsonObject
+from tenuto.wires.json import JsonObject
 
 ARGUMENTS: Mapping[str, str] = {"function_call": "arguments", "custom_tool_call": "input"}
 """Calls whose arguments the model writes as text: which member holds it."""

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
-from tenuto.wires.base import Answer, GroupLayout, JsonObject
+from tenuto.wires.answer import Answer
 from tenuto.wires.errors import openai_error
-from tenuto.wires.json import count, encode_named_event
+from tenuto.wires.json import JsonObject, count, encode_named_event
+from tenuto.wires.layout import GroupLayout
 from tenuto.wires.members import objects_in
 from tenuto.wires.openai_responses.body import (
     bare_response,
@@ -32,8 +33,8 @@ _HOLDS = {"message": Kind.TEXT, "reasoning": Kind.REASONING}
 
 
 class ResponseLayout(GroupLayout):
-    """A response as events (`wires.base.GroupLayout`): items begin, hold parts that grow by deltas,
-    and end."""
+    """A response as events (`wires.layout.GroupLayout`): items begin, hold parts that grow by
+    deltas, and end."""
 
     error_follows_start = True
 

@@ -25,13 +25,14 @@ import msgspec
 
 from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import valid_call
-from tenuto.wires.json import UNREADABLE, decode_object, encode
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode
 from tenuto.wires.members import list_in, object_in, rows_of, value_of
 from tenuto.wires.openai_responses.content import said_items
 from tenuto.wires.openai_responses.history import RULES
 from tenuto.wires.openai_responses.items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import LESS_EFFORT, EditableRequest, Paths, put
 from tenuto.wires.request_reading import (
     asks_for_json,
@@ -59,7 +60,7 @@ class _Asked(msgspec.Struct):
 
     input: msgspec.Raw = msgspec.Raw(b"null")
     model: Any = None
-    stream: Any = None
+    stream: bool | None = None
     max_output_tokens: Any = None
     tools: Any = None
     tool_choice: Any = None
@@ -77,7 +78,7 @@ _read = reader(_Asked)
 
 
 class ResponsesRequest(EditableRequest):
-    """A Responses request (`wires.base.WireRequest`)."""
+    """A Responses request (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="input",

@@ -37,10 +37,11 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, Wire, error_body, shown_alike
+from tenuto.wires.answer import Shown, error_body, shown_alike
+from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import filtered_categories, with_words
 from tenuto.wires.errors import blames, fault_parser, openai_error
-from tenuto.wires.json import arguments_of, as_text, count
+from tenuto.wires.json import JsonObject, arguments_of, as_text, count
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.openai_responses import body, short
 from tenuto.wires.openai_responses.content import merged_content

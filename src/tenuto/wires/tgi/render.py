@@ -12,9 +12,10 @@ from itertools import chain
 
 from tenuto.core.parts import AnySignal, Kind, Message, Native, Place, Said
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, FlatLayout, JsonObject
+from tenuto.wires.answer import Answer
 from tenuto.wires.errors import OURS
-from tenuto.wires.json import encode, encode_event
+from tenuto.wires.json import JsonObject, encode, encode_event
+from tenuto.wires.layout import FlatLayout
 from tenuto.wires.members import object_in
 
 TEXT, DETAILS, TOKEN = "generated_text", "details", "token"
@@ -27,7 +28,7 @@ _OF_NONE: JsonObject = {"id": 0, "text": "", "logprob": 0.0, "special": False}
 
 
 class TokenLayout(FlatLayout):
-    """How one message is written as events (`wires.base.FlatLayout`).
+    """How one message is written as events (`wires.layout.FlatLayout`).
 
     Args:
         details: whether the last event says why it is the last.

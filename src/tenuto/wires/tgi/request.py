@@ -16,10 +16,12 @@ from urllib.parse import unquote
 import msgspec
 
 from tenuto.core.actions import AppendAssistant, AppendUser, Edit
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts, Wire
-from tenuto.wires.json import UNREADABLE
+from tenuto.wires.base import Wire
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import UNREADABLE, JsonObject
 from tenuto.wires.members import object_in
 from tenuto.wires.prompt import PromptRequest
+from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import Paths, put
 from tenuto.wires.request_reading import limit_in, reader, why_left_alone
 
@@ -52,7 +54,7 @@ class _Asked(msgspec.Struct):
 
     inputs: str
     parameters: Any = None
-    stream: Any = None
+    stream: bool | None = None
 
 
 _read = reader(_Asked)

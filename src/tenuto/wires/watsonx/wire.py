@@ -18,10 +18,12 @@ from tenuto.core.fault import FaultKind
 from tenuto.core.parts import AnySignal, Envelope, Kind, Piece
 from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import Answer, Dialect, JsonObject, error_body, never
+from tenuto.wires.answer import Answer, error_body
+from tenuto.wires.base import never
+from tenuto.wires.dialect import Dialect
 from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
-from tenuto.wires.json import count, decode_object, encode_event
+from tenuto.wires.json import JsonObject, count, decode_object, encode_event
 from tenuto.wires.members import list_in, object_in, value_at, value_of
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
@@ -92,7 +94,7 @@ def is_request(path: str) -> bool:
 
 
 class WatsonxRequest(ChatRequest):
-    """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+    """A chat request as bytes, with what was read of it (`wires.request.WireRequest`)."""
 
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
         """`tool_choice` names a tool; whether any is called, another key says."""

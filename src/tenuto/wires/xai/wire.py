@@ -12,7 +12,8 @@ from dataclasses import replace
 from tenuto.core.parts import AnySignal
 from tenuto.core.signals import StopSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, no_request, unasked
+from tenuto.wires.base import no_request, unasked
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.stops import StopTable, stop_reader

@@ -1,0 +1,150 @@
+"""Give calls that share an id one each, and their results with them.
+
+Some models give two calls of one answer the same id. Providers refuse such a history (Anthropic:
+"`tool_use` ids must be unique", OpenAI: "Duplicate value for 'tool_call_id'"), and a result could
+belong to either call. The first call keeps its id, and results belong to the calls in their order.
+Most providers allow the id again in a later turn; `Rules.unique_ids` says where it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from tenuto.core.history_table import Entry, Path, Role, Row, Rules
+
+_LONGEST_ID_CHARS = 40
+"""OpenAI refuses longer ids of calls."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """The calls of rows of the model that follow each other, and the results behind them."""
+
+    calls: list[Entry] = field(default_factory=list)
+    results: list[Entry] = field(default_factory=list)
+
+
+def rename_repeated_ids(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
+    """Rename calls whose id another call has already, and the results that belong to them."""
+    every = [call.id for row in rows for call in row.calls]
+    if len(set(every)) == len(every) or rules.answers is not None:
+        return
+    rename = _rename_anywhere if rules.pair is not None else _rename_by_turns
+    if rename(rows, rules):
+        words.append("repeated_call_id_renamed")
+
+
+def _rename_by_turns(rows: Sequence[Row], rules: Rules) -> bool:
+    renamed = False
+    seen: set[str] = set()
+    unanswered: dict[str, list[Entry]] = {}
+    groups = _groups(rows)
+    if not rules.turns:
+        groups = [part for group in groups for part in _by_rows(group)]
+    for group in groups:
+        unanswered |= _by_id(group.calls)
+        given = _by_id(group.results)
+        taken: set[str] = seen if rules.unique_ids else set()
+        for call in group.calls:
+            if call.id in taken:
+                _rename(call, _free_id(call.id, seen))
+                renamed = True
+            taken.add(call.id)
+            seen.add(call.id)
+        for name, results in given.items():
+            calls = unanswered.get(name, [])
+            for call, result in zip(calls, results, strict=False):
+                _rename(result, call.id)
+            unanswered[name] = calls[len(results) :]
+    return renamed
+
+
+def _rename_anywhere(rows: Sequence[Row], rules: Rules) -> bool:
+    """Rename a call where one of its id still waits for a result."""
+    renamed = False
+    seen: set[str] = set()
+    waiting: dict[str, list[Entry]] = {}
+    for row in rows:
+        for call in row.calls:
+            if not call.id:  # it cannot be answered
+                continue
+            calls = waiting.setdefault(call.id, [])
+            calls.append(call)
+            if len(calls) > 1:
+                _rename(call, _free_id(call.id, seen))
+                renamed = True
+            seen.add(call.id)
+        for result in row.results:
+            if waiting.get(result.id):
+                _rename(result, waiting[result.id].pop(0).id)
+    return renamed
+
+
+def _groups(rows: Iterable[Row]) -> list[_Group]:
+    groups = [_Group()]
+    was_the_models = False
+    for row in rows:
+        is_the_models = row.role is Role.MODEL
+        if is_the_models and not was_the_models:
+            groups.append(_Group())
+        was_the_models = is_the_models
+        groups[-1].calls += row.calls
+        if not is_the_models:
+            groups[-1].results += row.results
+    return groups
+
+
+def _by_rows(group: _Group) -> list[_Group]:
+    """Split a group where each row is a turn of its own, unless more results stand behind the last
+    row than it has calls."""
+    rows = list(dict.fromkeys(call.row for call in group.calls))
+    parts = [_Group([call for call in group.calls if call.row is row]) for row in rows]
+    if len(parts) < 2:
+        return [group]
+    called, last = _by_id(group.calls), _by_id(parts[-1].calls)
+    for name, results in _by_id(group.results).items():
+        if len(last.get(name, ())) < min(len(results), len(called.get(name, ()))):
+            return [group]
+    parts[-1].results = group.results
+    return parts
+
+
+def _by_id(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.id, []).append(entry)
+    return found
+
+
+def _free_id(name: str, taken: Container[str]) -> str:
+    """Return the id with the first number behind it that makes it one that is not taken.
+
+    >>> _free_id("call", {"call", "call_2"})
+    'call_3'
+    """
+    ends = (f"_{number}" for number in count(2))
+    if len(name) > _LONGEST_ID_CHARS:  # then it is no id of OpenAI's
+        return next(made for end in ends if (made := name + end) not in taken)
+    made_ids = (name[: _LONGEST_ID_CHARS - len(end)] + end for end in ends)
+    return next(made for made in made_ids if made not in taken)
+
+
+def _rename(entry: Entry, name: str) -> None:
+    row, change = entry.row, {entry.named_at: name}
+    if row is None or name == entry.id:
+        return
+    if entry.value is row.value:
+        row.changes = {**(row.changes or {}), **change}
+    else:
+        inside = row.inside or {}
+        row.inside = {**inside, entry.at: {**inside.get(entry.at, {}), **change}}
+    entry.id, entry.value = name, _with(entry.value, entry.named_at, name)
+
+
+def _with(value: Any, path: Path, name: str) -> Any:
+    if not path:
+        return name
+    return value | {path[0]: _with(value.get(path[0]), path[1:], name)}
