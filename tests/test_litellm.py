@@ -19,3 +19,8 @@ def test_without_litellm_the_error_says_what_to_install(monkeypatch: pytest.Monk
 def test_settings_of_the_wrong_type_are_refused_before_litellm_is_looked_for() -> None:
     with pytest.raises(tenuto.PolicyError, match="policy"):
         tenuto.litellm.install(policy="fast")  # type: ignore[arg-type]
+
+
+def test_uninstalling_what_is_not_installed_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    tenuto.litellm.uninstall()

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakSet
 
 from tenuto.clients import httpx_client
 from tenuto.clients.libraries import library_of
@@ -23,7 +24,7 @@ from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.turn.engine import Engine
 
-__all__ = ["install"]
+__all__ = ["install", "uninstall"]
 
 _HANDLERS = "litellm.llms.custom_httpx.http_handler"
 _OPENAI = "litellm.llms.openai.common_utils"
@@ -44,9 +45,19 @@ _SESSIONS = ("client_session", "aclient_session")
 
 
 class _Installed:
-    """The engine of this process, None before `install()`."""
+    """What `install()` did to this process.
+
+    Attributes:
+        engine: what finishes turns, None while nothing is installed.
+        members: those that LiteLLM's classes had of their own, None where they had none.
+        sessions: its settings of clients as its user set them.
+        clients: the recovering clients that LiteLLM was given.
+    """
 
     engine: Engine | None = None
+    members: ClassVar[dict[tuple[Any, str], Any]] = {}
+    sessions: ClassVar[dict[str, Any]] = {}
+    clients: ClassVar[WeakSet[Any]] = WeakSet()
 
 
 def install(*, policy: Policy | None = None, on_event: OnEvent | None = None) -> None:
@@ -91,9 +102,42 @@ def install(*, policy: Policy | None = None, on_event: OnEvent | None = None) ->
         for owner, name in found:
             _SHAPES[name](owner, name)
     for name in _SESSIONS:
-        if (session := getattr(litellm, name, None)) is not None:
-            setattr(litellm, name, _recovering(session))
+        if getattr(litellm, name, None) is not None:
+            _take_session(litellm, name)
     # The SDK's clients that were made before hold the HTTP clients of then.
+    litellm.in_memory_llm_clients_cache.flush_cache()
+
+
+def uninstall() -> None:
+    """Undo `install()`: LiteLLM's functions, settings and HTTP clients are its own again.
+
+    Turns that are running end as they began. Does nothing if nothing is installed.
+
+    ```python
+    import tenuto.litellm
+
+    tenuto.litellm.install()
+    tenuto.litellm.uninstall()
+    ```
+    """
+    if _Installed.engine is None:
+        return
+    _Installed.engine = None
+    for (owner, name), member in _Installed.members.items():
+        if member is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, member)
+    _Installed.members.clear()
+    litellm: Any = importlib.import_module("litellm")
+    for name, session in _Installed.sessions.items():
+        if getattr(litellm, name, None) in _Installed.clients:
+            setattr(litellm, name, session)
+    _Installed.sessions.clear()
+    # LiteLLM's handlers go on using these.
+    for client in list(_Installed.clients):
+        httpx_client.stop_recovering(client)
+    _Installed.clients.clear()
     litellm.in_memory_llm_clients_cache.flush_cache()
 
 
@@ -121,7 +165,24 @@ def _recovering(client: Any) -> Any:
     made_by = _Installed.engine
     if made_by is None or library_of(client) is None or httpx_client.engine_of(client) is made_by:
         return client
-    return httpx_client.recovering(client, made_by)
+    made = httpx_client.recovering(client, made_by)
+    _Installed.clients.add(made)
+    return made
+
+
+def _take_session(litellm: Any, name: str) -> Any:
+    """Make a client that LiteLLM's user set a recovering one, and keep what was set."""
+    session = getattr(litellm, name)
+    if session not in _Installed.clients:
+        _Installed.sessions[name] = session
+    setattr(litellm, name, _recovering(session))
+    return getattr(litellm, name)
+
+
+def _replace(owner: Any, name: str, member: Any) -> None:
+    """Give a class of LiteLLM a member of ours, and keep its own."""
+    _Installed.members[owner, name] = vars(owner).get(name)
+    setattr(owner, name, member)
 
 
 def _taken_up(owner: Any, name: str) -> None:
@@ -138,7 +199,7 @@ def _taken_up(owner: Any, name: str) -> None:
             self._client = wrapped
         return wrapped
 
-    setattr(owner, name, property(client, given.fset, given.fdel, given.__doc__))
+    _replace(owner, name, property(client, given.fset, given.fdel, given.__doc__))
 
 
 def _made(owner: Any, name: str) -> None:
@@ -153,17 +214,16 @@ def _made(owner: Any, name: str) -> None:
         for session in _SESSIONS:
             # LiteLLM closes what it has given out, unless it is the very session.
             if made is getattr(litellm, session, None):
-                setattr(litellm, session, _recovering(made))
-                return getattr(litellm, session)
+                return _take_session(litellm, session)
         return _recovering(made)
 
-    setattr(owner, name, staticmethod(method) if is_static else method)
+    _replace(owner, name, staticmethod(method) if is_static else method)
 
 
 def _built(owner: Any, _: str) -> None:
     """A class of clients, which LiteLLM makes instances of at several places."""
-    owner.send = httpx_client.sending_of(owner.__base__)
-    setattr(owner, httpx_client.ENGINE, property(lambda self: _Installed.engine))
+    _replace(owner, "send", httpx_client.sending_of(owner.__base__))
+    _replace(owner, httpx_client.ENGINE, property(lambda self: _Installed.engine))
 
 
 _SHAPES: dict[str, Callable[[Any, str], None]] = {

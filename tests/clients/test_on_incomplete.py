@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -205,6 +206,29 @@ def test_an_oddly_ended_stream_has_its_text_before_one_stop_for_those_who_ask_fo
                 for seen in (chunks, bare_chunks)
             )
             assert told == expected
+
+
+@pytest.mark.behaviour("T13")
+@pytest.mark.parametrize("policy", ["stop", "error"])
+def test_calls_that_alternate_come_one_after_the_other_for_those_who_ask_for_errors(
+    policy: Literal["stop", "error"],
+) -> None:
+    with Simulator() as sim, openai.OpenAI(base_url=sim.base_url, api_key="none") as bare:
+        client = tenuto.wrap(bare, policy=tenuto.Policy(on_incomplete=policy))
+        chunks: Any = client.chat.completions.create(
+            model="sim/calls_interleaved",
+            messages=[{"role": "user", "content": "Write three files."}],
+            stream=True,
+            **FILES,
+        )
+        deltas = [choice.delta for chunk in chunks for choice in chunk.choices]
+        pieces = [piece for delta in deltas for piece in delta.tool_calls or ()]
+        wanted = sim.expected("Write three files.", "calls_interleaved").calls
+    places = [piece.index for piece in pieces]
+    assert (places == sorted(places)) is (policy == "error")
+    for place, call in enumerate(wanted):
+        said = "".join(p.function.arguments or "" for p in pieces if p.index == place)
+        assert json.loads(said) == json.loads(str(call.arguments))
 
 
 @pytest.mark.behaviour("S6", "P1")

@@ -2,12 +2,17 @@
 
 import asyncio
 import contextlib
+import operator
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import litellm
 import openai
+from litellm.llms.custom_httpx import http_handler
+from litellm.llms.openai import common_utils
 
+import tenuto.litellm
 from tenuto.sim import Simulator
 
 MODEL = "sim/length_twice"
@@ -24,8 +29,63 @@ BODIES_ALONE = {"cohere_chat"}
 
 
 def fails(sim: Simulator) -> list[str]:
-    """Ask in each way; what did not come back whole."""
-    return [name for name, is_whole in _asked(sim) if not is_whole]
+    """Ask in each way; what did not come back whole, or is not as it was after `uninstall()`."""
+    return [name for name, is_whole in [*_asked(sim), *_uninstalled(sim)] if not is_whole]
+
+
+def _uninstalled(sim: Simulator) -> Iterator[tuple[str, bool]]:
+    """Whether LiteLLM is its own again, and `install()` works once more."""
+    tenuto.litellm.uninstall()
+    before = _members()
+    yield (
+        "uninstall() leaves no member of ours",
+        not any("tenuto" in m for m in map(_origin, before)),
+    )
+    with httpx.Client() as session:
+        litellm.client_session = session
+        tenuto.litellm.install()
+        yield "install() takes a session up", litellm.client_session is not session
+        yield "installed again", _is_whole(sim, "again")
+        tenuto.litellm.uninstall()
+        tenuto.litellm.uninstall()
+        yield "uninstall() gives the session back", litellm.client_session is session
+        litellm.client_session = None
+    after = _members()
+    yield "uninstall() restores every member", all(map(operator.is_, before, after))
+    for provider in ("openai", "anthropic", "ollama_chat"):
+        yield f"{provider} is cut after uninstall()", not _is_whole(sim, "uninstalled", provider)
+    tenuto.litellm.install()
+    for provider in ("openai", "anthropic", "ollama_chat"):
+        yield f"{provider} after a second install()", _is_whole(sim, "second", provider)
+
+
+def _members() -> list[object]:
+    owners = [
+        http_handler.HTTPHandler,
+        http_handler.AsyncHTTPHandler,
+        common_utils.BaseOpenAILLM,
+        common_utils.OpenAIHTTPClient,
+        common_utils.OpenAIAsyncHTTPClient,
+    ]
+    return [vars(owner)[name] for owner in owners for name in sorted(vars(owner))]
+
+
+def _origin(member: object) -> str:
+    member = getattr(member, "fget", None) or getattr(member, "__func__", member)
+    return str(getattr(member, "__module__", ""))
+
+
+def _is_whole(sim: Simulator, take: str, provider: str = "openai") -> bool:
+    prompt = QUESTION.format(f"{take} {provider}")
+    given = {
+        "model": f"{provider}/{MODEL}",
+        "api_base": sim.root_url + PROVIDERS[provider],
+        "api_key": "key",
+        "messages": [{"role": "user", "content": prompt}],
+        "stream": False,
+        "max_tokens": 1_000,
+    }
+    return _chat(given) == sim.answer(prompt)
 
 
 def _asked(sim: Simulator) -> Iterator[tuple[str, bool]]:

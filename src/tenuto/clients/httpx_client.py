@@ -43,7 +43,7 @@ def recovering(client: Any, engine: Engine) -> Any:
     """Return a copy of the client that finishes its turns.
 
     If the client is wrapped already, replace its engine."""
-    original = getattr(client, "_tenuto_original", client)
+    original = original_of(client)
     library = library_of(original)
     if library is None:
         raise TypeError(f"{type(client).__name__} is not a client of {' or '.join(LIBRARIES)}")
@@ -52,6 +52,17 @@ def recovering(client: Any, engine: Engine) -> Any:
     wrapped.__class__ = _subclass(cls)
     vars(wrapped).update(_tenuto_original=original, _tenuto_engine=engine)
     return wrapped
+
+
+def original_of(client: Any) -> Any:
+    """Return the client that a recovering one was made from, and any other client itself."""
+    return getattr(client, "_tenuto_original", client)
+
+
+def stop_recovering(client: Any) -> None:
+    """Let a recovering client send as the one that it was made of."""
+    client.__class__ = type(original_of(client))
+    vars(client).pop(ENGINE, None)
 
 
 def engine_of(client: object) -> Engine | None:

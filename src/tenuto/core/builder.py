@@ -241,6 +241,7 @@ class Builder:
             stop,
             self._fault,
             mended=bool(odd),
+            calls_alternate=self._calls.alternate,
             other=OtherSeen in self._noted,
             text_behind_calls=bool(calls) and is_visible("".join(behind)),
             several=ChoiceSeen in self._noted,

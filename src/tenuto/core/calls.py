@@ -76,13 +76,20 @@ class _Slot:
 class Calls:
     """Sorts call deltas into calls (T13, quirks Q5–Q9): by index, else by id, else a new id or name
     begins a new call. Providers leave out the index, repeat it, send "" for the id, give two
-    calls one id, say the name in every piece, or say it in pieces (T12a)."""
+    calls one id, say the name in every piece, or say it in pieces (T12a).
+
+    Attributes:
+        slots: the calls so far, in the order in which they began.
+        odd: what had to be put right in them.
+        alternate: whether an earlier call went on after a later one had begun.
+    """
 
     def __init__(self, salt: str, parameters: Parameters | None) -> None:
         self._salt = salt
         self._parameters = parameters
         self.slots: list[_Slot] = []
         self.odd: list[str] = []
+        self.alternate: bool = False
 
     def feed(self, delta: CallDelta) -> None:
         slot = self._find(delta)
@@ -114,6 +121,7 @@ class Calls:
                 self.odd.append("call_arguments_differ")
         elif delta.arguments:
             slot.parts.append(delta.arguments)
+            self.alternate = self.alternate or slot is not self.slots[-1]
         if delta.unreadable:
             slot.unreadable = True
             self.odd.append("arguments_unreadable")

@@ -109,7 +109,7 @@ class Policy:
             own stop reason, or from an error if the provider has no truthful one. "notice": also
             from a line of text. "error": always from an error. "error" also puts a single stop at
             the end of a stream whose text is whole but ends oddly, with no stop or with text
-            after it.
+            after it, and sends tool calls one after the other if their pieces alternate.
         per_request: what a single request may change: ids of groups of settings, such as "tokens",
             and "off", which switches Tenuto off. An empty set ("none" in the environment) allows
             nothing.

@@ -73,6 +73,8 @@ class Response:
         fault: the error that ended it, or None.
         mended: True where the calls differ from what the provider wrote (ids, types, encoding), so
             that handing on the bytes as they came would hand on the oddity too (T13).
+        calls_alternate: whether an earlier call went on after a later one had begun, so that who
+            takes each piece for the newest call would mix them.
         other: whether there is content that is neither text nor a call, such as an image.
         text_behind_calls: whether text came behind the last call, so that what cut the answer cut
             that text and not the call.
@@ -91,6 +93,7 @@ class Response:
     stop: Stop
     fault: Fault | None = None
     mended: bool = False
+    calls_alternate: bool = False
     other: bool = False
     text_behind_calls: bool = False
     several: bool = False

@@ -181,6 +181,8 @@ class _Ending:
                 return True
             if response.calls and not self._says_that_it_calls():
                 return False  # whoever goes by the stop would pass over them
+            if response.calls_alternate:
+                return False  # some readers take each piece for the newest call
             if not turn.open:
                 return True
             only_text = turn.outlet.only_text

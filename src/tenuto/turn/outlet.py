@@ -63,6 +63,7 @@ _FLOWING: _Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
 _FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
 _PARTS: _Kinds = {TextDelta, ReasoningDelta, RefusalDelta, CallDelta, OtherSeen}
 _WRITTEN: _Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
+_WRITTEN_OR_CLOSED: _Kinds = {*_WRITTEN, Closed}
 _CLOSED: _Kinds = {Closed}
 
 _TEMPLATE_MAX_BYTES = 4_096
@@ -173,7 +174,7 @@ class Outlet:
     def only_text(self) -> bool:
         """Whether nothing is held but what the wire would write alike: a stop, usage, and text in
         events that hold nothing more than those before them."""
-        return not self._more_held and not self._wire.wants_content
+        return not self._more_held
 
     def begin_message(self, value: JsonObject) -> None:
         """Take the identity of the message from its first event, or from a whole body."""
@@ -358,7 +359,8 @@ class Outlet:
             return self._hold(raw, None)  # half an event: of use only where nothing follows it
         if self._holding_all or not _flows(kinds):
             alike = not text or self._reader.matcher.text(event.raw) is not None
-            self._more_held = self._more_held or not (alike and kinds <= _WRITTEN)
+            written = _WRITTEN if self._merger is None else _WRITTEN_OR_CLOSED
+            self._more_held = self._more_held or not (alike and kinds <= written)
             self._pending += text
             self._holding_all = self._holding_all or not kinds <= _CLOSED
             return self._hold(raw, told)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import anthropic
 import pytest
 from support.replay.anthropic_messages import ASK, END, FILES, MAX, PAUSE, SAFETY, TOOL, Call, R
 
+import tenuto
 from tenuto.core.outcome import Outcome
+from tenuto.sim import Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 
@@ -166,3 +168,34 @@ def test_a_request_that_is_left_alone_shows_what_came(play, mode, way, stop):
     turn = play(R("A", stop), on_incomplete="error")
     got = turn.tell(mode, way, extra_headers={"x-tenuto": "off"})
     assert (got.error, got.text, got.stop, turn.sent) == (None, "A", stop, 1)
+
+
+@pytest.mark.behaviour("N1a", "S6")
+@pytest.mark.parametrize("policy", ["stop", "error"])
+def test_text_behind_the_stop_comes_before_it_for_those_who_ask_for_errors(
+    policy: Literal["stop", "error"],
+) -> None:
+    question = "Why do tides come twice a day?"
+    with Simulator() as sim, anthropic.Anthropic(base_url=sim.root_url, api_key="none") as bare:
+        client = tenuto.wrap(bare, policy=tenuto.Policy(on_incomplete=policy))
+        events = list(
+            client.messages.create(
+                model="m",
+                max_tokens=1_000,
+                messages=[{"role": "user", "content": question}],
+                extra_headers={"x-sim-fault": "content_after_finish"},
+                stream=True,
+            )
+        )
+        texts = [
+            event.delta.text
+            for event in events
+            if event.type == "content_block_delta" and event.delta.type == "text_delta"
+        ]
+        assert "".join(texts) == sim.answer(question)
+    kinds: list[str] = [event.type for event in events]
+    ends = ["content_block_stop", "message_delta", "message_stop"]
+    assert (kinds[-3:] == ends) is (policy == "error")
+    assert [kinds.count(kind) for kind in ends] == [1, 1, 1]
+    stops = [event.delta.stop_reason for event in events if event.type == "message_delta"]
+    assert stops == ["end_turn"]
