@@ -23,7 +23,7 @@ NOT_ITS_OWN = {"openai-completions": 1}
 ends without a stop and without an end mark."""
 
 EVERY_CUT_UP_TO_BYTES = 1_500
-CUTS_OF_EACH = 4
+CUTS_OF_EACH = 2
 
 
 def disagreements(wire: str, *, by_shape: bool = False) -> list[str]:

@@ -1,13 +1,14 @@
 """What is left of a recorded response (`shared/corpus`, not part of the project) that is cut, or in
 which a value is of another type: nothing raises, and no end passes for a clean one.
 
-Of every record a few replacements (and cuts, `test_corpus.py`); `make heavy` takes them all and prints
-how many."""
+Of every record a few replacements (and cuts, `test_corpus.py`); `make heavy` takes all of those that
+are not long, of the long ones the places that few before them had, and prints how many."""
 
 from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -29,19 +30,35 @@ from tenuto.core.outcome import classify
 from tenuto.core.response import Response
 from tenuto.detection import read
 
+Path = tuple[str, ...]
 WIRES = (*STOP, "hf", "other")
 OTHERS: tuple[Any, ...] = (None, 5, "x", [], [None], {}, True)
 SPOTS_OF_EACH = 4
 LONG_BYTES, PLACES_OF_A_LONG_ONE = 6_000, 1_000
+ALIKE = 10
+"""How often, in the long responses of a wire, values of one type at one path are replaced. The longest
+repeat the request's tools, 1,700 values in 100 kB, and each replacement is read with all of it."""
 
 
-def replaced(raw: bytes, rng: random.Random, *, every: bool) -> Iterator[bytes]:
+def replaced(
+    raw: bytes, rng: random.Random, seen: Counter[Path], *, every: bool
+) -> Iterator[bytes]:
     """A response in which one node, which may be the whole, is a value of another type: of a stream
-    one of each event that is not like one before it."""
+    one of each event that is not like one before it. Of a long response only nodes whose path and
+    type were `seen` less often than `ALIKE`."""
     whole = parts(raw)
     values = [part.value for part in whole]
     spots = [(at, *spot) for at, part in enumerate(whole) if part.value is not None
              if not part.again for spot in ((values, at), *places(part.value))]  # fmt: skip
+    if every and sum(len(part.raw) for part in whole) > LONG_BYTES:
+        paths = [path for part in whole if part.value is not None and not part.again
+                 for path in ((of_type(part.value),), *paths_in(part.value))]  # fmt: skip
+        rare = []
+        for spot, path in zip(spots, paths, strict=True):
+            seen[path] += 1
+            if seen[path] <= ALIKE:
+                rare.append(spot)
+        spots = rare
     for at, container, key in spots if every else rng.sample(spots, min(len(spots), SPOTS_OF_EACH)):
         before, after = (b"".join(map(framed, side)) for side in (whole[:at], whole[at + 1 :]))
         kept = container[key]
@@ -49,6 +66,23 @@ def replaced(raw: bytes, rng: random.Random, *, every: bool) -> Iterator[bytes]:
             container[key] = other
             yield before + framed(whole[at], json.dumps(values[at]).encode()) + after
         container[key] = kept
+
+
+def paths_in(value: Any, above: Path = ()) -> Iterator[Path]:
+    """The path and the type of every node, as `places` orders them. An element of a list has no number
+    in it: the `type` that it and those above it name tell it from others."""
+    path = (*above, of_type(value))
+    pairs = value.items() if isinstance(value, dict) else (("", inner) for inner in value)
+    for key, inner in pairs:
+        yield (*path, key, of_type(inner))
+        if isinstance(inner, dict | list):
+            yield from paths_in(inner, (*path, key))
+
+
+def of_type(value: Any) -> str:
+    """The type of a value in Python, and the one that an object names."""
+    named = value.get("type") if isinstance(value, dict) else None
+    return f"{type(value).__name__} {named if isinstance(named, str) else ''}"
 
 
 def framed(part: Part, data: bytes | None = None) -> bytes:
@@ -64,9 +98,9 @@ def framed(part: Part, data: bytes | None = None) -> bytes:
 @some_or_every
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_value_of_another_type_in_a_recorded_response_raises_nothing(wire, every):
-    rng, tried = random.Random("replaced"), 0
+    rng, tried, seen = random.Random("replaced"), 0, Counter[Path]()
     for _, raw, _ in recorded(wire):
-        for changed in replaced(raw, rng, every=every):
+        for changed in replaced(raw, rng, seen, every=every):
             for name in (wire, None):
                 assert isinstance(read_whole(changed, name), Response)
                 tried += 1

@@ -10,8 +10,8 @@ from page import code, sentence, table
 from tenuto.cli.docstrings import attributes
 from tenuto.core.actions import Recovery
 from tenuto.core.event import VERSION, Event, own_fields
-from tenuto.core.events import (
-    EVENTS,
+from tenuto.core.events import EVENTS
+from tenuto.core.recovery_events import (
     ContinuationAttempt,
     EmptyRecovery,
     RecoveryEnded,

@@ -8,9 +8,19 @@ them back from files.
     client = tenuto.wrap(openai.OpenAI(), on_event=hear)
 """
 
+# ruff: noqa: F403 - the `__all__` of each module names its events, and no second list does
+from tenuto.core import attempt_events as _of_attempts
 from tenuto.core import events as _events
+from tenuto.core import recovery_events as _of_recoveries
+from tenuto.core import turn_events as _of_turns
+from tenuto.core.attempt_events import *
 from tenuto.core.event import VERSION, Event, OnEvent
-from tenuto.core.events import *  # noqa: F403 - its `__all__` names them, and no second list does
+from tenuto.core.events import *
+from tenuto.core.recovery_events import *
+from tenuto.core.turn_events import *
 
 __all__ = ["VERSION", "Event", "OnEvent"]
 __all__ += _events.__all__
+__all__ += _of_turns.__all__
+__all__ += _of_attempts.__all__
+__all__ += _of_recoveries.__all__

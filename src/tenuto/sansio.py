@@ -14,6 +14,7 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -298,6 +299,20 @@ def _shown(url: str) -> str:
     return Redactor(url, ()).url(url)
 
 
+@lru_cache(maxsize=256)
+def _check_url(url: str) -> None:
+    """Raise a `TurnError` for what is no URL. A caller has the same few again and again."""
+    try:
+        parts = urlsplit(url)
+        url.encode()
+    except ValueError as error:
+        raise TurnError(f"url is {_shown(url)!r}, which is not a URL: {error}") from None
+    try:
+        _ = parts.port
+    except ValueError:
+        raise TurnError(f"the port of url must be a number up to 65535: {_shown(url)!r}") from None
+
+
 def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: Any) -> Request:
     """The request; `TurnError` where it cannot be one, in the caller's words."""
     if not (isinstance(method, str) and isinstance(url, str) and isinstance(body, bytes)):
@@ -311,15 +326,7 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: Any) -> 
             f"timeout_s is {shown(timeout_s)}, but it must be a finite number of seconds, more "
             "than 0, or None"
         )
-    try:
-        parts = urlsplit(url)
-        url.encode()
-    except ValueError as error:
-        raise TurnError(f"url is {_shown(url)!r}, which is not a URL: {error}") from None
-    try:
-        _ = parts.port
-    except ValueError:
-        raise TurnError(f"the port of url must be a number up to 65535: {_shown(url)!r}") from None
+    _check_url(url)
     pairs: list[tuple[bytes, bytes]] = []
     try:
         for pair in headers:
@@ -327,7 +334,7 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: Any) -> 
             if type(name) is not bytes or type(value) is not bytes:
                 if isinstance(pair, str):  # a header's name of two letters, of a dictionary
                     raise TypeError
-                name, value = name.encode("latin-1"), value.encode("latin-1")
+                name, value = name.encode("latin-1"), value.encode("latin-1")  # pyright: ignore[reportAttributeAccessIssue]
             pairs.append((name, value))
     except (AttributeError, TypeError, ValueError):
         raise TurnError("headers must be pairs of Latin-1 text, as dict.items() returns") from None

@@ -8,11 +8,14 @@ from dataclasses import fields
 import pytest
 
 from tenuto.cli.docstrings import attributes
+from tenuto.core import attempt_events, recovery_events, turn_events
 from tenuto.core.advice import ADVICE
+from tenuto.core.attempt_events import FaultReported
 from tenuto.core.event import Event, own_fields
-from tenuto.core.events import EVENTS, FaultReported, TurnEnded, UnknownEvent, event_from_dict
+from tenuto.core.events import EVENTS, UnknownEvent, event_from_dict
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
+from tenuto.core.turn_events import TurnEnded
 
 
 @pytest.mark.behaviour("P6")
@@ -36,6 +39,16 @@ def test_every_event_has_its_own_name_and_every_field_a_meaning() -> None:
         meanings = {field for each in kinds for field in attributes(each.__doc__)}
         assert meanings == {field.name for field in fields(kind)}
     assert len(EVENTS) == len(set(EVENTS.values()))
+
+
+def test_no_kind_of_event_is_missing_among_all_events() -> None:
+    defined = {
+        kind
+        for module in (attempt_events, recovery_events, turn_events)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, Event) and kind.NAME
+    }
+    assert defined == set(EVENTS.values())
 
 
 FAULT: dict[str, object] = {

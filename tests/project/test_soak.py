@@ -17,7 +17,7 @@ PROJECT = Path(__file__).parents[2]
 @pytest.mark.timeout(240)
 @some_or_every
 def test_some_seconds_of_faults_make_no_turn_wrong(every: bool) -> None:
-    seconds = "20" if every else "8"
+    seconds = "20" if every else "4"
     given = ("--seconds", seconds, "--processes", "1", "--threads", "3", "--tasks", "5", "--json")
     done = subprocess.run(
         [sys.executable, "-m", "soak.run", *given],

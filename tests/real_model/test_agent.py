@@ -6,6 +6,7 @@ from typing import Any
 
 import openai
 import pytest
+from support.pairing import some_or_every
 
 import tenuto
 from tenuto.agent import Agent, Model
@@ -48,21 +49,24 @@ def bare(client: openai.OpenAI, chat: Any, prompt: str, limit_tokens: int) -> st
 
 
 @pytest.mark.behaviour("C1", "C7", "H9")
+@some_or_every
 async def test_turns_that_the_limit_cuts_are_whole_and_the_conversation_goes_on(
-    with_prefill: ModelServer, client: openai.OpenAI
+    with_prefill: ModelServer, client: openai.OpenAI, every: bool
 ) -> None:
-    """Each turn is asked for in another way: as a body and as a stream, sync and async."""
+    """Each turn is asked for in another way: as a body and as a stream, sync and async. Two turns, and
+    four in `make heavy`."""
+    prompts = PROMPTS if every else PROMPTS[:2]
     events: list[AgentEvent] = []
     with (
         agent_at(with_prefill, events, stream=False) as bodies,
         agent_at(with_prefill, events, stream=True) as streams,
     ):
         chat = bodies.conversation()
-        for number, prompt in enumerate(PROMPTS):
+        for number, prompt in enumerate(prompts):
             cut = bare(client, chat, prompt, LIMIT_TOKENS)
             uncut = "" if number else bare(client, chat, prompt, UNCUT_TOKENS)
             chat = (streams if number % 2 else bodies).conversation(chat.rows)
-            result = chat.run(prompt) if number < 2 else await chat.arun(prompt)
+            result = chat.run(prompt) if number % 4 in (0, 3) else await chat.arun(prompt)
             assert result.reason in ENDS
             assert result.fault is None
             assert result.text.startswith(cut.strip())
@@ -72,7 +76,7 @@ async def test_turns_that_the_limit_cuts_are_whole_and_the_conversation_goes_on(
     refused = [event for event in told if event.name == "fault" and event.data["status"]]
     assert not refused, "every request was accepted"
     cut_turns = {event.turn for event in told if event.name == "continuation_attempt"}
-    assert len(cut_turns) >= len(PROMPTS) - 1
+    assert len(cut_turns) >= len(prompts) - 1
     kept = [row for row in chat.rows if isinstance(row, User | Assistant)]
-    assert [row.text for row in kept[::2]] == list(PROMPTS)
-    assert len(kept) == 2 * len(PROMPTS)
+    assert [row.text for row in kept[::2]] == list(prompts)
+    assert len(kept) == 2 * len(prompts)

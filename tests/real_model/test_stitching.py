@@ -60,12 +60,16 @@ first one's. What is said again costs tokens, so these turns have no limit on th
 
 
 def in_turn(
-    cases: tuple[tuple[str, int], ...], *, first: str = "body", both: bool = False
+    cases: tuple[tuple[str, int], ...],
+    *,
+    first: str = "body",
+    both: bool = False,
+    smoke: bool = True,
 ) -> pytest.MarkDecorator:
     """The cases as bodies and as streams in turn: that a continuation comes out of a stream as it does
     out of a body is not the model's doing, and is tried on many texts (core/test_seam_bounds.py).
     `both`: the other mode as well. All but the first one, as `first`, are heavy: they say more of the
-    model than of us."""
+    model than of us. So is that without `smoke`: what is ours in it is tried on the simulator."""
     modes = itertools.cycle((first, *(mode for mode in MODES if mode != first)))
     runs = [(*case, mode) for case, mode in zip(cases, modes, strict=False)]
     if both:
@@ -73,7 +77,9 @@ def in_turn(
     return matrix(
         ("prompt", "limit_tokens", "mode"),
         [
-            param(*run, heavy=number > 0, id=f"{' '.join(run[0].split()[:3])}-{run[1]}-{run[2]}")
+            param(
+                *run, heavy=number >= smoke, id=f"{' '.join(run[0].split()[:3])}-{run[1]}-{run[2]}"
+            )
             for number, run in enumerate(runs)
         ],
     )
@@ -208,7 +214,7 @@ def test_without_prefill_an_answer_is_continued_by_a_hint(
     assert_stitched(turn, uncut, cut, prefill=False)
 
 
-@in_turn(BY_HINT_TWICE, first="stream")
+@in_turn(BY_HINT_TWICE, first="stream", smoke=False)
 def test_without_prefill_an_answer_that_is_cut_several_times_is_continued_by_hints(
     plain_client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
@@ -232,6 +238,7 @@ def test_an_answer_beyond_the_attempts_is_the_beginning_of_the_uncut_one_and_say
     assert len(cut.text) < len(turn.text) < len(uncut.text)
 
 
+@pytest.mark.heavy
 @one_mode("stream")
 def test_an_answer_that_is_not_cut_takes_one_request(client: openai.OpenAI, mode: str) -> None:
     prompt, limit_tokens = CUT_ONCE[1]

@@ -92,7 +92,7 @@ class Facing:
         raises the other mode. All of them are heavy.
 
         What is recovered is the same whatever the policy says of what is not: of eight such
-        cases one runs with the policy that raises."""
+        cases one runs with the policy that raises, of the others every second one."""
         ways = self.strict_ways if strict else self.ways
         if not ways:
             return
@@ -103,9 +103,9 @@ class Facing:
                 yield from ((case, mode, way) for mode in modes for way in ways)
                 continue
             turn, whose = divmod(number, shared_by)
-            left_to_others = strict and case.recoverable and turn % 8
+            left_to_others = strict and turn % (8 if case.recoverable else 2)
             if modes and whose == place and not left_to_others:
-                mode = modes[(turn + strict) % len(modes)]
+                mode = modes[(turn // 2 + turn // 8 if strict else turn) % len(modes)]
                 yield case, mode, ways[(turn // 2 + strict) % len(ways)]
 
 

@@ -8,19 +8,15 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import tenuto
-from tenuto.core.events import (
-    EVENTS,
-    AttemptEnded,
-    AttemptStarted,
+from tenuto.core.attempt_events import AttemptEnded, AttemptStarted, StopReasonObserved
+from tenuto.core.events import EVENTS, event_from_dict
+from tenuto.core.recovery_events import (
     ContinuationAttempt,
     ContinuationTerminated,
     RecoveryEnded,
     RecoveryStarted,
-    StopReasonObserved,
-    TurnEnded,
-    TurnStarted,
-    event_from_dict,
 )
+from tenuto.core.turn_events import TurnEnded, TurnStarted
 from tenuto.turn.event_sender import RECOVERIES
 
 END_OF: dict[type[tenuto.Event], type[tenuto.Event]] = dict(RECOVERIES.values())

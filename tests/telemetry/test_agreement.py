@@ -18,18 +18,15 @@ from support.asking.openai_chat import TOOLS
 from support.asking.wrapping import QUICK, Wrapped
 
 import tenuto
-from tenuto.core.events import (
-    AttemptEnded,
-    AttemptStarted,
+from tenuto.core.attempt_events import AttemptEnded, AttemptStarted, FaultReported, UnknownStopSeen
+from tenuto.core.recovery_events import (
     ContinuationAttempt,
     EmptyRecovery,
-    FaultReported,
     RecoveryEnded,
     RecoveryStarted,
     ToolPayloadRepair,
-    TurnEnded,
-    UnknownStopSeen,
 )
+from tenuto.core.turn_events import TurnEnded
 from tenuto.sim import CASES, Simulator
 from tenuto.sim.exchange import Recorded
 from tenuto.telemetry import add_listener, remove_listener

@@ -21,7 +21,9 @@ from support.load import Asked, askers, drawn, prompt_of
 from support.pairing import param
 
 import tenuto
-from tenuto.core.events import AttemptEnded, RecoveryEnded, TurnEnded, TurnStarted
+from tenuto.core.attempt_events import AttemptEnded
+from tenuto.core.recovery_events import RecoveryEnded
+from tenuto.core.turn_events import TurnEnded, TurnStarted
 from tenuto.sim import Simulator
 from tenuto.sim.exchange import Recorded
 from tenuto.telemetry.event_files import read_events

@@ -48,7 +48,8 @@ def test_a_turn_that_nobody_hears_of_loads_neither_events_nor_metrics(turn: str)
 import logging, sys
 from support.telemetry import answer, chat
 {turn}
-told = ("tenuto.core.events", "tenuto.turn.event_sender", "prometheus_client")
+kinds = {{f"tenuto.core.{{of}}events" for of in ("", "turn_", "attempt_", "recovery_")}}
+told = kinds | {{"tenuto.turn.event_sender", "prometheus_client"}}
 loaded = [name for name in sys.modules if name in told or "telemetry." in name]
 print(sorted(loaded))
 """

@@ -10,8 +10,10 @@ import pytest
 from support.telemetry import answer, chat, refused
 
 import tenuto
+from tenuto.core.attempt_events import AttemptEnded
 from tenuto.core.event import Event
-from tenuto.core.events import AttemptEnded, TurnEnded, TurnStarted, event_from_dict
+from tenuto.core.events import event_from_dict
+from tenuto.core.turn_events import TurnEnded, TurnStarted
 from tenuto.telemetry import Metrics, Tally
 from tenuto.watch import board as board_module
 from tenuto.watch import turn_seen

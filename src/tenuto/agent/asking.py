@@ -8,14 +8,9 @@ from typing import Any, NamedTuple
 from tenuto.agent.events import AgentEvent, Recovered, Said, Thought
 from tenuto.agent.loop import Ask
 from tenuto.clients.libraries import library_of
+from tenuto.core.attempt_events import AttemptEnded, AttemptStarted, StopReasonObserved
 from tenuto.core.event import Event
-from tenuto.core.events import (
-    AttemptEnded,
-    AttemptStarted,
-    StopReasonObserved,
-    TurnEnded,
-    TurnStarted,
-)
+from tenuto.core.turn_events import TurnEnded, TurnStarted
 
 
 class _Like(NamedTuple):

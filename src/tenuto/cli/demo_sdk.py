@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tenuto.cli.demo_faults import FAULTS
 from tenuto.clients.wrap import wrap
 from tenuto.core.event import Event
-from tenuto.core.events import ContinuationAttempt
+from tenuto.core.recovery_events import ContinuationAttempt
 from tenuto.sim import CASES, Simulator
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from tenuto.cli.command_error import one_line
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_sdk import Answered, FaultRow, ModelRow
 from tenuto.cli.printing import pieces, print_table
-from tenuto.core.events import StopReasonObserved
+from tenuto.core.attempt_events import StopReasonObserved
 from tenuto.core.ladders import SENTENCES
 
 STYLES = {

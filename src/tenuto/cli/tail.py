@@ -15,18 +15,12 @@ from cyclopts import Parameter
 
 from tenuto.cli.command_error import CommandError, one_line
 from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, json_line, visible, why_unread
+from tenuto.core.attempt_events import FaultReported, Stalled, UnknownStopSeen
 from tenuto.core.event import Event
-from tenuto.core.events import (
-    Cancelled,
-    FaultReported,
-    LeftAlone,
-    RecoveryEnded,
-    Stalled,
-    TurnEnded,
-    UnknownStopSeen,
-    event_from_dict,
-)
+from tenuto.core.events import event_from_dict
+from tenuto.core.recovery_events import RecoveryEnded
 from tenuto.core.stop import printable
+from tenuto.core.turn_events import Cancelled, LeftAlone, TurnEnded
 from tenuto.telemetry.following import lines_of
 
 EXAMPLES = (

@@ -194,26 +194,33 @@ DECODED_BY_BOTH = frozenset({b"", b"identity", b"gzip", b"deflate"})
 """Codings that both libraries decode without another package."""
 
 
-def _is_read_whole(response: Any, wanted: bool) -> bool:
+def _is_read_whole(response: Any, raw: list[tuple[bytes, bytes]], wanted: bool) -> bool:
     """Whether the library reads and decodes the body: where nobody wants it piece by piece and the
-    library can, and where a response hook has done so already."""
+    library can, and where a response hook has done so already.
+
+    `raw` is the response's headers, which is much faster than looking up a header."""
     if response.is_stream_consumed:
         return True
+    if not wanted:
+        return False
     name = b"content-encoding"
-    raw = response.headers.raw  # much faster than looking up a header
     codings = [value for key, value in raw if len(key) == len(name) and key.lower() == name]
     coding = b", ".join(codings)  # several lines are one list
-    return wanted and coding.strip().lower() in DECODED_BY_BOTH
+    return coding.strip().lower() in DECODED_BY_BOTH
 
 
 class _Answer:
     """What both ways of an upstream have: one attempt's response, whose head is made where it is
-    asked for."""
+    asked for.
+
+    Attributes:
+        raw_headers: the response's headers as they came."""
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
         self._response = response
-        self._whole = _is_read_whole(response, whole)
+        self.raw_headers: list[tuple[bytes, bytes]] = response.headers.raw
+        self._whole = _is_read_whole(response, self.raw_headers, whole)
         exchange.opened(response, self._whole)
 
     _head: Head | None = None

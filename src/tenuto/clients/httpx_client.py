@@ -182,7 +182,8 @@ def sending(once: Any, *, responds: bool = False) -> Any:
             early = attempt(request)
             if isinstance(early, Upstream):
                 whole = early.whole_body()
-                if whole and taken.ends_with(whole, exchange.first.headers.raw):
+                if whole and taken.ends_with(whole, early.raw_headers):
+                    taken.close()  # its next step refers to it: else this waits for the collector
                     return exchange.first
 
         def connect(command: SendRequest) -> Upstream | ConnectionLost:
@@ -240,7 +241,8 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
             early = await attempt(request)
             if isinstance(early, AsyncUpstream):
                 whole = await early.whole_body()
-                if whole and taken.ends_with(whole, exchange.first.headers.raw):
+                if whole and taken.ends_with(whole, early.raw_headers):
+                    taken.close()  # its next step refers to it: else this waits for the collector
                     await early.close()
                     return exchange.first
 

@@ -1,13 +1,14 @@
 """`Event`, the base of all that a turn tells those who watch it.
 
-The events themselves stand in `tenuto.core.events`, which is loaded once somebody listens.
+The kinds of events stand in `turn_events`, `attempt_events` and `recovery_events` beside this
+module, which are loaded once somebody listens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 VERSION = 1
 """The version of the schema. It grows when a field changes its meaning or goes; a new event or a
@@ -58,6 +59,20 @@ SHARED = tuple(field.name for field in fields(Event))
 """The fields that all events have."""
 
 OnEvent = Callable[[Event], None]
+
+
+_Kind = TypeVar("_Kind", bound=Event)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def event_kind(name: str) -> Callable[[type[_Kind]], type[_Kind]]:
+    """Make a kind of event of a class, and name it."""
+
+    def made(kind: type[_Kind]) -> type[_Kind]:
+        kind.NAME = name
+        return dataclass(frozen=True, slots=True, kw_only=True)(kind)
+
+    return made
 
 
 def own_fields(kind: type[Event]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class EventFile:
         ValueError: `max_bytes` is below 1, or `keep` below 0.
 
     >>> import tempfile
-    >>> from tenuto.core.events import HistoryRepaired
+    >>> from tenuto.events import HistoryRepaired
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "events.jsonl"
     ...     with EventFile(path) as hear:

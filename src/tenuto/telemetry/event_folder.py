@@ -47,7 +47,7 @@ class EventFolder:
         now: a monotonic clock, in seconds.
 
     >>> import tempfile
-    >>> from tenuto.core.events import HistoryRepaired
+    >>> from tenuto.events import HistoryRepaired
     >>> from tenuto.telemetry.event_files import read_events
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     hear = EventFolder(folder)

@@ -17,8 +17,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tenuto.core.event import Event
-from tenuto.core.events import RecoveryEnded, TurnEnded
+from tenuto.core.recovery_events import RecoveryEnded
 from tenuto.core.stop import StopReason
+from tenuto.core.turn_events import TurnEnded
 from tenuto.telemetry.listeners import lines_log
 
 PREFIX = "tenuto_"
@@ -74,7 +75,7 @@ class LogLines:
         window_s: the length of a window in seconds.
         now: a monotonic clock, in seconds.
 
-    >>> from tenuto.core.events import RetryEnded
+    >>> from tenuto.events import RetryEnded
     >>> logging.getLogger("tenuto").setLevel(logging.INFO)
     >>> class Print(logging.Handler):
     ...     def emit(self, record):

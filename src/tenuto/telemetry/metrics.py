@@ -13,22 +13,23 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
-from tenuto.core.event import Event
-from tenuto.core.events import (
+from tenuto.core.attempt_events import (
     AttemptEnded,
-    ContinuationAttempt,
-    EmptyRecovery,
     FaultReported,
-    HistoryRepaired,
     HoldBackExceeded,
-    RecoveryEnded,
-    RecoveryStarted,
     Stalled,
-    ToolPayloadRepair,
-    TurnEnded,
     UnknownStopSeen,
 )
+from tenuto.core.event import Event
+from tenuto.core.recovery_events import (
+    ContinuationAttempt,
+    EmptyRecovery,
+    RecoveryEnded,
+    RecoveryStarted,
+    ToolPayloadRepair,
+)
 from tenuto.core.stop import StopReason
+from tenuto.core.turn_events import HistoryRepaired, TurnEnded
 
 MOST_MODELS = 200
 """How many names of models a `Metrics` tells apart; later ones count as `OTHER`."""
@@ -353,7 +354,7 @@ class Metrics:
     Args:
         sink: stores the values.
 
-    >>> from tenuto.core.events import HistoryRepaired
+    >>> from tenuto.events import HistoryRepaired
     >>> from tenuto.telemetry.tally import Tally
     >>> tally = Tally()
     >>> Metrics(tally)(HistoryRepaired(time=0.0, turn="t", provider="openai", model="gpt",

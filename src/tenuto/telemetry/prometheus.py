@@ -35,7 +35,7 @@ class PrometheusMetrics:
         ValueError: the registry already has collectors with these names.
 
     >>> from prometheus_client import CollectorRegistry
-    >>> from tenuto.core.events import HistoryRepaired
+    >>> from tenuto.events import HistoryRepaired
     >>> registry = CollectorRegistry()
     >>> hear = PrometheusMetrics(registry)
     >>> hear(HistoryRepaired(time=0.0, turn="t", provider="openai", model="gpt", attempt=0,

@@ -132,7 +132,7 @@ class Engine:
         if wire is None:
             return None
         for name, _ in request.headers:
-            if name[1:2] == b"-" and name[:8].lower() == b"x-tenuto":
+            if name[1:3] in _LIKE_OURS and name[:8].lower() == b"x-tenuto":
                 return self.read(request)
         short, parsed = wire.short, None
         asks = short.asks(request.body, request.url) if short is not None else None
@@ -225,6 +225,10 @@ class Engine:
 
 
 _MOST_SPECIAL = 256
+
+_LIKE_OURS = (b"-t", b"-T")
+"""What stands in `x-tenuto` where nearly every other header has something else: SDKs send many that
+begin with `x-`."""
 
 
 def _check_exceptions(policy: Policy) -> None:

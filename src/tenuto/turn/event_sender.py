@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from tenuto.core import events
+from tenuto.core import attempt_events, recovery_events, turn_events
 from tenuto.core.actions import Action, Edit, Finish, Recovery, Send, holds_prefill
 from tenuto.core.edits import asked_tokens
 from tenuto.core.event import Event, OnEvent
@@ -30,12 +30,18 @@ from tenuto.turn.redaction import Redactor
 log: logging.Logger = logging.getLogger("tenuto")
 
 RECOVERIES: dict[Recovery, tuple[type[Event], type[Event]]] = {
-    Recovery.CONTINUATION: (events.ContinuationStarted, events.ContinuationTerminated),
-    Recovery.TOOL_REPAIR: (events.ToolRepairStarted, events.ToolRepairEnded),
-    Recovery.EMPTY: (events.EmptyRecoveryStarted, events.EmptyRecoveryEnded),
-    Recovery.PAUSE: (events.PauseStarted, events.PauseEnded),
-    Recovery.RETRY: (events.RetryStarted, events.RetryEnded),
-    Recovery.REQUEST_REPAIR: (events.RequestRepairStarted, events.RequestRepairEnded),
+    Recovery.CONTINUATION: (
+        recovery_events.ContinuationStarted,
+        recovery_events.ContinuationTerminated,
+    ),
+    Recovery.TOOL_REPAIR: (recovery_events.ToolRepairStarted, recovery_events.ToolRepairEnded),
+    Recovery.EMPTY: (recovery_events.EmptyRecoveryStarted, recovery_events.EmptyRecoveryEnded),
+    Recovery.PAUSE: (recovery_events.PauseStarted, recovery_events.PauseEnded),
+    Recovery.RETRY: (recovery_events.RetryStarted, recovery_events.RetryEnded),
+    Recovery.REQUEST_REPAIR: (
+        recovery_events.RequestRepairStarted,
+        recovery_events.RequestRepairEnded,
+    ),
 }
 """The events with which each kind of recovery begins and ends."""
 
@@ -134,7 +140,7 @@ class EventSender:
         host, port = _where(url)
         shown = printable(self._redactor.own_url(), _URL_CHARS)
         self._send(
-            events.TurnStarted,
+            turn_events.TurnStarted,
             wire=self._wire,
             stream=self._stream,
             host=host,
@@ -144,16 +150,16 @@ class EventSender:
 
     def history_repaired(self, repairs: Iterable[str]) -> None:
         """The history was put right."""
-        self._send(events.HistoryRepaired, repairs=tuple(repairs))
+        self._send(turn_events.HistoryRepaired, repairs=tuple(repairs))
 
     def left_alone(self, why: str, outcome: Outcome | None = None) -> None:
         """The turn is not recovered."""
         meant = outcome.value if outcome is not None else None
-        self._send(events.LeftAlone, why=why, outcome=meant)
+        self._send(turn_events.LeftAlone, why=why, outcome=meant)
 
     def no_end_mark_learned(self, turns: int) -> None:
         """It was learned that streams have no end mark."""
-        self._send(events.NoEndMarkLearned, turns=turns)
+        self._send(turn_events.NoEndMarkLearned, turns=turns)
 
     def finished(
         self, finish: Finish, outcome: Outcome, facts: Facts, last: Response | None
@@ -172,7 +178,7 @@ class EventSender:
         self._cancelled = True
         if self._running:
             self._attempt_ended(self._status, None, Outcome.CANCELLED, None)
-        self._send(events.Cancelled, output_chars=output_chars, attempts=answered)
+        self._send(turn_events.Cancelled, output_chars=output_chars, attempts=answered)
 
     def handed_on(self, status: int) -> None:
         """The answer is handed on unread."""
@@ -203,7 +209,7 @@ class EventSender:
             self._over(over, output_chars)
         further = [usage for usage in report.usage[1:] if usage is not None]
         self._send(
-            events.TurnEnded,
+            turn_events.TurnEnded,
             status=report.status if read else None,
             reason=report.reason,
             stop=report.stop.reason.value if report.stop is not None else None,
@@ -235,7 +241,7 @@ class EventSender:
         self._running = True
         self._status = self._first_byte_s = self._first_piece_s = self._lost = None
         self._send(
-            events.AttemptStarted,
+            attempt_events.AttemptStarted,
             recovery=send.recovery.value if self._attempt > 1 else None,
             rung=send.rung,
             prefill=holds_prefill(edits),
@@ -259,7 +265,7 @@ class EventSender:
 
     def held_too_much(self, held_bytes: int, limit_bytes: int) -> None:
         """More is held back than may be."""
-        self._send(events.HoldBackExceeded, held_bytes=held_bytes, limit_bytes=limit_bytes)
+        self._send(attempt_events.HoldBackExceeded, held_bytes=held_bytes, limit_bytes=limit_bytes)
 
     def answered(
         self,
@@ -277,7 +283,7 @@ class EventSender:
         stop = self._redactor.stop_of(response)
         self._stop_raw = stop.raw
         self._send(
-            events.StopReasonObserved,
+            attempt_events.StopReasonObserved,
             iteration=self._attempt,
             reason=stop.reason.value,
             raw=self._stop_raw,
@@ -304,7 +310,7 @@ class EventSender:
     def unknown_stop_seen(self, raw: str, *, logged: bool) -> None:
         """The stop value is in no table."""
         told = self._redactor.brief(raw)
-        self._send(events.UnknownStopSeen, raw=told, logged=logged)
+        self._send(attempt_events.UnknownStopSeen, raw=told, logged=logged)
 
     def _attempt_ended(
         self,
@@ -315,7 +321,7 @@ class EventSender:
     ) -> None:
         self._running = False
         self._send(
-            events.AttemptEnded,
+            attempt_events.AttemptEnded,
             duration_s=self._since(self._sent_s),
             first_byte_s=self._first_byte_s,
             first_piece_s=self._first_piece_s,
@@ -329,11 +335,11 @@ class EventSender:
     def _stalled(self, lost: ConnectionLost | None, status: int | None, output_chars: int) -> None:
         if lost is not None and lost.kind is FaultKind.TIMEOUT:
             answered = status is not None
-            self._send(events.Stalled, answered=answered, output_chars=output_chars)
+            self._send(attempt_events.Stalled, answered=answered, output_chars=output_chars)
 
     def _fault(self, fault: Fault, wait_s: float, setting: str | None) -> None:
         self._send(
-            events.FaultReported,
+            attempt_events.FaultReported,
             kind=fault.kind.value,
             code=self._redactor.brief(fault.code),
             status=fault.status,
@@ -373,7 +379,7 @@ class EventSender:
         if kind is Recovery.CONTINUATION:
             self._continuations += 1
             self._send(
-                events.ContinuationAttempt,
+                recovery_events.ContinuationAttempt,
                 index=self._continuations,
                 output_tokens=output_tokens,
                 output_chars=len(facts.said),
@@ -390,15 +396,15 @@ class EventSender:
     def waited(self, planned_s: float, begun_s: float, *, asked: bool) -> None:
         """A wait is over, which began at `begun_s` of the steady clock."""
         waited_s = self._since(begun_s)
-        self._send(events.Waited, duration_s=waited_s, planned_s=planned_s, asked=asked)
+        self._send(attempt_events.Waited, duration_s=waited_s, planned_s=planned_s, asked=asked)
 
     def keys_left_out(self, keys: Iterable[str]) -> None:
         """Members of the caller's request go."""
-        self._send(events.KeysLeftOut, keys=tuple(keys))
+        self._send(attempt_events.KeysLeftOut, keys=tuple(keys))
 
     def _repair(self, outcome: Outcome, rung: str, result: str, *, attempted: bool) -> None:
         self._send(
-            events.ToolPayloadRepair,
+            recovery_events.ToolPayloadRepair,
             issue=outcome.value,
             attempted=attempted,
             outcome=result,
@@ -410,7 +416,7 @@ class EventSender:
         if response is None:
             return
         self._send(
-            events.EmptyRecovery,
+            recovery_events.EmptyRecovery,
             rung=rung,
             outcome=outcome.value,
             keys=tuple(name for name in _PARTS if getattr(response, name)),

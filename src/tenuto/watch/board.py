@@ -82,7 +82,7 @@ class Board:
     Raises:
         ValueError: `most_turns` is below 1.
 
-    >>> from tenuto.core.events import TurnStarted
+    >>> from tenuto.events import TurnStarted
     >>> board = Board()
     >>> board(TurnStarted(time=60.0, turn="t1", provider="openai", model="gpt", attempt=0,
     ...                   wire="openai-chat", stream=False, host="api.openai.com"))

@@ -5,16 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tenuto.core.attempt_events import AttemptEnded, AttemptStarted, StopReasonObserved
 from tenuto.core.event import Event
-from tenuto.core.events import (
-    AttemptEnded,
-    AttemptStarted,
-    RecoveryEnded,
-    RecoveryStarted,
-    StopReasonObserved,
-    TurnEnded,
-    TurnStarted,
-)
+from tenuto.core.recovery_events import RecoveryEnded, RecoveryStarted
+from tenuto.core.turn_events import TurnEnded, TurnStarted
 
 Plain = dict[str, Any]
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tenuto.core.event import Event
-from tenuto.core.events import TurnStarted
+from tenuto.core.turn_events import TurnStarted
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
