@@ -137,6 +137,8 @@ def check(wire: Wire, data: bytes) -> None:
         else list(compress(EDITS, (knobs[0] >> bit & 1 for bit in range(8))))
     )
     edited = request.apply(edits, DIALECTS[knobs[1] % 2])
+    if edited == payload:  # left alone; the provider may refuse it for what is no UTF-8
+        return
     edited.decode()
     try:
         json.loads(edited)
@@ -155,6 +157,8 @@ def rows_of(wire: Wire, request: dict[str, msgspec.Raw]) -> msgspec.Raw:
 def check_rows(wire: Wire, sent: dict[str, msgspec.Raw], edited: dict[str, msgspec.Raw]) -> None:
     """Rows are only added behind those that were there, each the bytes that it was (C7)."""
     before, after = rows(rows_of(wire, sent)), rows(rows_of(wire, edited))
+    if not before:  # Cohere's version 1 has the latest message beside its rows
+        return
     last = len(before) - 1
     assert after[:last] == before[:last]
     assert after[last] == before[last] or gone_on(before[last], after[last])
