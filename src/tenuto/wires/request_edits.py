@@ -67,7 +67,7 @@ LESS_EFFORT = {
     "medium": "low",
     "low": "minimal",
 }
-"""The next lower value for each of OpenAI's reasoning efforts. Others can't be lowered."""
+"""A lower value for each of OpenAI's reasoning efforts. Others can't be lowered."""
 
 
 def put(members: dict[str, bytes], path: Path, value: bytes | None) -> None:
