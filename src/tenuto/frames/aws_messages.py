@@ -194,8 +194,8 @@ _MOST_KNOWN_BYTES = 512
 
 
 def _tell(raw: bytes) -> tuple[bytes | None, Mapping[str, str]]:
-    """Return the headers, and the JSON name of a named event; b"" for a model's own event, None for
-    anything else."""
+    """Return the JSON name of a named event (b"": a model's own event; None: no event), and the
+    headers."""
     headers = dict(_headers(raw))
     name = headers.get(":event-type", _NO_EVENT)
     if headers.get(":message-type") != "event" or name == _NO_EVENT:

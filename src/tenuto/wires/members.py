@@ -120,7 +120,7 @@ def list_in(value: Any) -> list[Any]:
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list, [] for all else.
+    """Return the objects of a list; []: the value is no list.
 
     >>> objects_in([{"a": 1}, 5]), objects_in({"a": 1})
     ([{'a': 1}], [])

@@ -103,8 +103,8 @@ def violations(headers: Mapping[str, str], body: Row, settings: Settings) -> Vio
 
 
 def _names(row: Row) -> tuple[list[str] | None, list[str]]:
-    """Return the names of the functions whose results a row has, None where it has none of any,
-    and of those that it calls."""
+    """Return the names of the functions whose results a row has (None: it has no results), and of
+    those that it calls."""
     if row["role"] == "TOOL":
         return [result["call"]["name"] for result in row["tool_results"]], []
     return None, [call["name"] for call in row.get("tool_calls") or ()]

@@ -34,7 +34,7 @@ ERRORS: tuple[ErrorRow, ...] = (
 
 
 def error_of(value: JsonObject) -> object | None:
-    """The error that an object carries, None where it carries none.
+    """Return the error in an object; None: there is none.
 
     >>> error_of({"error": "server busy", "type": "tenuto_incomplete"})
     {'error': 'server busy', 'type': 'tenuto_incomplete', 'message': 'server busy'}

@@ -153,6 +153,6 @@ def _left_alone(parameters: JsonObject, probe_max_tokens: int) -> str:
     reasons = {
         "several_choices": above(1, "best_of", "num_return_sequences"),
         "logprobs": above(0, "top_n_tokens") or bool(parameters.get("decoder_input_details")),
-        "grammar": _grammar(parameters) == "regex",  # the rest of a text does not match the whole
+        "grammar": _grammar(parameters) == "regex",  # for the whole text, not for the rest
     }
     return why_left_alone(reasons, _budget(parameters), probe_max_tokens)
