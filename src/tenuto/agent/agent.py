@@ -110,7 +110,7 @@ class Agent:
         return self.conversation().run(prompt)
 
     async def arun(self, prompt: str) -> RunResult:
-        """The same, for asyncio."""
+        """Like `run`, for asyncio."""
         return await self.conversation().arun(prompt)
 
     def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
@@ -118,7 +118,7 @@ class Agent:
         return self.conversation().stream(prompt)
 
     def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:
-        """The same, for asyncio."""
+        """Like `stream`, for asyncio."""
         return self.conversation().astream(prompt)
 
     def conversation(self, rows: Sequence[Row] | Session = ()) -> Conversation:

@@ -14,9 +14,8 @@ from tenuto.core.turn_events import TurnEnded, TurnStarted
 
 
 class _Like(NamedTuple):
-    """What the requests of one model have in common. `given` is their URL and headers from the
-    model,
-    which may read the environment."""
+    """What all requests to one model share. `given`: the URL and headers from the model, which may
+    read the environment."""
 
     given: tuple[str, dict[str, str]]
     make: Any
@@ -27,8 +26,7 @@ class _Like(NamedTuple):
 
 class Posts:
     """Makes the HTTP requests of an agent, as its client of httpx2 or httpx would. A model's
-    requests
-    differ only in their body, so everything else is prepared once."""
+    requests differ only in their body, so everything else is prepared once."""
 
     def __init__(self) -> None:
         self._like: dict[int, _Like] = {}  # by the identity of the agent's models
@@ -58,8 +56,8 @@ class Posts:
 
 
 def failures(client: Any) -> AbstractContextManager[None]:
-    """Where the way to the model fails, the loop is told so by the context of its call, which then
-    has no report; errors of the caller's own code pass."""
+    """Suppress failures of the connection: the loop sees them by the missing report in the call's
+    context. Errors of the caller's own code pass through."""
     library = library_of(client)
     assert library is not None
     return suppress(library.HTTPError, OSError)
@@ -70,7 +68,7 @@ class Hearing:
 
     Args:
         ask: the request.
-        watched: whether anybody listens; if not, there are no events.
+        watched: whether anything reads the events; if not, none are made.
     """
 
     def __init__(self, ask: Ask, watched: bool) -> None:

@@ -1,4 +1,4 @@
-"""Work in the background: an event loop, and threads that nobody has to wait for.
+"""Work in the background: an event loop, and threads that need not be waited for.
 
 Without a running loop, an async tool needs one. It must be the same loop for all calls, because
 clients that a tool keeps (HTTP pools, sessions with servers) are bound to the loop of their first
@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-_END_S: Final = 2.0  # what tasks that are still at work get for their clean-up at the end
+_END_S: Final = 2.0  # how long running tasks may clean up when the process ends
 
 
 def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
@@ -42,13 +42,13 @@ def in_thread(function: Callable[[], T]) -> Future[T]:
     42
     """
     future: Future[T] = Future()
-    future.set_running_or_notify_cancel()  # a thread cannot be stopped: nobody may think so
+    future.set_running_or_notify_cancel()  # a thread can't be stopped, so the future can't either
     context = contextvars.copy_context()
 
     def work() -> None:
         try:
             value = context.run(function)
-        except BaseException as error:  # noqa: BLE001  # whoever waits for the future decides
+        except BaseException as error:  # noqa: BLE001  # raised to the caller by the future
             future.set_exception(error)
         else:
             future.set_result(value)

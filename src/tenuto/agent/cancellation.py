@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Cancellation:
-    """Whether a turn shall end; `set` may be called from any thread, and again.
+    """Whether a turn is to end. `set` may be called from any thread, and repeatedly.
 
     >>> cancellation = Cancellation()
     >>> with cancellation.telling(lambda: print("It shall end.")):
@@ -24,7 +24,7 @@ class Cancellation:
 
     def __init__(self) -> None:
         self.is_set: bool = False
-        self._lock = threading.RLock()  # a signal's handler may `set` in whatever thread holds it
+        self._lock = threading.RLock()  # a signal handler may call `set` in the same thread
         self._waiting: list[Callable[[], object]] = []
 
     def set(self) -> None:
@@ -37,9 +37,8 @@ class Cancellation:
 
     @contextlib.contextmanager
     def telling(self, tell: Callable[[], object]) -> Iterator[None]:
-        """Within this context, call `tell` when the turn is to end, in the thread that ends it; or
-        at once
-        if it has ended already."""
+        """Within this context, call `tell` when the turn is to end, in the thread that ends it, or
+        at once if it has ended already."""
         with self._lock:
             self._waiting.append(tell)
             late = self.is_set
@@ -57,14 +56,14 @@ class Cancellation:
         loop = asyncio.get_running_loop()
 
         def pass_on() -> None:
-            with contextlib.suppress(RuntimeError):  # it is over, and so is what waited
+            with contextlib.suppress(RuntimeError):  # the loop is closed, so nothing waits
                 loop.call_soon_threadsafe(tell)
 
         with self.telling(pass_on):
             yield
 
 
-class TurnCancelled(Exception):  # no error: it was asked for
+class TurnCancelled(Exception):  # not an error, since the caller wanted it
     """A wait ended because its turn is to end."""
 
 
@@ -72,8 +71,7 @@ class Waits:
     """Waits of a turn, one after another, each of which ends at once when the turn is to end.
 
     As in `asyncio.timeout`, the task is cancelled, and the cancellation doesn't reach the caller.
-    The
-    task is looked up at each wait, because each step of a generator may run in a new task.
+    The task is looked up at each wait, because each step of a generator may run in a new task.
     """
 
     def __init__(self, cancellation: Cancellation) -> None:

@@ -29,13 +29,13 @@ RESULT_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a conversation is shortened.
+    """How to shorten a conversation.
 
     Attributes:
-        left_out: the rows before those that stay.
-        kept: the rows that stay.
-        task: what the user said last before them where they begin in the middle of a turn, "" where
-            they begin with the user's own row.
+        left_out: the rows to leave out, which come before the others.
+        kept: the rows to keep.
+        task: the user's last message before the kept rows, if they begin in the middle of a turn;
+            "" if they begin with a user's row.
     """
 
     left_out: tuple[Row, ...]
@@ -51,8 +51,8 @@ class Plan:
 
 
 def planned(rows: Sequence[Row], kept_chars: int = sys.maxsize) -> Plan | None:
-    """How these rows are shortened; None where they are too few. Of the last rows no more than
-    `kept_chars` characters stay, but the last turn or step always does.
+    """Return how to shorten these rows; None if there are too few. At most `kept_chars` characters
+    of the last rows are kept, but always the last turn or step.
 
     >>> rows = [User("a"), Assistant("b")] * 8 + [User("c")]
     >>> plan = planned(rows)

@@ -1,4 +1,4 @@
-"""A conversation with an agent: drives the loop, sync and async."""
+"""A conversation with an agent, which drives the loop, sync and async."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tenuto.core.transcript import Row, Transcript
 
 
 class Conversation:
-    """A conversation with an agent, in which each turn knows those before.
+    """A conversation with an agent, in which each turn knows the earlier ones.
 
     Attributes:
         result: how the last turn ended; None before the first.
@@ -86,7 +86,7 @@ class Conversation:
         return self.result
 
     async def arun(self, prompt: str) -> RunResult:
-        """The same, for asyncio."""
+        """Like `run`, for asyncio."""
         async for _ in self._aturn(prompt, watched=self._kit.on_event is not None):
             pass
         assert self.result is not None
@@ -99,10 +99,10 @@ class Conversation:
         return self._turn(prompt, watched=True)
 
     def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:
-        """The same, for asyncio; `result` holds its end."""
+        """Like `stream`, for asyncio."""
         return self._aturn(prompt, watched=True)
 
-    # --- the loop's commands, carried out
+    # --- carrying out the loop's commands
 
     def _turn(self, prompt: str, *, watched: bool) -> Generator[AgentEvent, None, None]:
         reply: AgentReply = None
@@ -135,11 +135,12 @@ class Conversation:
                                 async for event in events:
                                     yield self._told(event)
 
-    # --- what both have in common
+    # --- shared by sync and async
 
     @contextlib.contextmanager
     def _commands(self, prompt: str) -> Iterator[AgentRun]:
-        """The commands of a turn; whatever breaks them off, the result says how far it came."""
+        """Start a turn and give its commands. If it is cut off, `result` has what it got by
+        then."""
         if not isinstance(prompt, str) or not prompt.strip():
             raise AgentError(f"prompt is {prompt!r}, but it must be a text that is not blank")
         if self._transcript.in_turn:
@@ -170,7 +171,7 @@ class Conversation:
         self._transcript.began(call, self._kit.toolbox[call.name].idempotent)
 
     def _next(self, run: AgentRun, reply: AgentReply) -> AgentCommand | None:
-        """The next command, None at the turn's end."""
+        """Return the next command; None at the end of the turn."""
         if self._cancellation.is_set:
             return None
         try:

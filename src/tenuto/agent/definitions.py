@@ -1,7 +1,7 @@
-"""JSON Schemas made simple: each named definition written where it is used.
+"""Simpler JSON Schemas: each reference is replaced with its definition.
 
 Not every model and not every API follows references, so only types that contain themselves keep
-them. Titles go too: generators repeat the names of classes and fields in them.
+theirs. Titles are left out: generators fill them with the names of classes and fields.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ PREFIX: Final = "#/$defs/"
 
 _OF_NAMES: Final = frozenset({"properties", "patternProperties"})
 _VALUES: Final = frozenset({"default", "enum", "const", "examples", "required"})
-_LEFT_OUT: Final = frozenset({"title", "discriminator", "$defs"})  # the second is OpenAPI's alone
+_LEFT_OUT: Final = frozenset({"title", "discriminator", "$defs"})  # "discriminator" is OpenAPI's
 
 
 class Definitions:
-    """The definitions that some schemas refer to.
+    """The definitions that a set of schemas refers to.
 
     >>> point = {"title": "Point", "type": "object", "properties": {"x": {"type": "integer"}}}
     >>> Definitions({"Point": point}).inlined({"$ref": "#/$defs/Point", "description": "where"})
@@ -31,11 +31,11 @@ class Definitions:
 
     @property
     def kept(self) -> Mapping[str, Any]:
-        """The definitions that what was inlined so far still refers to, by their names."""
+        """The definitions that the schemas inlined so far still refer to, by name."""
         return self._kept
 
     def inlined(self, schema: Any) -> Any:
-        """The schema with definitions in place of the references to them."""
+        """Return the schema with definitions in place of references."""
         if isinstance(schema, list):
             return [self.inlined(each) for each in schema]
         if not isinstance(schema, dict):
@@ -47,7 +47,7 @@ class Definitions:
         if name not in self._circular:
             return {**self.inlined(self._named[name]), **beside}
         if name not in self._kept:
-            self._kept[name] = {}  # it is met again within itself
+            self._kept[name] = {}  # stops the recursion when the type contains itself
             self._kept[name] = self._members(self._named[name])
         return {"$ref": PREFIX + name, **beside}
 
@@ -63,7 +63,7 @@ class Definitions:
         return members
 
     def _reach(self, name: str) -> set[str]:
-        """The definitions that one definition leads to."""
+        """Return the definitions that a definition refers to, directly or not."""
         reached: set[str] = set()
         ahead = [name]
         while ahead:

@@ -1,7 +1,7 @@
-"""What an agent tells those who watch it: each thing as it happens, in order.
+"""The events of an agent, in the order in which they happen.
 
-Unlike the events of a turn (`tenuto.Event`), which hold no content, these are for whoever runs the
-agent: they carry what was said, called and answered.
+Unlike the events of a turn (`tenuto.Event`), which hold no content, these are for the program that
+runs the agent. They hold text, calls and results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tools: what the model may call."""
+"""Tools: functions that the model can call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, overload
 from tenuto.agent.schema import Convert, read_signature
 from tenuto.core.errors import ToolError
 
-_name = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what every provider takes
+_name = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what every provider accepts
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,8 @@ class Tool:
             )
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Call the function itself, so that a decorated one serves its other callers as before."""
+        """Call the function itself, so that a decorated function works as before for other
+        callers."""
         return self.function(*args, **keywords)
 
 

@@ -20,11 +20,11 @@ OnEvent = Callable[[AgentEvent], None]
 
 
 class _Shared:
-    """A client for asyncio that turns share: the last who uses it closes it. Several tasks may be
-    within an `async with` of one agent, and a turn may outlast it.
+    """A client for asyncio that turns share; its last user closes it. Several tasks may be inside
+    an `async with` of one agent, and a turn may outlast it.
 
     Attributes:
-        opened: how many `async with` it is kept for.
+        opened: the number of `async with` blocks that keep it open.
     """
 
     def __init__(self, client: Any) -> None:
@@ -74,8 +74,8 @@ class Kit:
 
     @asynccontextmanager
     async def async_client(self) -> AsyncGenerator[Any, None]:
-        """One for asyncio: that of the `async with` around, if there is one on the loop that is
-        running; else one that lasts as long as this context."""
+        """Give a client for asyncio: the one of an `async with` block on the running loop, or else
+        one that lasts as long as this context."""
         shared = self._shared.get(asyncio.get_running_loop())
         if shared is not None:
             try:
@@ -87,8 +87,8 @@ class Kit:
             yield client
 
     async def aopen(self) -> None:
-        """Keep one client for asyncio until `aclose`, so that turns share its connections. Where
-        one is kept on this loop already, it is the same."""
+        """Keep one client for asyncio until `aclose`, so that turns share its connections. Repeated
+        calls on the same loop share one client."""
         loop = asyncio.get_running_loop()
         if loop not in self._shared:
             self._shared[loop] = _Shared(async_http_client(self._library, **self._options))
@@ -109,8 +109,8 @@ class Kit:
 
     @property
     def _options(self) -> dict[str, Any]:
-        """No redirect is followed: the key and the conversation go where the model is, and on a way
-        elsewhere most headers go along."""
+        """Return the options of the HTTP clients. They don't follow redirects, because most headers
+        would go along, and the key and the conversation are for the model's own host only."""
         verify = self._authorities
         return {"policy": self._policy, "verify": verify, "follow_redirects": False}
 

@@ -63,7 +63,7 @@ _ALLOWED = {
 }
 
 _ENDS_AFTER = 2
-"""The turn ends after this many further repetitions, once the model was told."""
+"""How many further repetitions end the turn after the model was told."""
 
 
 class Guard:
@@ -71,8 +71,7 @@ class Guard:
 
     Args:
         allowed: how often the same calls may return the same results before the model is told; 0:
-        no
-            limit.
+            no limit.
     """
 
     def __init__(self, allowed: int) -> None:

@@ -1,14 +1,14 @@
-"""The loop: ask, run whole calls, ask again.
+"""The loop: ask the model, run its calls, ask again.
 
 Theory of operation
 -------------------
-`Loop.run(prompt)` is a generator of commands; a driver carries them out and sends the replies back,
-as with the pipe. It is a client of the pipe and no second one: why an answer ended, and what is
-done about it, was decided below. What is left to the loop is whether calls came, whether its own
-limits allow another step, and whether another model shall be asked.
+`Loop.run(prompt)` is a generator of commands. A driver carries out each command and sends the reply
+back, as with the pipe. The pipe has already decided why an answer ended and what to do about it.
+The loop decides only whether there are calls to run, whether its own limits allow another step, and
+whether to ask another model.
 
-Whatever happens, also where the driver closes it in the middle, the conversation ends so that the
-user may speak next (T8).
+However a turn ends, even if the driver closes the generator early, the conversation ends so that
+the user may speak next (T8).
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from tenuto.wires.composing import Composed
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Send this request and read its answer; `context` holds it then. `quiet`: what is said is none
-    of the watcher's. Reply: None."""
+    """Send this request and store its answer in `context`. `quiet`: don't tell the watcher about
+    it. Reply: None."""
 
     model: Model
     request: Composed
@@ -57,8 +57,8 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class RunCalls:
-    """Run these calls. Reply: their results, in order. `within_s`: seconds for all of them, None:
-    as long as their tools may take."""
+    """Run these calls. Reply: their results, in order. `within_s`: seconds for all of them
+    together; None: no limit except those of their tools."""
 
     calls: tuple[ToolCall, ...]
     step: int
@@ -67,7 +67,7 @@ class RunCalls:
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """Tell the watcher. Reply: None."""
+    """Pass this event on to the watcher. Reply: None."""
 
     event: AgentEvent
 
@@ -77,7 +77,7 @@ AgentReply = tuple[Result, ...] | None
 AgentRun = Generator[AgentCommand, AgentReply, RunResult]
 
 DECLINED = frozenset({"safety_blocked", "refused"})
-"""Reasons by which a text that came along is no answer (E12)."""
+"""Reasons for which text in the response doesn't count as an answer (E12)."""
 
 ONCE = DECLINED | {
     "budget_exhausted",
@@ -92,25 +92,26 @@ ONCE = DECLINED | {
     "tool_calls_missing",
     "unknown_stop",
 }
-"""Reasons that lie in what the model said: one other candidate is asked, and not the whole chain
-(P4, E5, E12)."""
+"""Reasons that lie in the model's output. For these the loop asks one other candidate, not the
+whole chain (P4, E5, E12)."""
 
 
 _WINDOW_TOKENS = 32_768
-"""Taken for the window of a model of which none is known, where it said that it is full."""
+"""The context window to assume if a model reports that it is full, and its size is unknown."""
 
 
 @dataclass(slots=True)
 class _Used:
-    """What a turn has used, as far as it was told, and how its steps ended. `limited_tokens`:
-    output tokens as its limit counts them, which are estimated where they were not told."""
+    """The tokens that a turn has used, as far as they were reported, and how its steps ended.
+    `limited_tokens`: output tokens that count towards the turn's limit, estimated if not
+    reported."""
 
     usage: Usage | None = None
     limited_tokens: int = 0
     reports: list[Report] = field(default_factory=list)
 
     def add(self, report: Report) -> Usage | None:
-        """What the step of this report used."""
+        """Add the report of a step, and return the step's usage."""
         self.reports.append(report)
         step = _summed(report.usage)
         self.usage = _summed((self.usage, step))
@@ -128,11 +129,11 @@ def _summed(usages: Iterable[Usage | None]) -> Usage | None:
 
 
 class Loop:
-    """One turn of a conversation after another.
+    """The turns of a conversation, one after another.
 
     Args:
-        setup: what it works with.
-        transcript: the conversation so far; it grows.
+        setup: the models, tools and limits.
+        transcript: the conversation so far; the loop adds to it.
     """
 
     def __init__(self, setup: Setup, transcript: Transcript) -> None:
@@ -143,20 +144,20 @@ class Loop:
 
     def _reset(self) -> None:
         self._used = _Used()
-        self._asking: CallContext | None = None  # what is being asked
-        self._said = ""  # by the last step that said any
+        self._asking: CallContext | None = None  # of the request in progress
+        self._said = ""  # the last text of any step
         self._added: list[Row] = []
         self._fault: Fault | None = None
-        self._refusal = ""  # the words of the last model that declined
-        self._quota: Mapping[str, str] = {}  # as the last answer told it
+        self._refusal = ""  # the last words with which a model declined
+        self._quota: Mapping[str, str] = {}  # from the last answer
         self._spent: dict[Budget, int] = {}
         self._started_s = 0.0
-        self._at = 0  # the candidate that is asked
+        self._at = 0  # the index of the current candidate
         self._may_switch = True
         self.step: int = 0
 
     def run(self, prompt: str) -> AgentRun:
-        """The turn as commands."""
+        """Run a turn, as a generator of commands that returns the result."""
         self._transcript.close()
         self._reset()
         self._started_s = self._setup.now()
@@ -181,7 +182,7 @@ class Loop:
         return self._result(text, status, reason)
 
     def result(self, reason: str) -> RunResult:
-        """The turn as far as it came, where its driver ended it."""
+        """Return the result of a turn that its driver ended early."""
         asked = self._asking
         text = (asked and (asked.given or _text(asked))) or self._said
         return self._result(text, "partial" if text else "failed", reason)
@@ -189,7 +190,7 @@ class Loop:
     # --- a step
 
     def _blocked(self, guard: Guard) -> str:
-        """Why no further step may begin, "" where one may."""
+        """Return why no further step may begin; "" if one may."""
         limits = self._setup.limits
         if self.step >= limits.max_steps:
             return "step_limit"
@@ -200,7 +201,7 @@ class Loop:
         return "repeated_call" if guard.stuck else ""
 
     def _left_s(self) -> float | None:
-        """Seconds that the turn may still take, None where nothing bounds it."""
+        """Return the seconds that are left for the turn; None if it has no time limit."""
         limit = self._setup.limits.timeout_s
         return max(limit - (self._setup.now() - self._started_s), 0.0) if limit else None
 
@@ -209,8 +210,8 @@ class Loop:
         return left_s is not None and left_s <= 0
 
     def _answered(self) -> Generator[AgentCommand, AgentReply, CallContext]:
-        """Ask until somebody has answered, or nobody is left. Where a model declined in words, and
-        who is asked in its place says nothing, its words stand."""
+        """Ask one candidate after another until an answer counts or no candidate is left. If one
+        declined in words and the next returned nothing, keep the words."""
         declined: tuple[int, CallContext] | None = None
         while True:
             context = yield from self._asked()
@@ -224,7 +225,7 @@ class Loop:
             self._at += 1
             self._requests.forget()
             yield Tell(Switched(self._setup.models[self._at].name, why, self.step))
-        # Calls alone can stand as well.
+        # An answer that consists of calls alone counts, too.
         if declined is not None and not (_is_whole(context) or _text(context)):
             self._at, context = declined
         return context
@@ -263,7 +264,8 @@ class Loop:
     # --- a conversation that has become too long (H7, H8)
 
     def _compact(self) -> Generator[AgentCommand, AgentReply, bool]:
-        """Put a summary in place of what was said first; whether anything was to be left out."""
+        """Replace the oldest rows with a summary, if the model gives one; return whether there were
+        any to leave out."""
         model = self._setup.models[self._at]
         limit = (model.window_tokens or _WINDOW_TOKENS) * CHARS_PER_TOKEN // 2
         plan = planned(list(self._transcript), limit // 2)
@@ -278,16 +280,16 @@ class Loop:
         if context.report is not None:
             self._used.add(context.report)
             if _is_whole(context) and context.answer is not None:
-                summary = context.answer.text.strip()  # one that was cut is none
+                summary = context.answer.text.strip()  # a summary that was cut is not used
         self._transcript.replace(plan.with_summary(summary))
         self._requests.forget()
         yield Tell(Compacted(len(plan.left_out), len(plan.kept), bool(summary), self.step))
         return True
 
-    # --- what is asked of whom, and what is kept
+    # --- which candidate to ask, and what to keep
 
     def _why_another(self, context: CallContext) -> str:
-        """Why the next candidate shall be asked, "" where this answer stands."""
+        """Return why to ask the next candidate; "" if this answer counts."""
         report = context.report
         if _is_whole(context):
             return ""
@@ -301,17 +303,18 @@ class Loop:
             return fault.kind.value if fault is not None else "connection"
         if _overflowed(context):
             return "context_overflow"
-        if fault is None and report.reason == "provider_error":  # it broke off, every time
+        if fault is None and report.reason == "provider_error":  # every attempt broke off
             return self._once("dropped")
         return ""
 
     def _once(self, why: str) -> str:
-        """The reason, where no other candidate was asked yet for what a model said."""
+        """Return the reason the first time in a turn, and "" after that."""
         may, self._may_switch = self._may_switch, False
         return why if may else ""
 
     def _take(self, context: CallContext, text: str) -> tuple[str, str, str]:
-        """Keep what was said; returns the turn's text, status and reason if it ends here."""
+        """Add the answer to the conversation. Return the turn's text, status and reason in case it
+        ends here."""
         self._asking = None
         report, answer, self._fault = context.report, context.answer, context.fault
         if report is None or answer is None:
@@ -326,19 +329,20 @@ class Loop:
             self._keep(row)
         if row.text.strip():
             self._said = row.text
-        # What an earlier step said is not lost where the last one says nothing.
+        # If the last step has no text, the text of an earlier step remains.
         kept = row.text if report.status == "complete" or row.text.strip() else text
         return kept, report.status, self._why_failed(report.reason)
 
     def _why_failed(self, reason: str) -> str:
-        """A fault that another attempt might have mended ends a turn that has no time for one."""
+        """Return the reason, or "time_limit" for an error that another attempt might have solved,
+        if the turn has no time left for one."""
         may_pass = self._fault is None or self._fault.retryable
         late = reason == "provider_error" and may_pass and self._is_late()
         return "time_limit" if late else reason
 
     def _read(self, row: Assistant, whole: bool, context: CallContext) -> Assistant:
-        """A row of a model whose calls are text (T4); of an answer that is not whole none runs, and
-        none that stood beside a call which was asked for again (T3), unless it came again."""
+        """Read the calls in the text of a model without tool calls (T4). An incomplete answer has
+        no calls to run. After a call was asked for again, only the calls since then count (T3)."""
         tools = {tool.name: tool.parameters for tool in self._setup.tools}
         number, unsure_chars = len(self._transcript), context.unsure_chars
         found = text_calls.read(row.text, tools, number)
@@ -392,6 +396,6 @@ def _is_whole(context: CallContext) -> bool:
 
 
 def _overflowed(context: CallContext) -> bool:
-    """Whether the conversation does not fit into the context window any more."""
+    """Return whether the conversation no longer fits into the context window."""
     report = context.report
     return report is not None and not _is_whole(context) and report.reason == "context_window"

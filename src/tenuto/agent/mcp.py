@@ -2,9 +2,9 @@
 
 Theory of operation
 -------------------
-A connection belongs to the task that opened it: the package closes it nowhere else. So each server
-has a keeper, a task on the loop in the background (`background`), which connects, lists the tools,
-and waits until it is told to close. Calls come to that loop from wherever the agent runs.
+A connection belongs to the task that opened it: the package can close it only there. So each server
+has a keeper, a task on the background loop (`background`), which connects, lists the tools, and
+waits until it is told to close. Calls are handed to that loop from wherever the agent runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tenuto.agent.mcp_content import text_of
 from tenuto.agent.shown import quoted, shown
 from tenuto.core.errors import ToolError
 
-_CLOSE_S: Final = 10.0  # the package needs up to 6.5 s for a server that does not go
+_CLOSE_S: Final = 10.0  # the package needs up to 6.5 s to end a server that doesn't exit
 _MOST_PAGES: Final = 100
 _LONGEST_NAME: Final = 64
 
@@ -145,7 +145,7 @@ class McpTools:
         try:
             return await asyncio.to_thread(self.__enter__)
         except asyncio.CancelledError:
-            for keeper in self._keepers:  # which also ends the thread that waits for them
+            for keeper in self._keepers:  # this also ends the thread that waits for them
                 keeper.close()
             raise
 
@@ -154,14 +154,14 @@ class McpTools:
 
     def _close(self) -> None:
         keepers, self._keepers = self._keepers, []
-        for keeper in keepers:  # all at once, for each may take seconds
+        for keeper in keepers:  # all at once, because each may take seconds
             keeper.close()
         for keeper in keepers:
             keeper.wait()
 
 
 def _servers(given: Sequence[object]) -> list[McpServer]:
-    """The servers that were meant, each with a name of its own."""
+    """Return the servers, each with a name of its own."""
     servers: list[McpServer] = []
     for each in given:
         match each:
@@ -212,7 +212,7 @@ class _Keeper:
         self._running = submit(self._keep())
 
     def listed(self) -> list[Any]:
-        """The tools as the server lists them, once it is connected."""
+        """Wait for the connection, and return the tools as the server lists them."""
         self._running.add_done_callback(self._not_ready)
         return self._ready.result()
 
@@ -239,7 +239,7 @@ class _Keeper:
             await self._closing.wait()
 
     async def _target(self, stack: AsyncExitStack) -> Any:
-        """What the package's client takes for the server."""
+        """Return the argument for the package's `Client`."""
         server = self.server
         if server.command:
             program, *arguments = server.command
@@ -248,7 +248,7 @@ class _Keeper:
             )
         transport = importlib.import_module("mcp.client.streamable_http")
         http = importlib.import_module("httpx2")
-        # The calls have limits of their own, and a stream may well be silent for long.
+        # Calls have time limits of their own, and a stream may be silent for long.
         limits = http.Timeout(server.connect_timeout_s, read=None)
         client = http.AsyncClient(headers=dict(server.headers), timeout=limits)
         await stack.enter_async_context(client)
@@ -266,28 +266,29 @@ class _Keeper:
         return tools
 
     async def call(self, name: str, arguments: dict[str, Any]) -> str | Failure:
-        """Call a tool, from whichever loop."""
+        """Call a tool, from any event loop."""
         if self._loop is None or self._running.done():
             return Failure(f"Error: the connection to the MCP server {self.server.name} is closed.")
         work = self._client.call_tool(name, arguments)
         try:
             called = asyncio.run_coroutine_threadsafe(work, self._loop)
             result = await asyncio.wrap_future(called)
-        except Exception as error:  # noqa: BLE001  # the package's, its transport's, pydantic's
+        except Exception as error:  # noqa: BLE001  # from the package, its transport or pydantic
             said = shown(error)
             return Failure(f"Error: the MCP server {self.server.name} gave no result: {said}")
         text = text_of(result.content, result.structured_content)
         return Failure(text) if result.is_error else text
 
     def close(self) -> None:
-        """Begin to close."""
+        """Begin to close the connection."""
         if self._loop is None or self._closing is None or not self._ready.done():
             self._running.cancel()
         elif not self._running.done():
             self._loop.call_soon_threadsafe(self._closing.set)
 
     def wait(self) -> None:
-        """Until it is closed. A connection that broke is closed too, and its calls have told so."""
+        """Wait until the connection is closed. If it broke earlier, its calls have already
+        failed."""
         try:
             self._running.exception(_CLOSE_S)
         except (TimeoutError, CancelledError):
@@ -321,8 +322,8 @@ def _wanted(server: McpServer, tools: Sequence[Any]) -> list[Any]:
 
 
 def _names(tools: Sequence[tuple[McpServer, str]]) -> list[str]:
-    """A name for each tool that providers take: its own, with its server's where two would have
-    one name, and with a number where even that is not enough."""
+    """Return a name for each tool that all providers accept: its own name, with the server's name
+    as a prefix if two tools share one, and with a number if that is still ambiguous."""
     bare = Counter(_allowed(name) for _, name in tools)
     names: dict[str, None] = {}
     numbers: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""What a tool of an MCP server gave back, as text.
+"""The result of an MCP server's tool, as text.
 
 https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result (read 2026-11-22):
-`content` is a list of blocks, and `structuredContent` JSON, which should stand in a text block too.
+`content` is a list of blocks. `structuredContent` is JSON, which should be in a text block, too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tenuto.agent.shown import shown
 
 
 def text_of(content: Sequence[Any], structured: Any = None) -> str:
-    """The text of a result: of each block, and of the structured content where no block says it.
+    """Return the text of each block, and the structured content if no block has it.
 
     >>> from types import SimpleNamespace as Block
     >>> text_of([Block(type="text", text="Done.")], {"lines": 3})
@@ -30,8 +30,8 @@ def text_of(content: Sequence[Any], structured: Any = None) -> str:
 
 
 def _is_said(structured: Any, content: Sequence[Any]) -> bool:
-    """Whether the text blocks hold the structured content: as JSON, or, of servers made with the
-    official package, {"result": …} as the text itself or as a block for each item."""
+    """Return whether the text blocks have the structured content: as JSON, or, from servers built
+    with the official package, {"result": …} as the text itself or as one block for each item."""
     texts = [block.text for block in content if block.type == "text"]
     read = [_read(text) for text in texts]
     bare = structured

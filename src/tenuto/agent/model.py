@@ -1,4 +1,4 @@
-"""Which model is asked, and where: "provider:model" and what the providers' table knows of it."""
+"""A model and where to reach it: "provider:model" and what the table of providers knows of it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TYPES = (
     ("text_calls", bool, "True or False"),
 )
 _OURS = ("content-length", "transfer-encoding", "host", "connection")
-"""Headers that whoever sends a request writes itself."""
+"""Request headers that Tenuto sets itself."""
 _variable = re.compile(r"\{(\w+):([^}]*)\}")
 
 
@@ -115,13 +115,14 @@ class Model:
             raise AgentError(f"options cannot be written as JSON: {error}") from None
 
     def _beside(self, wire: str) -> str:
-        """Who serves another wire at the same place, by the name that a model is asked with."""
+        """Return the name of the provider that serves another wire at the same hosts; without one,
+        the wire's own name."""
         here = self.provider.hosts
         rows = (each for each in ROWS.all().values() if each.wire == wire and each.hosts == here)
         return next((each.dialect.name for each in rows if here), wire)
 
     def __repr__(self) -> str:
-        """Without what may be secret: headers, the values of options, whoever a URL names."""
+        """Leave out what may be secret: headers, values of options, and user names in URLs."""
         limits = ("max_output_tokens", "context_window_tokens", "text_calls")
         told = {key: vars(self)[key] for key in limits if vars(self)[key]}
         if self.base_url:
@@ -140,10 +141,10 @@ class Model:
         return self.__getstate__() == other.__getstate__()
 
     def __hash__(self) -> int:
-        return hash((self.name, self.base_url))  # options and headers may hold what has no hash
+        return hash((self.name, self.base_url))  # options and headers may not be hashable
 
     def __getstate__(self) -> dict[str, Any]:
-        """What was given; what was looked up since may be beyond copying."""
+        """Return the arguments only: what was looked up since may not be copyable."""
         names = ("api_key", *(each.name for each in fields(self)))
         return {name: vars(self)[name] for name in names}
 
@@ -166,12 +167,12 @@ class Model:
 
     @property
     def id(self) -> str:
-        """The model's own name."""
+        """The name of the model at its provider."""
         return self.name.partition(":")[2]
 
     @cached_property
     def provider(self) -> Row:
-        """The row of who serves it."""
+        """The provider's row."""
         name = self.name.partition(":")[0]
         if (known := ROWS.find(name)) is not None:
             return known
@@ -181,7 +182,7 @@ class Model:
 
     @cached_property
     def wire(self) -> Wire:
-        """What it speaks."""
+        """The wire that the provider speaks for this model."""
         wire = WIRES.find(self.provider.wire)
         if wire is None or wire.form is None or wire.only_read:
             raise AgentError(f"the agent does not support the wire {self.provider.wire}")
@@ -189,30 +190,30 @@ class Model:
 
     @property
     def form(self) -> Form:
-        """How its requests are written."""
+        """How to write its requests."""
         assert self.wire.form is not None
         return self.wire.form
 
     @property
     def window_tokens(self) -> int | None:
-        """Its context window; None: unknown."""
+        """The context window; None: unknown."""
         return self.context_window_tokens or self.provider.dialect.window_tokens or None
 
     @property
     def output_limit_tokens(self) -> int | None:
-        """The output limit of one answer, from its requests or else from what is known about the
-        model; None: unknown (T17)."""
+        """The output limit of one answer: the one that requests set, or else the model's own; None:
+        unknown (T17)."""
         dialect = self.provider.dialect
         opening = Opening(self.id, max_tokens=self.max_output_tokens, options=self.options)
         asked = Composed(self.wire, dialect, self.form.path(self.id, True), opening)
         return asked.facts.max_tokens or dialect.output_tokens or output_tokens(self.id)
 
     def url(self, stream: bool) -> str:
-        """Where a request goes."""
+        """Return the URL of a request."""
         return self._base_url.rstrip("/") + self.form.path(self.id, stream)
 
     def request_headers(self) -> dict[str, str]:
-        """The headers of a request, the key among them."""
+        """Return the headers of a request, including the key."""
         made = {"content-type": "application/json", **self.form.headers}
         name = self.provider.authorization
         if self._key and name:
@@ -231,7 +232,7 @@ class Model:
     @property
     def _key(self) -> str:
         given: str = vars(self)["api_key"]
-        if given or self.base_url:  # a key goes only where its provider is
+        if given or self.base_url:  # the key from the environment goes to the provider only
             return given
         return os.environ.get(self._address.key_variable, "")
 
@@ -245,20 +246,20 @@ def _is_printable(text: object) -> bool:
 
 
 def check_type(key: str, value: object, kind: Any, allowed: str) -> None:
-    """Refuse a value that is of another type.
+    """Check the type of a value.
 
     Raises:
-        AgentError: it is; the message says what is allowed.
+        AgentError: the type is wrong; the message says what is allowed.
     """
     if not isinstance(value, kind):
         raise AgentError(f"{key} is of type {type(value).__name__}, but it must be {allowed}")
 
 
 def model_of(given: object) -> Model:
-    """A model as it was given: one, or its name.
+    """Return the model for a `Model` or a name.
 
     Raises:
-        AgentError: it is neither.
+        AgentError: it is neither, or the name is invalid.
     """
     if isinstance(given, str):
         return Model(given)
@@ -267,11 +268,11 @@ def model_of(given: object) -> Model:
 
 
 def candidates(given: Iterable[object]) -> list[Model]:
-    """The models that can be asked, in their order, each once (P4). A name that cannot be (its
-    provider is not known, its key is not there) is left out and logged.
+    """Return the models to try, in order and without duplicates (P4). A name that can't be used
+    (unknown provider, no key) is left out and logged.
 
     Raises:
-        AgentError: none is left, or something is neither a model nor a name.
+        AgentError: no model is left, or an item is neither a model nor a name.
 
     >>> here = Model("openai-chat:llama", base_url="http://127.0.0.1:8080/v1")
     >>> [model.name for model in candidates([here, "nobody:model", here])]

@@ -1,4 +1,4 @@
-"""The conversation as requests: what each candidate's wire makes of it, and how long it is."""
+"""The conversation as requests, in the format of each candidate, and their size."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tenuto.wires.form import Declared, Opening
 
 @dataclass(slots=True)
 class Setup:
-    """What a loop works with, the same for all turns of an agent.
+    """The models, tools and limits of a loop, the same for all turns of an agent.
 
     Attributes:
-        models: whom to ask, the first one first; the others where it fails (P4).
+        models: the candidates, in order; a later one is asked if those before it fail (P4).
         system: the system prompt.
-        tools: the tools as the model is told of them.
-        hints: what a cut call of a tool is answered with, by the tool's name.
-        limits: how far a turn may go.
-        stream: whether answers come as streams.
+        tools: the declarations of the tools.
+        hints: the hint for a call that was cut, by the tool's name.
+        limits: the limits of a turn.
+        stream: whether to ask for streams.
         now: a monotonic clock, in seconds.
     """
 
@@ -40,26 +40,26 @@ class Setup:
 
 
 class Requests:
-    """The requests of a conversation; of each candidate's only what is new is written.
+    """The requests of a conversation. Each candidate's request grows by the new rows only.
 
     Args:
-        setup: whom it is with, and the tools.
-        transcript: the conversation; it grows.
+        setup: the models, tools and limits.
+        transcript: the conversation, which grows.
     """
 
     def __init__(self, setup: Setup, transcript: Transcript) -> None:
         self._setup = setup
         self._transcript = transcript
         self._written: dict[int, tuple[Composed, int]] = {}
-        # Of the last answer that told its usage: the candidate, tokens in all, the request's bytes.
+        # Of the last answer with usage: the candidate, all tokens, and the bytes of the request.
         self._measured = _NOTHING
 
     def forget(self) -> None:
-        """The conversation is another one now, or another candidate's turn has come."""
+        """Start over, after the conversation was replaced or the candidate changed."""
         self._written, self._measured = {}, _NOTHING
 
     def to(self, at: int) -> Composed:
-        """The conversation for the candidate of this number."""
+        """Return the conversation as a request to the candidate with this index."""
         setup, model = self._setup, self._setup.models[at]
         if at not in self._written:
             self._written[at] = self.opened(model, setup.system, setup.tools), 0
@@ -71,7 +71,7 @@ class Requests:
         return request
 
     def opened(self, model: Model, system: str, tools: Sequence[Declared]) -> Composed:
-        """A request without rows yet."""
+        """Return a request without rows."""
         stream = self._setup.stream
         if model.text_calls:
             system, tools = text_calls.described(system, tools), ()
@@ -81,13 +81,14 @@ class Requests:
         return Composed(model.wire, model.provider.dialect, path, opening)
 
     def answered(self, at: int, report: Report) -> None:
-        """Note what the answer says of the request's size, where it does."""
+        """Note how many tokens the conversation has, if the answer reports it."""
         if tokens := _tokens(report):
             self._measured = at, tokens, len(self.to(at))
 
     def is_long(self, at: int) -> bool:
-        """Whether the next request would fill more of the window than is allowed: by the usage of
-        the last one, and what was added since by its size."""
+        """Return whether the next request would fill more of the context window than the limits
+        allow. Counts the last request by its reported usage, and what was added since by its
+        size."""
         window_tokens, share = self._setup.models[at].window_tokens, self._setup.limits.compact_at
         if not window_tokens or not share:
             return False
@@ -100,6 +101,6 @@ _NOTHING = (-1, 0, 0)
 
 
 def _tokens(report: Report) -> int:
-    """Tokens of the last attempt: what was asked and what came."""
+    """Return the input and output tokens of the last attempt that reported any."""
     last = next((usage for usage in reversed(report.usage) if usage is not None), Usage())
     return (last.input_tokens or 0) + (last.output_tokens or 0)

@@ -2,16 +2,16 @@
 
 Theory of operation
 -------------------
-All calls are checked before any runs. Then they run in their order; neighbours whose tools all
-allow it run side by side. A call that is refused, raises or takes too long gives a failed result,
-and the others go on.
+All calls are checked before any of them runs. Then they run in order; neighbouring calls run side
+by side if all their tools allow it. A call that is refused, raises or takes too long has a failed
+result, and the others continue.
 
-`_side_by_side` does whatever takes waiting: async tools, time limits, several at once. It runs on
-the caller's loop, or for a caller without one on the loop in the background. What takes none of
-these, a plain function in a sync run, is called right here, in the caller's own thread.
+`_side_by_side` runs everything that involves waiting: async tools, time limits, several calls at
+once. It runs on the caller's loop, or on the background loop if the caller has none. Otherwise, a
+plain function in a sync run is called directly, in the caller's own thread.
 
-A turn that shall end does not begin what has not begun, and waits for nothing that it can leave:
-calls of which nothing came have no result then.
+When the turn is cancelled, no further call begins, and the runner waits for as little as possible.
+Calls that did not finish have no result.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from tenuto.core import hints
 from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Result
 
-_GRACE_S: Final = 1.0  # what an async tool gets for its clean-up after it was cancelled
+_GRACE_S: Final = 1.0  # how long a cancelled async tool may clean up
 _LAST_S: Final = (
-    0.1  # what one in a thread gets where the turn ends: it may be the one who ended it
+    0.1  # how long a tool in a thread may still take when the turn ends; it may have ended the turn
 )
 
 Began = Callable[[ToolCall], object]
@@ -49,17 +49,17 @@ def _nobody(*_: object) -> None:
 
 @dataclass(slots=True)
 class CallRunner:
-    """Runs the calls of one turn, and gives a result for each, in their order.
+    """Runs the calls of one turn and returns a result for each, in order.
 
     Args:
         toolbox: the tools.
-        within_s: seconds for all calls, from now on; those that are not done by then are given up
-            or not begun. None: as long as their tools may take. With a limit, or with one of its
-            own, a plain function runs in a thread, which is left behind when its time is over.
-        limit_chars: what the model sees of one result, in characters; 0: all of it.
-        began: told of each call just before it runs, not of one that is refused.
-        ended: told of each call and its result, as soon as there is one.
-        cancellation: ends it at once; calls that are not done by then have no result.
+        within_s: seconds for all calls, from now on. When they are over, running calls are
+            abandoned and the others don't begin. None: no limit. If there is a limit, here or on
+            its tool, a plain function runs in a thread, which is abandoned when the time is over.
+        limit_chars: how many characters of one result the model sees; 0: all of them.
+        began: called with each call just before it runs, but not if it is refused.
+        ended: called with each call and its result as soon as there is one.
+        cancellation: ends the run at once; calls that did not finish have no result.
 
     >>> from tenuto.core.arguments import Finding
     >>> def divide(a: int, b: int) -> float:
@@ -84,10 +84,10 @@ class CallRunner:
         self._clock = Clock(self.within_s)
 
     def run(self, calls: Sequence[ToolCall]) -> tuple[Result, ...]:
-        """Run them from a thread without a loop of its own.
+        """Run the calls from a thread that runs no event loop.
 
         Raises:
-            KeyboardInterrupt: passes through; calls that are async are cancelled.
+            KeyboardInterrupt: passes through; async calls are cancelled.
             Exception: only what `began` and `ended` raise.
         """
         results: list[Result] = []
@@ -101,11 +101,10 @@ class CallRunner:
         return tuple(results)
 
     async def arun(self, calls: Sequence[ToolCall]) -> tuple[Result, ...]:
-        """The same on the running loop: async tools run on it, plain functions in threads beside
-        it.
+        """Like `run`, on the running event loop: async tools run on it, plain functions in threads.
 
         Raises:
-            CancelledError: passes through, after the tools that are async were cancelled.
+            CancelledError: passes through, after the async tools were cancelled.
 
         >>> from tenuto.core.arguments import Finding
         >>> async def greet(name: str) -> str:
@@ -141,10 +140,11 @@ class CallRunner:
         self.ended(job.call, result)
         return result
 
-    # --- several calls, or one that has to be waited for
+    # --- several calls, or one that involves waiting
 
     def _in_background(self, group: Sequence[Job]) -> list[Result]:
-        """`_side_by_side` for a caller without a loop, who is told of all in his own thread."""
+        """Run `_side_by_side` on the background loop, and call `ended` in the caller's own
+        thread."""
         self._begin(group)
         told: queue.SimpleQueue[tuple[ToolCall, Result] | None] = queue.SimpleQueue()
         running = submit(self._side_by_side(group, lambda *pair: told.put(pair)))
@@ -180,14 +180,15 @@ class CallRunner:
         try:
             with self.cancellation.telling_loop(tell):
                 return list(await asyncio.gather(*running))
-        finally:  # where `ended` raised, the others are still at work
+        finally:  # if `ended` raised, the other calls are still running
             late = [task for task in running if not task.done() and task.cancel()]
             if late:
                 await asyncio.wait(late)
 
 
 def _can_run_here(group: Sequence[Job], clock: Clock) -> bool:
-    """Whether the calls, one after the other, need no waiting for: one alone, without a limit."""
+    """Return whether the calls involve no waiting: at most one runs, a plain function without a
+    time limit."""
     running = [job for job in group if job.tool]
     if len(running) > 1:
         return False
@@ -195,8 +196,8 @@ def _can_run_here(group: Sequence[Job], clock: Clock) -> bool:
 
 
 def _called(work: Callable[[], object]) -> object:
-    """What the work returned or raised: a tool may raise anything (T15), and exit for all it likes.
-    As a value, because a future refuses some exceptions."""
+    """Return what the work returns or raises. A tool may raise anything (T15), even SystemExit.
+    Exceptions become values because a future refuses some of them."""
     try:
         return work()
     except KeyboardInterrupt:
@@ -206,7 +207,8 @@ def _called(work: Callable[[], object]) -> object:
 
 
 async def _awaited(value: Any) -> object:
-    """The same of what has to be awaited. An interrupt, if raised, would end the loop itself."""
+    """Like `_called`, for an awaitable. Here KeyboardInterrupt is a value, too: if raised, it would
+    end the loop itself."""
     try:
         return await value
     except asyncio.CancelledError:
@@ -222,11 +224,11 @@ def _without_interrupt(results: Sequence[Result | KeyboardInterrupt | None]) -> 
     return [each for each in results if isinstance(each, Result)]
 
 
-_LEFT: Final = object()  # of a call whose turn was ended while it ran, and of which nothing came
+_LEFT: Final = object()  # the value of a call that did not finish before its turn was cancelled
 
 
 async def _value(job: Job, clock: Clock, stopped: asyncio.Future[None]) -> object:
-    """What the tool returned, or raised, or what is told in its place."""
+    """Return what the tool returned or raised, or a `Failure` if it ran out of time."""
     if job.tool is None:
         return job.work()
     if clock.is_over():
@@ -249,13 +251,13 @@ async def _value(job: Job, clock: Clock, stopped: asyncio.Future[None]) -> objec
         text = hints.TOOL_TIMED_OUT.format(name=job.call.name, timeout_s=round(limit_s or 0, 2))
         is_over = job.is_async and task.done() and not job.tool.remote
         return Failure(text if is_over else text + hints.TOOL_GOES_ON)
-    if task.cancelled():  # by itself: nobody else has the task
+    if task.cancelled():  # the tool did that itself: nothing else cancels the task
         return asyncio.CancelledError()
     return task.result()
 
 
 async def _end(task: asyncio.Future[object]) -> None:
-    """Cancel, and wait for the clean-up of what was cancelled, but not for ever."""
+    """Cancel the task and give it a limited time to clean up."""
     task.cancel()
     await asyncio.wait((task,), timeout=_GRACE_S)
 

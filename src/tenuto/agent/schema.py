@@ -1,11 +1,11 @@
-"""The JSON Schema of a function's parameters, and their values made of JSON.
+"""The JSON Schema of a function's parameters, and the conversion of JSON into their types.
 
 Theory of operation
 -------------------
-Each parameter is a `_Kind`: the schema of its annotation, and a function that turns JSON into it.
-msgspec makes both for all that it understands; what it does not (pydantic's models and fields,
-wherever they stand in the annotation) is made by pydantic, which must be there already for anybody
-to have written such an annotation. Descriptions come from `Annotated`, else from the docstring.
+Each parameter has a `_Kind`: the schema of its annotation, and a function that converts JSON.
+msgspec provides both for the types that it supports. pydantic provides them for the others (its own
+models and fields, anywhere in the annotation); it is installed if an annotation uses it.
+Descriptions come from `Annotated`, or else from the docstring.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Convert = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a model has to know of a function, and how its arguments become the function's own.
+    """The description of a function for a model, and the conversion of its arguments.
 
     Attributes:
-        description: the docstring without its sections, "" where there is none.
+        description: the docstring without its sections; "" if there is none.
         parameters: the JSON Schema of an object with a property for each parameter.
-        convert: makes keyword arguments of JSON ones. It raises a ValueError that names the
-            parameter where a value cannot be what the annotation says.
+        convert: turns JSON arguments into keyword arguments. It raises a ValueError that names the
+            parameter if a value doesn't match the annotation.
     """
 
     description: str
@@ -44,15 +44,15 @@ class Signature:
 
 
 def read_signature(function: Callable[..., object], name: str) -> Signature:
-    """The parameters of a function, from its annotations and its docstring.
+    """Read the parameters of a function from its annotations and its docstring.
 
     Args:
-        function: what the model is to call.
-        name: what error messages call it.
+        function: the function for the model to call.
+        name: its name in error messages.
 
     Raises:
-        ToolError: a parameter has no annotation, has one that JSON cannot fill, or cannot be given
-            by its name.
+        ToolError: a parameter has no annotation, has one that JSON can't express, or can't be
+            passed by name.
 
     >>> def repeat(word: str, times: int = 2) -> str:
     ...     '''Say a word again and again.
@@ -98,7 +98,8 @@ def read_signature(function: Callable[..., object], name: str) -> Signature:
 
 
 def _parameters(function: Callable[..., object], name: str) -> list[inspect.Parameter]:
-    """The parameters, each known to have a name to be given by and an annotation."""
+    """Return the parameters, after checking that each can be passed by name and has an
+    annotation."""
     try:
         signature = inspect.signature(function, eval_str=True)
     except NameError as error:
@@ -127,7 +128,7 @@ def _set_default(schema: dict[str, Any], default: object) -> None:
     try:
         schema["default"] = msgspec.to_builtins(default, enc_hook=_json_of)
     except (TypeError, ValueError):
-        schema.pop("default", None)  # no JSON says it; the function knows it
+        schema.pop("default", None)  # JSON can't express it; the function uses it anyway
 
 
 def _json_of(value: Any) -> object:
@@ -152,7 +153,7 @@ def _converter(kinds: Mapping[str, _Kind]) -> Convert:
 
 
 def _faults(error: ValueError) -> str:
-    """What is wrong, in a line or less for each fault."""
+    """Return what is wrong, at most a line for each fault."""
     errors: Callable[..., Any] | None = getattr(error, "errors", None)
     if not callable(errors):
         return message_of(error)
@@ -164,7 +165,7 @@ def _faults(error: ValueError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What one annotation says."""
+    """The schema and the conversion of one annotation."""
 
     schema: Any
     definitions: Mapping[str, Any]
@@ -218,8 +219,8 @@ def _path_of(kind: type, value: Any) -> Any:
 
 
 def _with_meta(annotation: Any) -> Any:
-    """The annotation with plain descriptions in the form that msgspec reads: Annotated[int, "…"],
-    and PEP 727's Annotated[int, Doc("…")]."""
+    """Turn descriptions in an annotation into the form that msgspec reads: from Annotated[int, "…"]
+    and from PEP 727's Annotated[int, Doc("…")]."""
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *notes = get_args(annotation)
@@ -231,7 +232,7 @@ def _with_meta(annotation: Any) -> Any:
 
 
 def _has_pydantic_fields(annotation: Any) -> bool:
-    """Whether a note in Annotated is pydantic's, which msgspec would pass over in silence."""
+    """Return whether an annotation uses pydantic's metadata, which msgspec ignores silently."""
     if get_origin(annotation) is Annotated and any(
         type(note).__module__.startswith("pydantic") for note in annotation.__metadata__
     ):
@@ -243,8 +244,8 @@ INSTALL: Final = "pip install 'tenuto[agent]'"
 
 
 def _read_docstring(function: Callable[..., object]) -> tuple[str, dict[str, str]]:
-    """What a docstring (Google's, NumPy's or Sphinx's form) says of the whole, and of each
-    parameter."""
+    """Return the descriptions of a function and of each parameter, from a docstring in Google,
+    NumPy or Sphinx style."""
     text = inspect.getdoc(function)
     if not text:
         return "", {}

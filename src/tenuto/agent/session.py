@@ -1,14 +1,14 @@
-"""A conversation that is kept in a file, so that it goes on after whatever ended it.
+"""A conversation in a file, which can continue after a crash.
 
 Theory of operation
 -------------------
-The file is JSON Lines and only ever grows: each row is a line as soon as it is said. Beside the
-rows stand the calls that are about to run and what each came to while others were running, so that
-after a kill it is known which call may have run; and where a conversation was shortened, the rows
-that took the place of those before.
+The file is JSON Lines and is only appended to: each row is written as soon as it is added. Further
+lines say which call is about to run, and which result it had while other calls were still running,
+so that after a kill it is known which calls may have run. If the conversation is shortened, another
+line has the rows that replace the earlier ones.
 
-What `Transcript.close` puts in is never written (H6). It follows from what is written, so it comes
-out the same whenever the file is read (H5a), and the history goes to the provider as it went
+The rows that `Transcript.close` adds are never written (H6). They follow from the lines of the
+file, so they are the same whenever it is read (H5a), and the provider receives the same history as
 before.
 """
 
@@ -30,7 +30,7 @@ from tenuto.wires.json import decode_object
 
 
 class Began(msgspec.Struct, frozen=True):
-    """A call is about to run; `idempotent`: running it again does no harm."""
+    """A call is about to run. `idempotent`: it is safe to run it again."""
 
     id: str
     name: str
@@ -38,15 +38,15 @@ class Began(msgspec.Struct, frozen=True):
 
 
 class Shortened(msgspec.Struct, frozen=True):
-    """The conversation now consists of these rows, and of the last `kept` ones before."""
+    """The conversation now consists of these rows, followed by its last `kept` earlier rows."""
 
     rows: tuple[Line, ...]
     kept: int
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A line of the file: one member, which says what it is. Others that begin with "_" are left
-    alone (H1)."""
+    """A line of the file, with one member, which says what the line is. Members that begin with "_"
+    are ignored (H1)."""
 
     user: User | None = None
     assistant: Assistant | None = None
@@ -56,10 +56,10 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     shortened: Shortened | None = None
 
     def member(self, allowed: Sequence[str]) -> Any:
-        """What it holds.
+        """Return the value of the line's one member.
 
         Raises:
-            ValueError: that is not just one of those that are allowed.
+            ValueError: the line doesn't have exactly one of the allowed members.
         """
         held = [name for name in self.__struct_fields__ if getattr(self, name) is not None]
         if len(held) == 1 and held[0] in allowed:
@@ -79,7 +79,7 @@ def _line(row: Row) -> Line:
 
 
 class Kept(Transcript):
-    """A transcript whose rows are written as they are added."""
+    """A transcript that writes each row to the file as it is added."""
 
     def __init__(self, file: SessionFile) -> None:
         super().__init__()
@@ -105,19 +105,19 @@ class Kept(Transcript):
 
     def ended(self, call: ToolCall, result: Result) -> None:
         super().ended(call, result)
-        if len(self._ended) < len(self.pending):  # with the last one the row follows at once
+        if len(self._ended) < len(self.pending):  # after the last one, the row follows at once
             self._write(Line(ended=result), lasting=True)
 
     def close(self) -> list[Row]:
-        if self.pending and len(self._ended) == len(self.pending):  # broken off before their row
+        if self.pending and len(self._ended) == len(self.pending):  # cut off before their row
             self.add(Results(tuple(self._ended[call.id] for call in self.pending)))
         return super().close()
 
     def replace(self, rows: Sequence[Row]) -> None:
-        """Take other rows in place of all that there are.
+        """Replace all rows.
 
         Raises:
-            ValueError: they are no conversation, or none of them is new.
+            ValueError: the rows are not a valid conversation, or none of them is new.
         """
         shorter = Transcript(rows)
         kept = 0
@@ -130,7 +130,7 @@ class Kept(Transcript):
         super().replace(list(shorter))
 
     def fates(self) -> list[tuple[ToolCall, str]]:
-        """Each call without a result, and what became of it."""
+        """Return each call without a result, and what became of it."""
         return [(call, self._fate(call.id)) for call in self.pending if call.id not in self._ended]
 
     def _fate(self, call_id: str) -> str:
@@ -157,7 +157,7 @@ class Kept(Transcript):
                 super().replace(rows + self._rows[len(self) - kept :])
             case row:
                 if isinstance(row, User):
-                    super().close()  # as the loop did, before it let the user speak
+                    super().close()  # as the loop did before the user's row
                 super().add(row)
 
 
@@ -224,7 +224,7 @@ _ARGUMENTS_CHARS: Final = 200
 
 
 def _notes(transcript: Kept) -> list[str]:
-    """How the last turn broke off."""
+    """Return sentences on how the last turn was cut off."""
     if transcript.pending:
         return [f"{_named(call)} {fate}." for call, fate in transcript.fates()]
     last = transcript[len(transcript) - 1] if len(transcript) else None

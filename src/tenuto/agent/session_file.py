@@ -1,4 +1,4 @@
-"""The file of a session: locked, appended to line by line, and mended where its end was torn."""
+"""The file of a session: locks it, appends lines, and repairs an incomplete end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(descriptor: int) -> None:
-        os.lseek(descriptor, 1 << 40, os.SEEK_SET)  # far behind the end: others may still read
+        os.lseek(descriptor, 1 << 40, os.SEEK_SET)  # far behind the end, so that others can read
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 else:
     import fcntl
@@ -31,19 +31,20 @@ else:
 
 
 class SessionFile:
-    """A file that one process has to itself, until it closes it or ends in whatever way.
+    """A file that one process locks until it closes the file or ends.
 
     Args:
-        path: made where it does not exist.
+        path: the file; it is created if it doesn't exist.
 
     Attributes:
-        path: where it lies.
-        lines: what stood in it when it was opened: each line with its number, the first one left
-            out, which says what the file is.
-        torn: the end of it that is no line, since the writing broke off; b"" where there is none.
+        path: the file.
+        lines: the lines of the file when it was opened, each with its number. The first line, which
+            identifies the file, is left out.
+        torn: the end of the file without a line break, left by an interrupted write; b"" if there
+            is none.
 
     Raises:
-        AgentError: it cannot be opened, is in use, or is no session that this version reads.
+        AgentError: the file can't be opened, is in use, or is not a session of this version.
     """
 
     def __init__(self, path: Path) -> None:
@@ -63,17 +64,17 @@ class SessionFile:
             raise
 
     def close(self) -> None:
-        """Let others have it."""
+        """Close the file and release the lock."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)
 
     def append(self, value: object, *, lasting: bool = False) -> None:
-        """Write a line, all of it or none.
+        """Write one line completely or not at all.
 
         Args:
-            value: what is written as JSON.
-            lasting: not to return before it would outlast the machine's own end.
+            value: the value to write as JSON.
+            lasting: whether to wait until the line would survive a power failure.
         """
         self._write(encode(value) + b"\n")
         if lasting:
@@ -81,7 +82,8 @@ class SessionFile:
                 os.fsync(self._open)
 
     def mend(self) -> Path | None:
-        """Put a torn end into a file of its own, and return its path; None: nothing was torn."""
+        """Move an incomplete last line to a file of its own, and return that file's path; None:
+        there was none."""
         torn, self.torn = self.torn, b""
         if not self._has_first:
             self._cut(0)
@@ -118,7 +120,7 @@ class SessionFile:
     def _parts(self, data: bytes) -> tuple[list[tuple[int, bytes]], bytes]:
         *whole, torn = data.split(b"\n")
         if torn and self._is_whole(torn):
-            whole.append(torn)  # `mend` adds what it lacks
+            whole.append(torn)  # `mend` adds the missing line break
         lines = [(number, line) for number, line in enumerate(whole, 1) if line.strip()]
         self._has_first = bool(lines)
         if lines:
@@ -165,7 +167,7 @@ class SessionFile:
                 while rest:
                     rest = rest[os.write(descriptor, rest) :]
         except BaseException:
-            with suppress(OSError):  # half a line would spoil the one behind it
+            with suppress(OSError):  # half a line would spoil the next one
                 os.ftruncate(descriptor, self._size)
             raise
         self._size += len(data)
@@ -180,7 +182,7 @@ class SessionFile:
 
 
 def _keep(path: Path, data: bytes) -> None:
-    """Append to a file, unless that was done before and only what follows was not."""
+    """Append to a file, unless an earlier attempt, which was interrupted, already did."""
     descriptor = os.open(path, _FLAGS, 0o600)
     with os.fdopen(descriptor, "rb+") as file:
         if not file.read().endswith(data):

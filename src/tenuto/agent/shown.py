@@ -1,4 +1,4 @@
-"""What a tool gave back, as the text that the model reads."""
+"""The result of a tool as text for the model."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ RESULT_LIMIT_CHARS: Final = 50_000
 """How many characters of one result the model sees: about 12,500 tokens."""
 
 _CONTAINERS: Final = (list, tuple, dict, set, frozenset)
-_HEAD_SHARE: Final = 0.7  # of a text that is too long; its end (an error, a total) is shown as well
+_HEAD_SHARE: Final = 0.7  # of a shortened text; the rest is its end (an error, a total)
 
 
 def shown(value: object, limit_chars: int = RESULT_LIMIT_CHARS) -> str:
-    """The text of what a tool returned or raised.
+    """Return what a tool returned or raised, as text.
 
     A str is shown as it is, None as "", an exception as "Type: message" (T15), bytes as UTF-8, and
-    all else as JSON: containers, dataclasses, pydantic models, msgspec Structs, dates, enums.
+    everything else as JSON: containers, dataclasses, pydantic models, msgspec Structs, dates,
+    enums.
 
     Args:
         value: what the tool returned, or the exception that it raised.
-        limit_chars: beyond so many characters the middle is left out, and the text says how much.
-            0 means no limit.
+        limit_chars: if the text is longer, its middle is left out, and a note says how much. 0: no
+            limit.
 
     >>> shown({"ok": True, "lines": (1, 2)})
     '{"ok":true,"lines":[1,2]}'
@@ -50,8 +51,8 @@ def shown(value: object, limit_chars: int = RESULT_LIMIT_CHARS) -> str:
 
 
 def unread(value: object) -> str:
-    """The kind of a value that is, or holds in its containers, a generator or another iterator:
-    nobody goes through it, and its text says nothing. "" for any other value.
+    """Return the type of a value that is a generator or another iterator, or that holds one in its
+    containers: nothing iterates over it, and its text says nothing. "" for any other value.
 
     >>> unread(iter([1])), unread({"lines": [1, (line for line in "ab")]}), unread(["ab"])
     ('list_iterator', 'dict with a generator in it', '')
@@ -62,7 +63,7 @@ def unread(value: object) -> str:
         if isinstance(one, Iterator | AsyncIterator):
             kind = type(one).__name__
             return kind if one is value else f"{type(value).__name__} with a {kind} in it"
-        if isinstance(one, _CONTAINERS) and id(one) not in seen:  # one may hold itself
+        if isinstance(one, _CONTAINERS) and id(one) not in seen:  # a container may hold itself
             seen.add(id(one))
             left += [*one, *one.values()] if isinstance(one, dict) else one
     return ""
@@ -71,34 +72,34 @@ def unread(value: object) -> str:
 def _of_value(value: object) -> str:
     try:
         return msgspec.json.encode(value, enc_hook=_plain).decode()
-    except (TypeError, ValueError, RecursionError):  # keys that are no strings, a circle, …
+    except (TypeError, ValueError, RecursionError):  # keys that are not strings, a cycle, …
         return message_of(value)
 
 
 def _plain(value: Any) -> object:
-    """What msgspec can encode, of what it cannot."""
-    if hasattr(type(value), "model_dump"):  # pydantic's models, whichever release made them
+    """Turn a value that msgspec can't encode into one that it can."""
+    if hasattr(type(value), "model_dump"):  # a pydantic model, of any release
         return value.model_dump(mode="json")
     return message_of(value)
 
 
 def _of_error(error: BaseException) -> str:
-    if isinstance(error, BaseExceptionGroup):  # its own message only counts what is in it
+    if isinstance(error, BaseExceptionGroup):  # its own message only counts its exceptions
         return "; ".join(_of_error(each) for each in error.exceptions)
     name, message = type(error).__name__, message_of(error)
     return f"{name}: {message}" if message else name
 
 
 def message_of(value: object) -> str:
-    """What `str` says of a value or an exception, whatever its `__str__` does."""
+    """Return `str` of a value or an exception, even if its `__str__` raises."""
     try:
         return str(value)
-    except Exception as error:  # noqa: BLE001  # somebody's __str__ may raise anything
+    except Exception as error:  # noqa: BLE001  # a foreign __str__ may raise anything
         return f"<{type(value).__name__}, whose text cannot be had: {type(error).__name__}>"
 
 
 def _sendable(text: str) -> str:
-    """Without lone surrogates (names of files that are not UTF-8): no request can carry them."""
+    """Replace lone surrogates (from file names that are not UTF-8), which no request can carry."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -116,7 +117,7 @@ def _bounded(text: str, limit_chars: int) -> str:
 
 
 def quoted(value: object, limit_chars: int = 80) -> str:
-    """A value as JSON on one line, short enough for the middle of a sentence.
+    """Return a value as JSON on one line, short enough for the middle of a sentence.
 
     >>> quoted({"a": [None, "é"]}), quoted("x" * 100, limit_chars=10)
     ('{"a": [null, "é"]}', '"xxxxxxxx…')

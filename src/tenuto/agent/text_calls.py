@@ -1,8 +1,8 @@
-"""Tools for models that know calls only as text (T4): told in the system's word, read from text.
+"""Tools for models without tool calls (T4): described in the system prompt, called in text.
 
-Opt-in (`Model(…, text_calls=True)`) and never guessed at: what merely looks like a call stays text,
-unless it names a tool that is there. A call runs only where its JSON is whole; one that is cut is
-kept as such and answered with its tool's hint, and its neighbours then do not run either.
+This is opt-in (`Model(…, text_calls=True)`). Text that only looks like a call stays text, unless it
+names a known tool. A call runs only if its JSON is complete. A call that was cut is answered with
+its tool's hint, and then no other call of the same answer runs either.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _closers: Final = {
 _decoder: Final = json.JSONDecoder()
 _name: Final = re.compile(r'"name"\s*:\s*"([\w-]+)"')
 _leading_thought: Final = re.compile(r"\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL)
-"""Some templates open the model's thoughts themselves, so that only their end is seen."""
+"""Some chat templates open the thinking block themselves, so that the text has only its end."""
 
 
 def described(system: str, tools: Sequence[Declared]) -> str:
-    """The system's word with the tools in it."""
+    """Return the system prompt with the tools added."""
     told = [
         json.dumps({"name": t.name, "description": t.description, "parameters": dict(t.parameters)})
         for t in tools
@@ -61,7 +61,7 @@ def described(system: str, tools: Sequence[Declared]) -> str:
 
 
 def textual(row: Row) -> Row:
-    """A row as such a model is told of it: calls and results as text."""
+    """Return a row as such a model reads it: calls and results as text."""
     match row:
         case Assistant(text, calls) if calls:
             written = [_written(call) for call in calls]
@@ -75,14 +75,14 @@ def textual(row: Row) -> Row:
 
 
 def _written(call: ToolCall) -> str:
-    """A call as text; broken arguments are never replayed (H4)."""
+    """Return a call as text. Broken arguments are never replayed (H4)."""
     arguments = call.arguments if call.finding is Finding.WHOLE else "{}"
     return _WRITTEN.format(name=json.dumps(call.name), arguments=arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What an answer says: its text without calls and thoughts, and the calls."""
+    """An answer's text without calls and thinking, and its calls."""
 
     text: str
     calls: tuple[ToolCall, ...]
@@ -93,12 +93,12 @@ Tools = Mapping[str, Mapping[str, Any]]
 
 
 def read(text: str, known: Tools, number: int) -> Read:
-    """What a model's text says and calls.
+    """Split a model's text into text and calls.
 
     Args:
-        text: the answer's.
+        text: the text of the answer.
         known: the tools.
-        number: of the answer in its conversation, which the calls' ids are made of.
+        number: the answer's number in its conversation, which becomes part of the calls' ids.
 
     >>> said = 'Let me see.<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
     >>> found = read(said, {"add": {}}, 1)
@@ -116,7 +116,7 @@ def read(text: str, known: Tools, number: int) -> Read:
         said.append(text[at : opener.start() if made else opener.end()])
         at = end if made else opener.end()
         for name, arguments, finding in made:
-            call_id = f"t{number % 100_000:05}{len(calls) % 1_000:03}"  # nine, as Mistral wants it
+            call_id = f"t{number % 100_000:05}{len(calls) % 1_000:03}"  # Mistral wants 9 characters
             calls.append(ToolCall(call_id, name, arguments, finding))
     said.append(text[at:])
     return Read("".join(said).strip(), tuple(calls))
@@ -126,7 +126,7 @@ _Found = tuple[str, str, Finding]
 
 
 def _calls_at(text: str, opener: re.Match[str], known: Tools) -> tuple[int, Sequence[_Found]]:
-    """Where what begins here ends, and its calls; none where it is something else."""
+    """Return where the calls that begin here end, and the calls; none if this is something else."""
     form = next(key for key in _closers if opener[key])
     name = opener["of_function"] or opener["of_list"] or ""
     begin = opener.end()
@@ -159,7 +159,7 @@ def _whole(value: Any, raw: str, name: str, known: Tools) -> Sequence[_Found]:
 
 def _judged(name: str, arguments: str, known: Tools) -> _Found:
     judged = judge(arguments)
-    if judged.finding is Finding.EMPTY:  # nothing is invented where something is required (T12a)
+    if judged.finding is Finding.EMPTY:  # required arguments are never made up (T12a)
         lacks = requires_something(known[name])
         return (name, "", Finding.TRUNCATED) if lacks else (name, "{}", Finding.WHOLE)
     return name, judged.text, judged.finding
@@ -168,8 +168,8 @@ def _judged(name: str, arguments: str, known: Tools) -> _Found:
 def _broken(
     text: str, begin: int, closer: str, name: str, known: Tools
 ) -> tuple[int, Sequence[_Found]]:
-    """A call that is no JSON: cut where nothing closes it, else malformed. Which of several in a
-    list would be whole is not asked: none runs."""
+    """Read a call whose JSON is invalid: cut if nothing closes it, else malformed. In a list of
+    calls, complete ones are not looked for, since none runs."""
     end = text.find(closer, begin) if closer else -1
     raw = text[begin:] if end < 0 else text[begin:end]
     named = _name.search(raw)
@@ -181,7 +181,8 @@ def _broken(
 
 
 def skipped(calls: Sequence[ToolCall]) -> dict[str, Result]:
-    """The results of whole calls beside a broken one, by their ids: they do not run (T4)."""
+    """Return failed results for the complete calls beside a broken one, by id: they don't run
+    (T4)."""
     whole = [call for call in calls if call.finding is Finding.WHOLE]
     if len(whole) == len(calls):
         return {}

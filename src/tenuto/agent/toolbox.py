@@ -17,20 +17,20 @@ from tenuto.turn.checking import LEFT_OUT, Checker, Uncheckable, deepest
 from tenuto.wires.form import Declared
 
 _MOST_FAULTS: Final = 5
-"""So many faults of one call are told; the model puts the rest right as well, or hears of it."""
+"""How many faults of one call the model is told. If others remain, the next check reports them."""
 
 _MOST_NAMES: Final = 40
-_MOST_CHARS: Final = 500  # of one fault: a message may quote a whole argument, or a whole schema
+_MOST_CHARS: Final = 500  # per fault: a message may quote a whole argument, or a whole schema
 
 
 class Toolbox:
-    """The tools that a model may call, by their names.
+    """The tools that a model may call, by name.
 
     Args:
-        tools: Tools, and plain functions to make Tools of.
+        tools: each a Tool, or a plain function to make one from.
 
     Raises:
-        ToolError: two have one name, or one cannot be a tool.
+        ToolError: two tools have the same name, or a function can't become a tool.
 
     >>> def add(a: int, b: int) -> int:
     ...     return a + b
@@ -59,19 +59,19 @@ class Toolbox:
         return self._tools[name]
 
     def declarations(self) -> Sequence[Declared]:
-        """What the model is told of the tools, in the order in which they were given."""
+        """Return the declarations of the tools for the model, in order."""
         return tuple(Declared(t.name, t.description, t.parameters) for t in self._tools.values())
 
     def hints(self) -> Mapping[str, str]:
-        """The hint for a call that was cut, of each tool that has one of its own (T6)."""
+        """Return the hint for a call that was cut, for each tool that has its own (T6)."""
         hinted = self._tools.values()
         return {t.name: t.truncated_call_hint for t in hinted if t.truncated_call_hint}
 
     def check(self, call: ToolCall) -> dict[str, Any] | Failure:
-        """The arguments of a call that may run, or what the model is told of one that may not.
+        """Return the arguments of a call that may run, or a failure for the model to read.
 
-        It may run where its tool is known, its arguments are a whole JSON object (T1), and they fit
-        the tool's parameters.
+        A call may run if its tool is known, its arguments are a complete JSON object (T1), and they
+        match the tool's parameters.
         """
         known = self._tools.get(call.name)
         if known is None:
@@ -82,7 +82,7 @@ class Toolbox:
             return Failure(hints.CALL_MALFORMED_RESULT)
         try:
             arguments = _decoder.decode(call.arguments)
-        except (ValueError, RecursionError) as error:  # half a character, nested beyond all measure
+        except (ValueError, RecursionError) as error:  # a lone surrogate, or nested too deeply
             return unfit(call.name, [str(error)])
         if not isinstance(arguments, dict):
             return Failure(hints.CALL_MALFORMED_RESULT)
@@ -99,7 +99,8 @@ class Toolbox:
 
 
 def _number(text: str) -> float:
-    """JSON Schema takes 3.0 for an integer, so it is made one; beyond 2⁵³ no float is exact."""
+    """Turn 3.0 into 3, because JSON Schema takes it for an integer. Beyond 2⁵³ floats are
+    inexact."""
     number = float(text)
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
@@ -121,7 +122,7 @@ def _checker(made: Tool) -> Checker:
 
 
 def unfit(name: str, faults: Sequence[str]) -> Failure:
-    """What the model is told of a call whose arguments do not fit."""
+    """Return what the model reads about a call whose arguments don't match."""
     lines = [f"- {fault}" for fault in faults[:_MOST_FAULTS]]
     if len(faults) > _MOST_FAULTS:
         lines.append(f"- and {len(faults) - _MOST_FAULTS} more")
@@ -129,7 +130,7 @@ def unfit(name: str, faults: Sequence[str]) -> Failure:
 
 
 def _faults(checker: Checker, arguments: dict[str, Any]) -> list[str]:
-    """Each fault with its path, the value, and what is allowed."""
+    """Return each fault with its path, the value, and what is allowed."""
     found = sorted(checker.faults(arguments), key=lambda each: each.json_path)
     return list(dict.fromkeys(_said(deepest(each)) for each in found))
 

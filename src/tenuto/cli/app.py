@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         import cyclopts
-        import rich  # noqa: F401 - loaded here, so that its absence is told before any work
+        import rich  # noqa: F401 - loaded here, so that it is reported as missing before any work
     except ModuleNotFoundError as error:
         return _say(
             f"the command needs the package {error.name}; install it with: "
@@ -101,8 +101,7 @@ def _examples(*lines: str) -> str:
 
 def _allow_every_character() -> None:
     """Write characters that the terminal's encoding lacks as escapes, unless the user asked for
-    something
-    else (PYTHONIOENCODING=ascii:replace)."""
+    something else (PYTHONIOENCODING=ascii:replace)."""
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper) and out.errors in ("strict", "surrogateescape"):
         out.reconfigure(errors="backslashreplace")

@@ -22,8 +22,8 @@ _OF_WRITING = frozenset(
 
 
 def is_of_output(error: OSError) -> bool:
-    """Whether an error says that standard output takes nothing more. Those of files have the name
-    of the file.
+    """Return whether an error says that standard output accepts nothing more. Errors of files have
+    the file's name.
 
     >>> is_of_output(OSError(errno.ENOSPC, "No space left on device"))
     True

@@ -82,7 +82,7 @@ def _check(*, live: bool, model: str | None, no_model: bool) -> None:
     if live and not os.environ.get("OPENAI_API_KEY"):
         raise CommandError("--live needs an API key in the variable OPENAI_API_KEY", 2)
     try:
-        import openai  # noqa: F401 - loaded here, so that its absence is told before any work
+        import openai  # noqa: F401 - loaded here, so that it is reported as missing before any work
     except ModuleNotFoundError:
         raise CommandError(
             "the demo needs the package openai; install it with: pip install 'tenuto[demo]'", 2

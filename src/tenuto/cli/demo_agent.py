@@ -1,4 +1,4 @@
-"""Plays the agent's demo: the same project with faults and without, and what came of both."""
+"""Runs the agent's demo: the same project with faults and without, and compares the results."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ WIRES: Final = (
     "mistral", "ollama", "openai-chat", "openai-responses",
 )  # fmt: skip
 _BELOW: Final = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}
-"""Where a wire's requests go, below the root."""
+"""The path of a wire's base URL, below the root."""
 
 _CEILING_TOKENS: Final = 32_768
-"""So that no request asks for more than the model can say, which would be a fault more."""
+"""High enough for every request: asking for more than the model's limit would be another fault."""
 
 _BACKOFF_S: Final = 0.05
-"""A simulator need not be spared."""
+"""Short, because a simulator doesn't need a rest between retries."""
 
 Run = tuple[str, str, str]
-"""Name, arguments and result of a tool that ran."""
+"""The name, the arguments and the result of a tool call that ran."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of one run of the project.
+    """The outcome of one run of the project.
 
     Attributes:
         results: how each turn ended.
-        runs: the tools that ran.
-        files: the bytes of each file, by its path.
-        requests: how many requests the provider saw.
+        runs: the tool calls that ran.
+        files: the bytes of each file, by path.
+        requests: how many requests the provider got.
         refused: how many of them it refused.
     """
 
@@ -55,13 +55,13 @@ class Played:
 
     @property
     def twice(self) -> list[str]:
-        """Names of the tools that ran more often than they were called by right."""
+        """The names of tools that ran more often than the project calls them."""
         due = Counter((call.name, str(call.arguments)) for a in ANSWERS for call in a.calls)
         ran = Counter((name, arguments) for name, arguments, _ in self.runs)
         return sorted(name for name, _ in (ran - due).elements())
 
     def equals(self, other: Played) -> bool:
-        """Whether both said the same, ran the same and left the same files, byte for byte."""
+        """Return whether both gave the same answers, ran the same calls and left the same files."""
         said = [result.text for result in self.results] == [r.text for r in other.results]
         return said and sorted(self.runs) == sorted(other.runs) and self.files == other.files
 
@@ -72,10 +72,10 @@ def play(
     """Let an agent write the project into an empty folder.
 
     Args:
-        folder: where to.
-        wire: what the model speaks.
-        faults: what befalls its answers; None: nothing.
-        show: shows each thing as it happens; None: nothing is shown.
+        folder: the empty folder.
+        wire: the name of the wire that the model speaks.
+        faults: the faults in its answers; None: none.
+        show: shows each event as it happens; None: nothing is shown.
     """
     show = show or View(quiet=True)
 
@@ -111,7 +111,7 @@ def play(
 
 
 def _counted(tool: Tool, runs: list[Run]) -> Tool:
-    """The tool, with each of its runs kept."""
+    """Return the tool, with each of its runs added to `runs`."""
 
     def function(**given: Any) -> object:
         value = tool.function(**given)

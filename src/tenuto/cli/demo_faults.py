@@ -1,4 +1,4 @@
-"""The faults that the demos play: what the bare SDK meets, and what befalls an agent's model."""
+"""The faults that the demos play, for the SDK alone and for an agent's model."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tenuto.sim.case import Arguments, Ending, Say
 
 _EVERY: Final = 3
 _IN_A_ROW: Final = 12
-"""Every so many responses, the one after a fault has a fault too."""
+"""Every so many responses there are faults in two responses in a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault, as the SDK meets it and as an agent does.
+    """A fault, in the demo of the SDK and in that of an agent.
 
     Attributes:
-        case: the name of the simulator's case that the SDK meets; "": it meets none.
-        turn: when an agent meets it first, counted from 1; 0: it does not.
-        name: how the agent's demo calls it.
-        of_calls: what becomes of an answer with calls; None: it is not met by it.
-        of_text: the same of an answer without calls.
-        not_on: names of the wires that have no room for it.
+        case: the name of the simulator's case for the SDK; "": not in its demo.
+        turn: the turn in which an agent first meets it, counted from 1; 0: not in its demo.
+        name: its name in the agent's demo.
+        of_calls: what happens to an answer with calls; None: it doesn't affect such answers.
+        of_text: the same for an answer without calls.
+        not_on: the names of the wires on which it can't happen.
     """
 
     case: str
@@ -43,7 +43,7 @@ FAULTS: Final = (
     Fault("reasoning_only_length"),
     Fault("call_cut_tool_calls", 5, "cut call called whole",
           Step(arguments=Arguments.CUT, broken_call=-1, finish="tool_calls")),
-    # Calls that hold an object have no text that could be malformed.
+    # Calls whose arguments are an object have no text that could be malformed.
     Fault("call_malformed", 4, "malformed call", Step(arguments=Arguments.MALFORMED),
           not_on=("gemini-generate", "ollama")),
     Fault("batch_one_broken"),
@@ -61,13 +61,13 @@ FAULTS: Final = (
 
 @dataclass(slots=True)
 class Faults:
-    """Lays faults over the answers of a plan, and keeps what became of them.
+    """Adds faults to the answers of a plan, and counts them.
 
     Attributes:
-        wire: on which they are played.
-        kinds: those that have room there.
-        met: their names, in the order in which they were met.
-        recovered: those of them that were made good.
+        wire: the wire on which they are played.
+        kinds: the faults that can happen there.
+        met: the names of those that happened, in order.
+        recovered: the names of those that were recovered.
     """
 
     wire: str
@@ -84,7 +84,7 @@ class Faults:
         self._waiting = self.kinds.copy()
 
     def __call__(self, number: int, due: Wanted) -> Step:
-        """The step of the response with this number, counted from 0."""
+        """Return the step for the response with this number, counted from 0."""
         if number % _EVERY != _EVERY - 1 and (not number or number % _IN_A_ROW):
             return Step()
         for fault in self._waiting:
@@ -97,19 +97,19 @@ class Faults:
         return Step()
 
     def news(self, most: int | None = None) -> list[str]:
-        """The faults that were met since this was last asked; at most so many of them."""
+        """Return the faults that happened since the last call, at most this many."""
         news = self.met[self._shown :][:most]
         self._shown += len(news)
         return news
 
     def step_ended(self, *, whole: bool) -> None:
-        """What a step met is behind it, and made good if its answer is whole."""
+        """Note that a step ended. If its answer is complete, its faults count as recovered."""
         if whole:
             self.recovered += self.met[self._behind :]
         self._behind = len(self.met)
 
     def counts(self) -> list[dict[str, Any]]:
-        """How often each was met, and how often it was made good."""
+        """Return how often each fault happened, and how often it was recovered."""
         met, recovered = Counter(self.met), Counter(self.recovered)
         return [
             {"fault": fault.name, "met": met[fault.name], "recovered": recovered[fault.name]}

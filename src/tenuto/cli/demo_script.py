@@ -1,4 +1,4 @@
-"""What the simulated model of `tenuto demo agent` does: it writes a small project and edits it."""
+"""The simulated model of `tenuto demo agent`: it writes a small project and edits it."""
 
 from __future__ import annotations
 
@@ -95,6 +95,6 @@ TURNS: Final[tuple[tuple[str, tuple[Wanted, ...]], ...]] = (
         ),
     ),
 )
-"""What the user says in each turn, and the answers to it."""
+"""The user's message in each turn, and the answers to it."""
 
 ANSWERS: Final = [answer for _, answers in TURNS for answer in answers]

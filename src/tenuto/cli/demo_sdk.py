@@ -1,5 +1,5 @@
-"""The acts of `tenuto demo`: the official SDK under a small output limit and among the simulator's
-faults, bare and with Tenuto."""
+"""The acts of `tenuto demo`: the official SDK under a small output limit and with the simulator's
+faults, with and without Tenuto."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import openai
 
 PROMPTS: Final = ("What is photosynthesis?", "What does a plumber do?")
-"""Questions that the small model answers in about 80 tokens, ending by itself."""
+"""Questions that the small model answers in about 80 tokens before it stops by itself."""
 
 LIMIT_TOKENS: Final = 24
 UNCUT_TOKENS: Final = 400
@@ -45,14 +45,14 @@ _GOOD: Final = ("fine", "recovered", "truthful")
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What one call of the SDK handed out.
+    """The result of one call of the SDK.
 
     Attributes:
-        text: the text, "" where there was none.
-        calls: name and raw arguments of each tool call.
-        finish: the finish reason that the SDK showed, None where it showed none.
-        error: the name of the exception's class, "" where none came.
-        foreign: whether the exception is none of the SDK's own.
+        text: the text; "" if there was none.
+        calls: the name and the raw arguments of each tool call.
+        finish: the finish reason from the SDK; None if there was none.
+        error: the name of the exception's class; "" if none was raised.
+        foreign: whether the exception is not one of the SDK's own.
     """
 
     text: str = ""
@@ -70,10 +70,10 @@ class ModelRow:
         bare: the answer under the limit, from the SDK alone.
         wrapped: the answer under the same limit, through Tenuto.
         uncut: the answer without the limit, from the SDK alone.
-        seams: where in the wrapped answer each continuation began, in characters.
+        seams: where each continuation begins in the wrapped answer, in characters.
         requests: how many requests the wrapped answer took.
-        equal: whether the stitched answer is the uncut one, character by character.
-        verdict: "recovered", "truthful" for a part that says so, "fine" where nothing was cut, or
+        equal: whether the wrapped answer is the uncut one, character by character.
+        verdict: "recovered", "truthful" for a part that says so, "fine" if nothing was cut, or
             "differs".
     """
 
@@ -91,14 +91,14 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One fault as one of the two clients met it.
+    """One fault with one of the two clients.
 
     Attributes:
         verdict: "fine" or "recovered" for the right answer, "truthful" for an answer that shows
-            that it is not whole, "raised" for an exception of the SDK, "silent" for a wrong answer
-            without a word, "harmful" for a broken call or a foreign exception.
-        detail: what exactly was handed out.
-        requests: how many requests the provider saw.
+            that it is incomplete, "raised" for an exception of the SDK, "silent" for a wrong answer
+            without any sign, "harmful" for a broken call or a foreign exception.
+        detail: what the SDK returned or raised.
+        requests: how many requests the provider got.
     """
 
     verdict: str
@@ -108,8 +108,8 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class FaultRow:
-    """One fault, in one mode, met by both clients; `good`: the wrapped one recovered, or told the
-    truth."""
+    """One fault, in one mode, with both clients. `good`: with Tenuto, the answer was right or
+    showed that it was not."""
 
     fault: str
     mode: str
@@ -119,11 +119,11 @@ class FaultRow:
     good: bool
 
 
-# --- asking, as the SDK's documentation shows how to ---------------------------------------------
+# --- requests, as in the SDK's documentation -----------------------------------------------------
 
 
 def ask(client: openai.OpenAI, *, stream: bool, **request: Any) -> Answered:
-    """Ask once; what the SDK raises is a part of the answer.
+    """Send one request. An exception of the SDK is part of the answer.
 
     Raises:
         KeyboardInterrupt: Ctrl-C.
@@ -137,7 +137,7 @@ def ask(client: openai.OpenAI, *, stream: bool, **request: Any) -> Answered:
         functions = [getattr(call, "function", None) for call in choice.message.tool_calls or ()]
         calls = tuple((f.name, f.arguments) for f in functions if f is not None)
         return Answered(choice.message.content or "", calls, choice.finish_reason)
-    except Exception as error:  # noqa: BLE001 - that anything can come is what the demo shows
+    except Exception as error:  # noqa: BLE001 - the demo shows that anything can be raised
         foreign = not isinstance(error, openai.OpenAIError)
         return Answered(error=type(error).__name__, foreign=foreign)
 
@@ -167,8 +167,8 @@ def ask_model(
     """Ask each question bare, wrapped (as a stream) and uncut.
 
     Args:
-        client: any client of the official SDK; it is wrapped here.
-        limit_key: the name of the request's output limit, which differs among services.
+        client: any client of the official SDK; this function wraps it.
+        limit_key: the name of the request's output limit, which differs between services.
     """
     events: list[Event] = []
     wrapped_client = wrap(client, on_event=events.append)
@@ -197,7 +197,7 @@ def ask_model(
 
 
 def faults_to_play(*, fast: bool) -> list[tuple[str, str]]:
-    """Names of faults, each with a mode; fast: each fault in one mode only.
+    """Return the names of faults, each with a mode; `fast`: each fault in one mode only.
 
     >>> faults_to_play(fast=True)[0]
     ('length_twice', 'stream')
@@ -208,7 +208,7 @@ def faults_to_play(*, fast: bool) -> list[tuple[str, str]]:
 
 
 def play(plan: list[tuple[str, str]]) -> Iterator[FaultRow]:
-    """Play faults one after the other against a simulator on loopback."""
+    """Play faults one after another against a simulator on loopback."""
     import openai
 
     with Simulator() as simulator:
@@ -236,7 +236,7 @@ def play(plan: list[tuple[str, str]]) -> Iterator[FaultRow]:
 
 
 def judge(got: Answered, right: Answered, fine: str) -> tuple[str, str]:
-    """The verdict on an answer, and what was handed out; `fine` is the word for the right answer.
+    """Return the verdict on an answer, and what it was; `fine` is the verdict on the right answer.
 
     >>> judge(Answered("Half", finish="length"), Answered("Half of it."), "fine")
     ('truthful', '36 % of the text, finish reason length')

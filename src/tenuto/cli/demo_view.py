@@ -39,8 +39,8 @@ class View:
     """Shows a demo.
 
     Args:
-        quiet: whether nothing is shown.
-        faults: those that an agent meets.
+        quiet: whether to show nothing.
+        faults: the faults that the agent meets.
     """
 
     def __init__(self, *, quiet: bool, faults: Faults | None = None) -> None:
@@ -91,7 +91,7 @@ class View:
                 yield row
 
     def closing(self, rows: Sequence[FaultRow]) -> None:
-        """Show the table at the end, with verdicts in color, or in columns of equal width."""
+        """Show the table at the end, with colored verdicts, or in columns of equal width."""
         cells = [_cells(row) for row in rows]
         if self._colours:
             table = Table(*COLUMNS)
@@ -163,7 +163,7 @@ class View:
 
 
 def _answers(row: ModelRow) -> list[tuple[str, Text]]:
-    """Return title and text of both answers, with the seams of the second one marked."""
+    """Return the title and the text of both answers, with the seams marked in the second."""
     stitched = Text()
     for number, piece in enumerate(pieces(row.wrapped.text, row.seams)):
         if number:

@@ -60,8 +60,8 @@ def _message(answer: Answer) -> str:
 
 
 def described(name: str, content: bytes, wire: str | None = None) -> dict[str, Any]:
-    """Why an answer ended, as plain values; `wire` is None where no wire knows its shape, and for
-    an error that several write alike.
+    """Return why an answer ended, as plain values. `wire` is None if no wire knows the format, or
+    if several wires share the format of an error.
 
     Raises:
         NotRecorded: the file holds nothing that can be read.

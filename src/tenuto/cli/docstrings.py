@@ -1,4 +1,4 @@
-"""Reads what the docstrings of the code say of its fields, for tables and pages."""
+"""Reads the descriptions of fields from docstrings, for tables and pages."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 
 def attributes(docstring: str | None) -> dict[str, str]:
-    """Return what the `Attributes:` of a docstring say, by name; `a, b: …` is said of both. A line
-    that names nothing and ends in a colon is the title of a group.
+    """Return the descriptions under a docstring's `Attributes:`, by name; `a, b: …` describes both.
+    A line without a name that ends in a colon is the title of a group.
 
-    Python run with -OO keeps no docstrings: None gives nothing.
+    With -OO, Python keeps no docstrings: None has no descriptions.
 
     >>> attributes('''One.
     ...

@@ -1,4 +1,4 @@
-"""`tenuto explain`: why recorded turns ended, and what is done about it."""
+"""`tenuto explain`: why recorded turns ended, and what Tenuto does about it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _sums(folder: str, tell: Callable[[str], Plain]) -> Plain:
     found = captures_in(folder)
     if not found:
         raise CommandError("it is a folder without JSON files", BAD_FILE)
-    # A program that still runs removes old captures meanwhile (capture_max_files).
+    # A program that is still running may remove old captures meanwhile (capture_max_files).
     told = (one for one in told_of(found, tell) if "error" not in one or Path(one["file"]).exists())
     return summary(folder, told)
 
@@ -112,7 +112,7 @@ def _told(name: str, asked: Policy | None, in_force: Any, show_content: bool) ->
     try:
         content = read_file(name)
         told = explained.explain(content, asked, in_force)
-    # Of the settings in force, not of the file; or of reading it.
+    # These concern the settings in force, or reading the file, and not what is in it.
     except (PolicyError, OSError, NotRecorded):
         raise
     except Exception as error:  # noqa: BLE001 - one odd file must not hide the others
@@ -195,7 +195,7 @@ def _follows(following: Plain) -> str:
 
 
 def _marked(content: Plain) -> str:
-    """The text with its seams, and nothing in it that a terminal would obey."""
+    """Return the text with its seams, without characters that control a terminal."""
     return _SEAM.join(map(visible, pieces(content["text"], content["seams"])))
 
 

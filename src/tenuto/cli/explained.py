@@ -1,12 +1,12 @@
-"""Why recorded attempts ended, and what follows from it: the same machine as in a live turn.
+"""Why recorded attempts ended, and what Tenuto does next, as decided by the code of a live turn.
 
 Theory of operation
 -------------------
-A capture holds the request and the responses, so the turn is run once more: the pipe itself,
-driven with what was recorded, tells by its events and commands what it decides. When it asks for a
-request that was never answered, or for another one than was sent, the bytes of that request say
-what would be different. An answer without its request goes through `classify` and `step` alone,
-with the facts that it shows by itself.
+A capture has the request and the responses, so the turn is run again: the pipe itself gets the
+recorded bytes, and its events and commands say what it decides. If it wants to send a request that
+was never answered, or a different one, the bytes of that request show what would differ. An answer
+without its request goes through `classify` and `step` only, with the facts that the answer itself
+shows.
 """
 
 from __future__ import annotations
@@ -67,15 +67,15 @@ Plain = dict[str, Any]
 
 
 def explain(content: bytes, policy: Policy | None, in_force: Callable[[], Policy]) -> Plain:
-    """What there is to say about a file, as plain values; content stands under `content` only.
+    """Explain a file, as plain values. Content is under `content` only.
 
     Args:
         content: the bytes of the file.
-        policy: the policy that was asked for; None: a capture's own, else the one in force.
-        in_force: gives that one.
+        policy: the policy that the user named; None: the capture's own, or else the one in force.
+        in_force: returns the policy in force.
 
     Raises:
-        NotRecorded: the file holds nothing that can be explained.
+        NotRecorded: the file has nothing that can be explained.
     """
     recorded = read_recording(content)
     if isinstance(recorded, Capture):
@@ -161,18 +161,18 @@ def _edit(edit: Edit) -> Iterator[str]:
             yield "the tool choice is free"
 
 
-# --- a turn that was captured -------------------------------------------------------------------
+# --- a captured turn ----------------------------------------------------------------------------
 
 
 @dataclass
 class _Turn:
-    """A captured turn, run once more.
+    """A captured turn, run again.
 
     Attributes:
-        capture, policy: what is run, and under which policy.
-        events: what the pipe told.
-        requests: the bodies that it asked to send.
-        note: how this run differs from what was recorded, "" where it does not.
+        capture, policy: what to run, and under which policy.
+        events: the events of the pipe.
+        requests: the bodies of the requests that it wanted to send.
+        note: how this run differs from the recorded one; "" if it doesn't.
     """
 
     capture: Capture
@@ -185,7 +185,7 @@ class _Turn:
     raised: str = ""
 
     def told(self) -> Plain:
-        """The story as plain values."""
+        """Return the explanation as plain values."""
         capture = self.capture
         facts = self._facts()
         runs = facts is not None and all(e.body is not None for e in capture.exchanges)
@@ -258,10 +258,10 @@ class _Turn:
         finally:
             heard = len(self.events)
             run.close()
-            del self.events[heard:]  # that nobody answers here is no caller going away
+            del self.events[heard:]  # closing the run here doesn't mean that the caller left
 
     def _goes_on(self, command: SendRequest) -> bool:
-        """Whether the request that the pipe wants to send is the one that was answered next."""
+        """Return whether the next request has a recorded answer, from the same rung."""
         number = len(self.requests)
         self.requests.append(command.body)
         if number == len(self.capture.exchanges):
@@ -323,7 +323,7 @@ class _Turn:
         return {"do": "send", "rung": last.get("rung", ""), "changes": wanted}
 
     def _seen(self) -> str:
-        """What the caller sees, from the bytes that it would be given."""
+        """Return what the caller gets, in words."""
         if self.raised:
             return f"the exception of its own transport, {printable(self.raised)}"
         if self.head is None:
@@ -347,11 +347,11 @@ class _Turn:
         return {"text": text, "seams": [seam for seam in seams if 0 < seam < len(text)]}
 
 
-# --- words --------------------------------------------------------------------------------------
+# --- sentences ----------------------------------------------------------------------------------
 
 
 def plain_stop(stop: Stop) -> Plain:
-    """Why an answer ended, as plain values."""
+    """Return why an answer ended, as plain values."""
     return {
         "reason": stop.reason.value,
         "raw": stop.raw,
@@ -363,7 +363,7 @@ def plain_stop(stop: Stop) -> Plain:
 
 
 def why(told: Plain) -> str:
-    """The same in a person's words."""
+    """Return why an answer ended, in words."""
     native = ""
     if told["raw"] is not None:
         native = f", {told['field']} = {printable(str(told['raw']))!r}"
@@ -382,7 +382,7 @@ def _message_and_size(response: Response) -> Plain:
 
 
 def sentence_of(rung: object) -> str:
-    """What a rung does, in words; a capture may have anything in its place."""
+    """Return what a rung does, in words. A capture may have any value in its place."""
     return SENTENCES.get(rung, rung) if isinstance(rung, str) else str(rung)
 
 
@@ -403,7 +403,7 @@ _LONGEST_PATH = 4
 
 
 def changes(before: bytes, after: bytes) -> list[str]:
-    """How a request differs from the caller's own, in words and without its content.
+    """Return how a request differs from the caller's own, in words and without its content.
 
     >>> changes(b'{"n": 1, "messages": [{}]}', b'{"n": 2, "messages": [{}, {"role": "user"}]}')
     ['n: 1 → 2', 'messages: 1 more at the end (user)']
@@ -438,7 +438,7 @@ def _differences(path: str, old: Any, new: Any) -> Iterator[str]:
 
 
 def _brief(value: object) -> str:
-    """A value where it cannot be content: numbers, switches, single words."""
+    """Return a value that can't be content (numbers, switches, single words), or what it is."""
     if isinstance(value, str):
         return value if _WORD.fullmatch(value) else "a text"
     if isinstance(value, list):
@@ -447,6 +447,6 @@ def _brief(value: object) -> str:
 
 
 def _telling(facts: RequestFacts) -> dict[str, Any]:
-    """What a request's facts say, without what they do not."""
+    """Return the facts of a request that differ from the defaults."""
     unsaid = msgspec.structs.asdict(RequestFacts())
     return {n: v for n, v in msgspec.structs.asdict(facts).items() if v != unsaid[n]}

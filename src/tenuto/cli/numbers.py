@@ -1,4 +1,4 @@
-"""Whole numbers among the arguments, read as strictly as those of the environment."""
+"""Whole numbers in arguments, read as strictly as those in the environment."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def told_of(
 
 
 def print_told(told: dict[str, Any], verb: str, words: Callable[[], str], *, json: bool) -> None:
-    """Print what is told of a file: as JSON on one line, or in words; an error in words goes to
+    """Print the report on a file, as JSON on one line or in words. An error in words goes to
     standard error."""
     if json:
         print_json(told, indent=None)
@@ -105,7 +105,7 @@ def read_file(name: str) -> bytes:
         if sys.stdin is None:  # `tenuto detect - <&-`
             raise OSError(0, "standard input is closed")
         return _bounded(sys.stdin.buffer)
-    # Without O_NONBLOCK, opening a pipe waits until somebody writes into it. Windows has neither.
+    # Without O_NONBLOCK, opening a pipe waits for a writer. Windows has neither.
     file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(file, "rb") as opened:
         mode = os.fstat(file).st_mode
@@ -128,8 +128,8 @@ def _bounded(file: IO[bytes]) -> bytes:
 
 
 def visible(text: str) -> str:
-    """A text with nothing in it that a terminal would obey: control characters as escapes, but for
-    line ends and tabs.
+    """Return a text without characters that control a terminal: control characters become escapes,
+    except for line ends and tabs.
 
     >>> visible("a\\x1b[2J\\n")
     'a\\\\x1b[2J\\n'
@@ -168,13 +168,13 @@ def print_rows(
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
     """Print rows as a table on a terminal, else as lines of tab-separated fields.
 
-    The first column is what a row is called: it is never broken or cut. Other columns wrap between
-    words. Where the terminal is too narrow for that, each row becomes a block of lines.
+    The first column is the row's name, which is never broken or cut. Other columns wrap between
+    words. If the terminal is too narrow for that, each row becomes a block of lines.
 
     Args:
         columns: the titles.
-        rows: as many cells for each row.
-        title: stands above the table; "" for none.
+        rows: the cells of each row, one for each column.
+        title: a line above the table; "" for none.
     """
     console = Console()
     if not console.is_terminal:

@@ -1,4 +1,4 @@
-"""`tenuto providers`: who is known, what their form of a wire allows, what one of them can do."""
+"""`tenuto providers`: which providers Tenuto knows, and what they can do."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _list(url: str | None, *, json: bool) -> None:
 
 
 def _shown(value: object) -> str:
-    """A value as the table shows it."""
+    """Return a value as the table shows it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
@@ -101,17 +101,17 @@ def _shown(value: object) -> str:
 
 
 def _checked(given: str) -> str:
-    """The URL that was given, with its scheme.
+    """Return the URL that was given, with its scheme.
 
     Raises:
-        CommandError: it is none."""
+        CommandError: it is not a URL."""
     url = given if "://" in given else f"https://{given}"
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
         host, port = "", None
-    # A word alone is hardly a host, unless a scheme, a port or its name says so.
+    # A word is a host only if it has a scheme, a dot or a port, or if it is localhost.
     named = "://" in given or "." in host or ":" in host or port is not None
     if not is_host(host) or not (named or host == "localhost"):
         raise CommandError(
@@ -123,7 +123,7 @@ def _checked(given: str) -> str:
 
 
 def described(row: Row) -> dict[str, Any]:
-    """A row, and what its dialect allows, by the names of their columns.
+    """Return a row and what its dialect allows, by the names of the columns.
 
     >>> described(ROWS.all()["qwen"])["prefill_row"]
     {'partial': True}

@@ -25,22 +25,22 @@ from tenuto.wires.json import decode_object
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 
 UNPACKED_MAX_BYTES = 268_435_456
-"""Files that unpack to more than this are not read."""
+"""The largest file that is read, after unpacking."""
 
 
 class NotRecorded(CommandError):
-    """A file holds nothing that can be read; the message says why, for a person."""
+    """A file has nothing that can be read; the message says why, for a person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One attempt as a capture tells it.
+    """One attempt, as a capture records it.
 
     Attributes:
-        head: the response's; None: none came.
-        body: its bytes, decoded; None where they are not whole in the file.
-        lost: how its connection broke, None where it did not.
-        report: what was decided, {} where nothing was.
+        head: the response's head; None: there was no response.
+        body: the response's bytes, decoded; None if the file doesn't have all of them.
+        lost: how the connection broke; None if it didn't.
+        report: what was decided; {} if nothing was.
     """
 
     head: Head | None
@@ -51,7 +51,8 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A capture file. `request`: the first one as it left, None where its body is not whole."""
+    """A capture file. `request`: the first one sent; None if the file doesn't have its whole
+    body."""
 
     wire: str
     provider: str
@@ -67,10 +68,11 @@ class Answer:
     """An answer without its request.
 
     Attributes:
-        response: what it says.
-        wire: the wire that knows it; None: no wire does, or several write such an error.
-        streamed: whether it is a stream; else it is a body.
-        known: whether it is an answer, or the beginning of one, as far as anybody can tell.
+        response: the parsed answer.
+        wire: the wire that knows its format; None: no wire does, or several share this error's
+            format.
+        streamed: whether it is a stream; otherwise it is a body.
+        known: whether it is an answer or may be the beginning of one.
     """
 
     response: Response
@@ -83,10 +85,11 @@ def read_recording(content: bytes, wire: str | None = None) -> Capture | Answer:
     """Read the bytes of a file, gzipped or not.
 
     Args:
-        wire: the name of the wire of an answer, or of a provider; None: found from its shape.
+        content: the bytes of the file.
+        wire: the name of an answer's wire, or of its provider; None: found from its format.
 
     Raises:
-        NotRecorded: they cannot be unpacked, or are a capture that cannot be read.
+        NotRecorded: the file can't be unpacked, or is a capture that can't be read.
 
     >>> read_recording(b'{"choices": [{"mess').known, read_recording(b"Good morning.").known
     (True, False)
@@ -104,7 +107,7 @@ def read_answer(content: bytes, wire: str | None = None) -> Answer:
 
 
 def _is_stream(content: bytes, wire: Wire | None) -> bool:
-    """Whether it is framed, or is one event of a stream whose events are lines."""
+    """Return whether it is framed as a stream, or is one event of a stream of lines."""
     document = content.lstrip(_SPACE_AND_BOM)
     if document[:1] not in (b"{", b"["):
         return True
@@ -116,19 +119,20 @@ def _is_stream(content: bytes, wire: Wire | None) -> bool:
 
 
 def _breaks_off_at_once(content: bytes) -> bool:
-    """Whether it is half a document, or a stream without one whole event: no wire can know it."""
+    """Return whether it is half a document, or a stream without a complete event, which no wire can
+    identify."""
     if begins(content) is Framing.EVENTS:
         return not any(event.data for event in SseDecoder().feed(content))
     document = content.lstrip(_SPACE_AND_BOM)
-    parts = (document, document.partition(b"\n")[0])  # a document, or one on each line
+    parts = (document, document.partition(b"\n")[0])  # one document, or one per line
     return document[:1] == b"{" and all(decode_object(part) is None for part in parts)
 
 
 def _unpacked(content: bytes) -> bytes:
-    """The bytes of a file, gunzipped where they are packed.
+    """Return the bytes of a file, unpacked if they are gzipped.
 
     Raises:
-        NotRecorded: they cannot be unpacked."""
+        NotRecorded: they can't be unpacked."""
     if content[:2] != b"\x1f\x8b":
         return content
     decoder = zlib.decompressobj(16 + zlib.MAX_WBITS)
@@ -142,10 +146,10 @@ def _unpacked(content: bytes) -> bytes:
 
 
 def _read_capture(content: bytes) -> Capture | None:
-    """The capture that bytes hold, None where they are something else.
+    """Read a capture; None if the bytes are something else.
 
     Raises:
-        NotRecorded: a capture, but not one that this version can read."""
+        NotRecorded: it is a capture, but not one that this version can read."""
     if b'"tenuto_capture"' not in content:
         return None
     try:

@@ -1,4 +1,4 @@
-"""`tenuto run`: an agent at work in the terminal."""
+"""`tenuto run`: runs an agent in the terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXAMPLES = (
     "git diff | tenuto run - --model openai:gpt-5-mini --system 'Review this.'",
 )
 CODES = {"complete": 0, "failed": 1, "partial": 3}
-"""By the status of the last turn; 2 is a wrong request, and 130 Ctrl-C."""
+"""Exit codes by the status of the last turn. 2 is a wrong request, and 130 is Ctrl-C."""
 
 MAX_STEPS = Limits().max_steps
 
@@ -119,7 +119,7 @@ _argument = re.compile(r"Model\(…, (\w+)=…\)|^(\w+)(?= is )")
 
 
 def _in_options(message: str) -> str:
-    """What is told to who calls `Model`, for who runs the command.
+    """Put the options of the command in place of the arguments of `Model` in its error message.
 
     >>> _in_options("acme has no base URL of its own: give Model(…, base_url=…)")
     'acme has no base URL of its own: give --base-url'
@@ -128,7 +128,7 @@ def _in_options(message: str) -> str:
 
 
 def session_path(given: str) -> Path:
-    """The file of a session that is named, or given as a file.
+    """Return the file of a session, from its name or its path.
 
     >>> session_path("notes/tides.jsonl").name
     'tides.jsonl'
@@ -180,13 +180,13 @@ def _given(prompt: str) -> str:
 
 
 def _lines() -> Iterator[str]:
-    """What a person says, line by line, until the input ends or Ctrl-C comes while he is asked."""
+    """Yield a person's messages, line by line, until the input ends or Ctrl-C is pressed."""
     if not sys.stdin.isatty():
         yield from (line for line in sys.stdin if line.strip())
         return
     with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 - the line can then be edited
-    sign = _PROMPT if sys.stdout.isatty() else ""  # else it would stand among the answers
+        import readline  # noqa: F401 - makes the line editable
+    sign = _PROMPT if sys.stdout.isatty() else ""  # otherwise it would be part of the output
     while True:
         try:
             line = input(sign)

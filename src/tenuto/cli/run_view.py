@@ -1,4 +1,4 @@
-"""What `tenuto run` shows: the answer on standard output, all else as dim lines beside it."""
+"""The output of `tenuto run`: the answer on standard output, the rest as dim lines beside it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RECOVERIES = {
     "history_repaired": "the conversation was put into a form that the provider takes",
     "left_alone": "this cannot be recovered: {why}",
 }
-"""The events that a person wants to see, as he wants to see them."""
+"""The events to show to a person, and how."""
 
 _SHOWN_CHARS = 200
 _FAULT_CHARS = 500
@@ -40,35 +40,35 @@ _CONTROL = dict.fromkeys(c for c in (*range(32), *range(127, 160)) if c not in _
 
 
 class JsonView:
-    """One JSON object a line."""
+    """Prints one JSON object per line."""
 
     def note(self, text: str) -> None:
-        """As an event of its own."""
+        """Print a note as an event of its own."""
         print_json({"event": "note", "text": text}, indent=None)
 
     def event(self, event: AgentEvent) -> None:
-        """As it is."""
+        """Print an event with all its fields."""
         print_json(as_dict(event), indent=None)
 
     def result(self, result: RunResult) -> None:
-        """As the last event, with the provider's own words where it failed."""
+        """Print the result as the last event, with the provider's own words if the turn failed."""
         words = result.fault.message if result.fault is not None else ""
         print_json({"event": "result", **result.as_dict(), "fault_message": words}, indent=None)
 
 
 class PersonView:
-    """The answer on standard output as it comes; dim lines on standard error."""
+    """Prints the answer to standard output as it arrives, and dim lines to standard error."""
 
     def __init__(self) -> None:
         self._beside = Console(stderr=True, soft_wrap=True)
         self._in_line = False
 
     def note(self, text: str) -> None:
-        """A line that is not dim."""
+        """Print a line that is not dim."""
         self._line(text, "")
 
     def event(self, event: AgentEvent) -> None:
-        """Text as it is; of all else a line, if a person wants to see it."""
+        """Print text as it is, and a line for an event that a person wants to see."""
         if isinstance(event, Said):
             self._say(event.text)
         elif isinstance(event, StepEnded):
@@ -77,7 +77,7 @@ class PersonView:
             self._line(line)
 
     def result(self, result: RunResult) -> None:
-        """Status, reason and what was used; what failed, and what can be done."""
+        """Print the status, the reason and the usage, and after a failure its cause and advice."""
         self._end_line()
         self._line(_summary(result), "dim" if result.ok else "bold")
         fault = result.fault
@@ -90,7 +90,7 @@ class PersonView:
 
     def _say(self, text: str) -> None:
         out = sys.stdout
-        if out.isatty():  # what a model says must not steer the terminal
+        if out.isatty():  # a model's text must not control the terminal
             text = text.translate(_CONTROL)
         coding = out.encoding or "utf-8"
         out.write(text.encode(coding, "replace").decode(coding))
@@ -105,12 +105,12 @@ class PersonView:
 
     def _line(self, text: str, style: str = "dim") -> None:
         if self._in_line and sys.stdout.isatty():
-            print(file=sys.stderr)  # the answer itself stays as it is
+            print(file=sys.stderr)  # ends the line on the terminal without changing the answer
         self._beside.print(Text(text, style))
 
 
 View = JsonView | PersonView
-"""How a run is shown: its `event`s as they come, each turn's `result`, and `note`s beside them."""
+"""Shows a run: its `event`s as they happen, each turn's `result`, and `note`s beside them."""
 
 
 def _told(event: AgentEvent) -> str:
@@ -135,7 +135,7 @@ def _told(event: AgentEvent) -> str:
 
 def _recovery(event: Event) -> str:
     form = RECOVERIES.get(event.name)
-    if form is None or event.data.get("outcome") in ("repaired", "given_up"):  # it was told before
+    if form is None or event.data.get("outcome") in ("repaired", "given_up"):  # already shown
         return ""
     return f"↻ {form.format_map(event.data)}"
 

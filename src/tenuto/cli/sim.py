@@ -28,7 +28,7 @@ _BELOW: Mapping[str, str] = {
     "mistral": "/mistral",
     "dashscope": "/api/v1",
 }
-"""What stands behind the simulator's address in the base URL of a wire's clients; "" of others."""
+"""The path of the base URL of a wire's clients, below the simulator's address; "" for others."""
 
 _HOW = """\
 The simulator runs until Ctrl-C and accepts any API key. The base URL for the clients of each API:
@@ -79,13 +79,13 @@ def sim(
     try:
         serve(port, host, ready=ready, gzip=gzip, prefill=prefill)
     except OSError as error:
-        if is_of_output(error):  # of its announcement
+        if is_of_output(error):  # while it printed its address
             raise
         raise CommandError(f"cannot listen on {host} port {port}: {reason_of(error)}") from None
 
 
 def _listed(by_wire: Mapping[str, str]) -> str:
-    """Each base URL with the wires that are spoken there.
+    """Return each base URL with its wires, one per line.
 
     >>> print(_listed({"openai-chat": "http://host/v1", "cohere": "http://host"}))
       http://host/v1  openai-chat

@@ -1,4 +1,4 @@
-"""What a folder of captures amounts to: how its turns ended, and what their recoveries cost."""
+"""The summary of a folder of captures: how its turns ended, and what their recoveries cost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tenuto.cli.printing import print_table, print_told
 from tenuto.core.stop import printable
 
 _SHOWN_ROWS = 20
-"""A table on a terminal shows no more; the JSON form has all."""
+"""How many rows a table on a terminal has; the JSON form has all of them."""
 
 TABLES = (
     ("ended", "how the turns ended"),
@@ -19,7 +19,7 @@ TABLES = (
     ("outcomes", "what their answers meant"),
     ("rungs", "what Tenuto did next"),
 )
-"""The counts of a summary with their titles, in the order in which they are shown."""
+"""The counts of a summary with their titles, in order."""
 
 
 def captures_in(folder: str) -> list[str]:
@@ -37,7 +37,7 @@ def summary(folder: str, told: Iterable[Plain]) -> Plain:
 
     Args:
         folder: its name.
-        told: what `explain` says of each of its files.
+        told: the explanation of each of its files, from `explain`.
 
     >>> summary("turns", [{"file": "a", "error": "it is empty"}])["unread"]
     [{'file': 'a', 'error': 'it is empty'}]
@@ -74,9 +74,9 @@ def summary(folder: str, told: Iterable[Plain]) -> Plain:
 
 
 def _is_half(one: Plain) -> str:
-    """What to say of a file that breaks off before anybody can tell whose answer it is; "" for
-    another one. By itself such a file is an answer that was dropped. In a folder of captures it is
-    more likely one that a program did not finish writing."""
+    """Return why a file is not counted, if it breaks off before its format can be known; else "".
+    On its own, such a file is an answer that was dropped. In a folder of captures, it is more
+    likely a file that a program did not finish writing."""
     dropped = one["wire"] is None and one["attempts"][-1]["outcome"] == "dropped"
     return "it is only a part of a document" if dropped else ""
 

@@ -64,7 +64,7 @@ def tail(
         told = _told(line, every=every, json=json)
         if told is None:
             unread += 1
-            if unread == 1 and not no_follow:  # its end may never come
+            if unread == 1 and not no_follow:  # the command may never end, so say it now
                 print(f"tenuto: {file}: a line is not an event", file=sys.stderr)
         elif told:
             print(told, flush=True)
@@ -75,15 +75,16 @@ def tail(
 
 
 def _is_there(file: Path) -> bool:
-    """Whether there is anything to read yet. Whoever reads it tells what is wrong with its name."""
+    """Return whether there is anything to read yet. Invalid names count: reading reports the
+    error."""
     with contextlib.suppress(OSError):
         return any(file.glob("*.jsonl")) if file.is_dir() else file.exists()
     return True
 
 
 def _read(file: Path, skipped: set[Path], *, follow: bool) -> Iterator[str | None]:
-    """The lines of the file; only what goes wrong with the file is put down to it. Of a folder,
-    files that cannot be read are told of, and added to `skipped`."""
+    """Yield the lines of the file. An error of a file becomes a CommandError; in a folder, a file
+    that can't be read is reported and added to `skipped`."""
 
     def skip(one: Path, error: OSError) -> None:
         skipped.add(one)
@@ -98,8 +99,8 @@ def _read(file: Path, skipped: set[Path], *, follow: bool) -> Iterator[str | Non
 
 
 def _from_the_last(found: Iterable[str | None], last: int) -> Iterator[str]:
-    """The lines of the last turns that had ended when the end of the file was first reached, and
-    all lines behind them. Lines that hold no event pass."""
+    """Yield the lines of the last turns that have ended when the end of the file is first reached,
+    and all later lines. Lines without an event pass."""
     ended: deque[str] = deque(maxlen=last)
     held: list[tuple[str | None, str]] = []
     behind = False
@@ -119,7 +120,7 @@ def _from_the_last(found: Iterable[str | None], last: int) -> Iterator[str]:
 
 
 _ODD = (ValueError, TypeError, AttributeError, KeyError, OverflowError, OSError, RecursionError)
-"""What odd values of a line raise where it is read or told: values of events are not checked."""
+"""The errors of reading or showing a line with odd values: the values of events are not checked."""
 
 
 def _event_of(line: str) -> Event | None:
@@ -130,7 +131,7 @@ def _event_of(line: str) -> Event | None:
 
 
 def _told(line: str, *, every: bool, json: bool) -> str | None:
-    """What is said of a line: "" where nothing is, None where it holds no event."""
+    """Return what to print for a line: "" for nothing, None if it has no event."""
     event = _event_of(line)
     if event is None:
         return None
@@ -141,7 +142,7 @@ def _told(line: str, *, every: bool, json: bool) -> str | None:
     return None
 
 
-# --- words --------------------------------------------------------------------------------------
+# --- sentences ----------------------------------------------------------------------------------
 
 
 def _turn(event: TurnEnded) -> str:
@@ -177,16 +178,16 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     UnknownStopSeen: lambda event: f"  unknown stop value: {event.raw!r}",
     Cancelled: lambda event: f"  cancelled after {event.output_chars:,} characters of text",
 }
-"""What is said of an event, by its class; the others are shown with `--all` alone."""
+"""What to print for an event, by its class. Others are shown only with `--all`."""
 
 
 def _words(event: Event, *, every: bool) -> str:
     words = next((of for kind, of in _WORDS.items() if isinstance(event, kind)), None)
-    # Each function takes events of the class that it stands at.
+    # Each function takes the events of the class at its key.
     told = words(event) if words and not every else _fields(event)  # pyright: ignore[reportArgumentType]
     when = datetime.fromtimestamp(event.time).astimezone()
     who = " ".join(printable(part) for part in (event.provider, event.model) if part)
-    # An id ends in the number of the turn in its process, behind what processes differ in.
+    # An id ends in the turn's number in its process; its beginning differs between processes.
     return visible(f"{when:%H:%M:%S} {event.turn[-12:]} {who}  {told}".replace("\n", "\\n"))
 
 

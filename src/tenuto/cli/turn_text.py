@@ -11,16 +11,16 @@ from tenuto.cli.printing import pieces, read_file
 from tenuto.config import load_policy
 
 NEAR_S = 5.0
-"""A capture says when its turn began; its events say the same within so many seconds."""
+"""How much the time of a turn in its capture may differ from the one in its events, in seconds."""
 
 MOST_READ = 200
-"""How many captures that began at that time are read."""
+"""How many captures from that time to read at most."""
 
 _STAMP = re.compile(r"(\d{8}T\d{6}\.\d{6})Z-.*\.json")
 
 
 def text_of(folder: Path, turn: str, began: float) -> list[str] | None:
-    """Return the text that the caller of a turn got, in the pieces that its attempts brought.
+    """Return the text that a turn's caller got, in one piece for each attempt that added to it.
 
     Args:
         folder: the captures.
@@ -28,7 +28,7 @@ def text_of(folder: Path, turn: str, began: float) -> list[str] | None:
         began: when the turn began, in seconds since the epoch.
 
     Returns:
-        None where no capture of the turn is there, or it cannot be read.
+        The pieces; None if the folder has no capture of the turn, or it can't be read.
     """
     wanted = f'"turn": "{turn}"'.encode()
     for file in _near(folder, began):
@@ -36,15 +36,15 @@ def text_of(folder: Path, turn: str, began: float) -> list[str] | None:
             content = read_file(str(file))
             if wanted in content:
                 told = explain(content, None, load_policy)["content"]
-                # A request that brought nothing leaves the seam of the one before.
+                # An attempt without text leaves its seam where the one before was.
                 return pieces(told["text"], list(dict.fromkeys(told["seams"])))
-        except Exception:  # noqa: BLE001 - a file that was removed, or is odd, must not hide others
+        except Exception:  # noqa: BLE001 - a file that is removed or broken must not hide others
             continue
     return None
 
 
 def _near(folder: Path, began: float) -> list[Path]:
-    """The captures of turns that began at about this time, the nearest first."""
+    """Return the captures of turns that began at about this time, nearest first."""
     found = []
     for file in folder.iterdir():
         if (named := _STAMP.fullmatch(file.name)) is not None:

@@ -137,7 +137,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        reason = reason_of(error).partition(" (while")[0]  # Python adds the address once more
+        reason = reason_of(error).partition(" (while")[0]  # Python repeats the address here
         raise CommandError(f"cannot listen on {host} port {port}: {reason}") from None
 
 
@@ -156,7 +156,7 @@ def _server(app: Watch) -> uvicorn.Server:
         ) from None
 
     class Server(uvicorn.Server):
-        """A server that ends its streams first."""
+        """A server that ends the app's streams before it shuts down."""
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             app.close()
@@ -169,8 +169,8 @@ def _server(app: Watch) -> uvicorn.Server:
         ws="none",
         lifespan="off",
         log_level="warning",
-        access_log=False,  # an address may hold the token
-        proxy_headers=False,  # anybody could say that it comes from this machine
+        access_log=False,  # a URL may have the token
+        proxy_headers=False,  # any client could claim to be on this machine
         server_header=False,
         timeout_graceful_shutdown=2,
     )

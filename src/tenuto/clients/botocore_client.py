@@ -2,18 +2,17 @@
 
 Theory of operation
 -------------------
-`recovering(client)` makes a client that shares everything with the one that it is given (sessions,
-credentials, config, retries) but two things that it has for itself: its events, which begin with
-the handlers of the original and note calls and read errors for us, and its endpoint, whose class
-is a subclass of the endpoint's own.
+`recovering(client)` makes a client that shares everything with the original (sessions, credentials,
+config, retries) except two things. Its events begin with the original's handlers, and also note
+calls and read errors for us. Its endpoint is of a subclass of the endpoint's own class.
 
-A request that asks a model for a turn reaches `_send` signed. The pipe is asked there, and each
-attempt that differs is made by the endpoint anew: handlers of `request-created` sign it, those of
-`before-send` may answer it, and the endpoint's own session sends it, with its proxies and timeouts.
-botocore's retries stand around the turn: they see what the turn ends in, and are told where they
-would only repeat what was done.
+A request to a model reaches `_send` signed, and goes through the pipe there. The endpoint makes
+each attempt that differs anew: handlers of `request-created` sign it, those of `before-send` may
+answer it, and the endpoint's own session sends it, with its proxies and timeouts. botocore's
+retries are around the turn: they see how it ends, and are stopped if they would only repeat what
+the turn did.
 
-Errors are those of botocore: an answer that could not be finished is a `ModelErrorException` with
+Errors are botocore's own: an answer that could not be finished is a `ModelErrorException` with
 status 424, which nothing retries, and in a stream an `EventStreamError`.
 """
 
@@ -45,7 +44,7 @@ from tenuto.wires.json import decode_object, encode
 SERVICE = "bedrock-runtime"
 
 _CALL, _OURS = "tenuto_call", "tenuto_headers"
-"""Where a request's context holds what belongs to one call of the client."""
+"""The keys in a request's context for what belongs to one call of the client."""
 
 _OUR_STATUS = 424
 _MODEL_ERROR = (424, "ModelErrorException")
@@ -124,7 +123,7 @@ def _endpoint(base: Any) -> type:
             def connect(command: SendRequest) -> _Upstream | ConnectionLost:
                 try:
                     made = exchange.made(command)
-                    # Of the caller's own request botocore has asked the handlers already.
+                    # botocore has already called the handlers for the caller's own request.
                     answer = None if made is request else self._answered(exchange, made)
                     return _Upstream(exchange, made, answer or super(Recovering, self)._send(made))
                 except Exception as error:  # noqa: BLE001 - handlers raise what they like
@@ -186,8 +185,8 @@ def _take_ours(request: Any, **_: Any) -> None:
 
 
 def asked_of(request: Any) -> Request | None:
-    """A prepared request as the pipe wants it; None where it is none of a call that is known, or
-    its body is no bytes."""
+    """Return a prepared request as the pipe wants it; None if its call is unknown, or if its body
+    is not bytes."""
     context, body = request.context or {}, request.body
     body = body.encode() if isinstance(body, str) else body
     if _CALL not in context or not isinstance(body, bytes | bytearray):
@@ -245,8 +244,8 @@ class Exchange:
         return f"before-send.{SERVICE}.{self.call.operation.name}"
 
     def lost_or_raise(self, error: Exception) -> ConnectionLost:
-        """A request that could not be made. Handlers raise what they like: once an attempt was
-        answered, that must not cost what it said (C5)."""
+        """Return a failure to send as a value. Handlers may raise anything: before the first answer
+        it is raised, and after that it must not cost the text received so far (C5)."""
         if isinstance(error, self.exceptions.HTTPClientError | OSError):
             return self.lost(error)
         if self.first is None:
@@ -265,8 +264,8 @@ class Exchange:
         return self.exceptions.ResponseStreamingError(error=error)  # type: ignore[no-any-return]
 
     def wake(self, _: object, thread: int) -> None:
-        """Wake the thread that waits for a further attempt, or for more of its response: there is
-        no time left (C29a)."""
+        """Wake the thread that waits for a further attempt, or for more of its response, because
+        the time is over (C29a)."""
         wake_waiting(thread)
 
     def opened(self, response: Any, head: Head, body: bytes | None) -> None:
@@ -326,8 +325,8 @@ def _add_partial(response_dict: Any, customized_response_dict: Any, **_: Any) ->
 
 
 _open: set[Any] = set()
-"""Responses that are read, kept from the collector: of a turn that is abandoned it would take the
-connection away before the turn closes it."""
+"""The responses that are being read, kept alive. If a turn is abandoned, the garbage collector
+would close the connection before the turn does."""
 
 
 class _Upstream:
@@ -369,7 +368,7 @@ class _Turn:
 
 
 def _whole(url: str, head: Head, body: bytes) -> Any:
-    """A whole response, which is read as any other of urllib3's."""
+    """Return a whole response, to be read like any other of urllib3's."""
     raw = importlib.import_module("urllib3").HTTPResponse(
         body=io.BytesIO(body),
         headers=decoded(head.headers),

@@ -77,8 +77,7 @@ def _refuse_replaced(part: Any) -> None:
 
     Raises:
         UnsupportedClient: the replacement may call the original client, whose turns aren't
-        finished,
-            and leaving it out would ignore what the caller wants."""
+            finished, and leaving it out would ignore what the caller wants."""
     for name in _TURNS & vars(part).keys():
         if not _is_the_sdks(vars(part)[name]):
             raise UnsupportedClient(
@@ -89,8 +88,7 @@ def _refuse_replaced(part: Any) -> None:
 
 def _is_the_sdks(value: object) -> bool:
     """Return whether the SDK wrote a function. Its globals show that; its module name doesn't,
-    since
-    `functools.wraps` may copy that from another function."""
+    since `functools.wraps` may copy that from another function."""
     if not isinstance(value, FunctionType):
         return False
     return str(value.__globals__.get("__name__")).partition(".")[0] == "cohere"

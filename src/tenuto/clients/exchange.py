@@ -31,17 +31,18 @@ class Exchange:
     caller.
 
     Attributes:
-        signer: who signs what is sent, None where nobody does.
-        library: httpx or httpx2, whose objects these are; `failures`: those of its transport.
-        client, request: the caller's own, where `client` may be a transport; `asked`: the request
-            as the pipe has it.
-        first: the first attempt's response, None before it came; `first_whole`: whether the library
-            reads its body.
+        signer: signs the requests; None: nothing does.
+        library: httpx or httpx2, whichever the caller uses; `failures`: the errors of its
+            transport.
+        client, request: the caller's own; `client` may be a transport. `asked`: the request as the
+            pipe has it.
+        first: the first attempt's response; None before it arrives. `first_whole`: whether the
+            library reads its body.
         remade: whether a request of ours was sent in place of the caller's.
-        read_by_hooks: statuses of responses that a hook has read: what they stand for can be read
-            again.
-        answer: the response that the caller has, weakly: a cycle would leave it to the collector to
-            stop a turn that is abandoned.
+        read_by_hooks: the statuses of responses that a response hook has read. Its reading can be
+            repeated.
+        answer: a weak reference to the caller's response. A cycle would leave it to the garbage
+            collector to stop an abandoned turn.
     """
 
     # On the class: a turn whose first answer is plain never sets most of these.
@@ -64,8 +65,7 @@ class Exchange:
 
     def is_read_whole(self, stream: bool) -> bool:
         """Return whether the library reads an attempt's whole body at once. A further attempt is
-        read
-        piece by piece, so that each piece shows whether time is left."""
+        read piece by piece, so that each piece shows whether time is left."""
         return not stream and self.first is None
 
     def request_for(self, command: SendRequest) -> Any:
@@ -95,10 +95,10 @@ class Exchange:
         )
 
     def opened(self, response: Any, whole: bool) -> None:
-        """An attempt's response has begun; the first one is kept.
+        """Note that an attempt's response has begun, and keep the first one.
 
         Raises:
-            StreamClosed: of the library: a response hook has closed it unread."""
+            StreamClosed: the library's own, if a response hook has closed the response unread."""
         unread = response.is_closed and not response.is_stream_consumed
         if unread and (whole or response.status_code < 400):  # for an error, the status is enough
             raise self.library.StreamClosed
@@ -113,8 +113,9 @@ class Exchange:
         return head.without(*BODY_HEADERS) if whole else head
 
     def lost_or_raise(self, error: Exception) -> ConnectionLost:
-        """A request that could not be made. Hooks, auth flows and a client that was closed raise
-        what they like: once an attempt was answered, that must not cost what it said (C5)."""
+        """Return a failure to send as a value. Hooks, auth flows and closed clients may raise
+        anything: before the first answer it is raised, and after that it must not cost the text
+        received so far (C5)."""
         if isinstance(error, self.failures):
             return self.lost(error)
         if self.first is None:
@@ -122,12 +123,11 @@ class Exchange:
         return ConnectionLost(FaultKind.CALLER, error)
 
     def closed_early(self) -> Exception:
-        """What is raised where more is asked for of a turn that was closed before its end, as the
-        library does."""
+        """Return the library's error for reading on after the turn was closed."""
         return self.library.ReadError("the turn was closed", request=self.request)  # type: ignore[no-any-return]
 
     def lost_in_reading(self, error: Exception) -> ConnectionLost | None:
-        """A failure of the transport, as a value; None: it is something else."""
+        """Return a failure of the transport as a value; None: it is another error."""
         return self.lost(error) if isinstance(error, self.failures) else None
 
     def lost(self, error: Exception) -> ConnectionLost:
@@ -140,8 +140,8 @@ class Exchange:
         return ConnectionLost(kind, error)
 
     def untouched(self, head: Head, data: bytes) -> Any:
-        """The first attempt's own response, where the caller is to have just that, with no more
-        than a header of ours; else None."""
+        """Return the first attempt's own response if it is exactly what the caller gets, apart from
+        our headers; else None."""
         if not self.first_whole or self.remade or data is not self.first.content:
             return None
         for name, value in head.headers:
@@ -170,14 +170,14 @@ class Exchange:
         return response
 
     def wake(self) -> None:
-        """Wake the thread that waits for a further attempt's response, which isn't needed any
-        more."""
+        """Wake the thread that waits for a further attempt's response, which is no longer
+        needed."""
         if self.remade:
             wake_sender(self.client, self.request, _MARK, self)
 
     def wake_from(self, upstream: Any, _: int) -> None:
-        """Wake the thread that waits for a further attempt, or for more of its response: there is
-        no time left (C29a)."""
+        """Wake the thread that waits for a further attempt, or for more of its response, because
+        the time is over (C29a)."""
         if upstream is None:
             self.wake()
         else:
@@ -191,30 +191,29 @@ class Exchange:
 
 
 DECODED_BY_BOTH = frozenset({b"", b"identity", b"gzip", b"deflate"})
-"""Codings that both libraries decode without another package."""
+"""Content codings that both libraries decode without another package."""
 
 
 def _is_read_whole(response: Any, raw: list[tuple[bytes, bytes]], wanted: bool) -> bool:
-    """Whether the library reads and decodes the body: where nobody wants it piece by piece and the
-    library can, and where a response hook has done so already.
+    """Return whether the library reads and decodes the body: if the caller doesn't want a stream
+    and the library can decode it, or if a response hook has done so already.
 
-    `raw` is the response's headers, which is much faster than looking up a header."""
+    `raw` is the response's headers; searching it is much faster than looking up a header."""
     if response.is_stream_consumed:
         return True
     if not wanted:
         return False
     name = b"content-encoding"
     codings = [value for key, value in raw if len(key) == len(name) and key.lower() == name]
-    coding = b", ".join(codings)  # several lines are one list
+    coding = b", ".join(codings)  # several header lines are one list
     return coding.strip().lower() in DECODED_BY_BOTH
 
 
 class _Answer:
-    """What both ways of an upstream have: one attempt's response, whose head is made where it is
-    asked for.
+    """One attempt's response, as shared by sync and async. It builds the head when it is needed.
 
     Attributes:
-        raw_headers: the response's headers as they came."""
+        raw_headers: the response's headers as received."""
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
@@ -245,12 +244,12 @@ class Upstream(_Answer):
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         super().__init__(exchange, response, whole)
-        # `stream` is what `iter_raw()` iterates over; every layer less counts per event.
+        # `iter_raw()` iterates over `stream`, too; each layer costs time for each event.
         self.pieces: Iterator[Any] = _whole(response) if self._whole else iter(response.stream)
 
     def whole_body(self) -> bytes:
-        """The body of a success that nobody wants piece by piece, and that the library reads; else
-        b"". It is read again later."""
+        """Return the body of a success, if the caller doesn't want a stream and the library reads
+        it; else b"". The pipe reads it again later."""
         if not self._is_body():
             return b""
         try:
@@ -259,7 +258,7 @@ class Upstream(_Answer):
             self.pieces = _broken(error)
             return b""
         except BaseException:
-            self.close()  # the caller goes away (C23)
+            self.close()  # the caller was interrupted (C23)
             raise
 
     def wake(self) -> None:
@@ -267,15 +266,15 @@ class Upstream(_Answer):
         wake_reader(self._response)
 
     def close(self) -> None:
-        # While another thread waits in it, that one closes it as soon as it wakes.
+        # If another thread is waiting in the response, it closes it when it wakes up.
         waiting = getattr(self.pieces, "gi_running", False)
         if not (waiting and wake_reader(self._response)):
             self._response.close()
 
 
 _open: set[Any] = set()
-"""The generators of open responses, kept from the collector: of a turn that is abandoned it would
-close them beside us, and a generator that is closed twice at once complains."""
+"""The generators of open responses, kept alive. If a turn is abandoned, the garbage collector would
+close them while we do, and closing a generator twice at once is an error."""
 
 
 class AsyncUpstream(_Answer):
@@ -283,14 +282,14 @@ class AsyncUpstream(_Answer):
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         super().__init__(exchange, response, whole)
-        # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
-        # which then outlives its event loop.
+        # The stream itself and not `aiter_raw()`, which leaves the inner generator to the garbage
+        # collector, so that it outlives its event loop.
         self.pieces: Any = aiter(_whole_async(response) if self._whole else response.stream)
         _open.add(self.pieces)
 
     async def whole_body(self) -> bytes:
-        """The body of a success that nobody wants piece by piece, and that the library reads; else
-        b"". It is read again later."""
+        """Return the body of a success, if the caller doesn't want a stream and the library reads
+        it; else b"". The pipe reads it again later."""
         if not self._is_body():
             return b""
         try:
@@ -300,11 +299,11 @@ class AsyncUpstream(_Answer):
             self.pieces = _broken_async(error)
             return b""
         except BaseException:
-            await self.close()  # the caller goes away (C23)
+            await self.close()  # the caller was interrupted (C23)
             raise
 
     async def finish(self) -> None:
-        if getattr(self.pieces, "ag_frame", self) is None:  # a generator that is over has none
+        if getattr(self.pieces, "ag_frame", self) is None:  # the generator has ended
             await self.close()
             return
         anyio = importlib.import_module("anyio")
@@ -315,7 +314,7 @@ class AsyncUpstream(_Answer):
 
     async def close(self) -> None:
         _open.discard(self.pieces)
-        # While another task waits in it, closing the response is what ends it.
+        # If another task is waiting in the response, closing the response ends the wait.
         running = getattr(self.pieces, "ag_running", False)
         if isinstance(self.pieces, AsyncGenerator) and not running:
             await self.pieces.aclose()
@@ -331,7 +330,7 @@ async def _whole_async(response: Any) -> AsyncGenerator[bytes, None]:
 
 
 def _broken(error: Exception) -> Iterator[bytes]:
-    """A body that has already failed to be read."""
+    """Return a body that fails when it is read."""
     raise error
     yield b""
 

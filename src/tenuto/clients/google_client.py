@@ -2,20 +2,20 @@
 
 Theory of operation
 -------------------
-A `genai.Client` is a bundle of resources (`models`, `chats`, `aio`, …) that all point at one API
-client, which in turn holds a sync and an async client of httpx2 or httpx and, where aiohttp is
-installed, uses that instead for everything async. The copy that is made here has an API client of
-its own whose two HTTP clients recover, and which leaves aiohttp aside: what was said about async
-connections (arguments, headers, proxies, the environment) is carried over.
+A `genai.Client` is a bundle of resources (`models`, `chats`, `aio`, …) that share one API client.
+The API client has a sync and an async client of httpx2 or httpx; if aiohttp is installed, it uses
+that for all async calls instead. The copy made here has its own API client with two HTTP clients
+that recover. It doesn't use aiohttp: settings for async connections (arguments, headers, proxies,
+the environment) are carried over.
 
-The original is kept alive by the copy, as in `httpx_client`: it closes its connections when it is
-collected, and the copy closes them only when it is told to.
+As in `httpx_client`, the copy keeps the original alive: the original closes the connections when it
+is garbage-collected, and the copy closes them only if it is told to.
 
-That is why the type of the copy is a subclass, which has the name of the SDK's own, and not the
-same: the SDK's `__del__` is its `close()`, so that a copy of the very same type that is dropped
-would close the connections under the original, and nothing of an instance can tell being collected
-from being told to close. `isinstance` holds, `type(…) is genai.Client` does not. The clients of
-openai and of anthropic have no `__del__` of their own; theirs is that of the HTTP client below.
+So the copy's type is a subclass with the same name. The SDK's `__del__` calls `close()`, and an
+instance can't tell garbage collection from a call of `close()`. A dropped copy of the same type
+would close the original's connections. `isinstance` works as before, but `type(…) is genai.Client`
+is False. The clients of openai and anthropic have no `__del__` of their own, only their HTTP client
+has.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def _leave(self: object) -> None:
 
 
 def _over(owner: Any, old: Any, api: Any) -> Any:
-    """A copy of an object that holds resources, all over another API client. What the SDK makes
-    when it is first asked for, it makes anew."""
+    """Return a copy of an object that holds resources, all over another API client. What the SDK
+    creates on first use, it creates anew."""
     made = copy.copy(owner)
     vars(made)[_API] = api
     for name, value in list(vars(made).items()):
@@ -102,9 +102,9 @@ def _over(owner: Any, old: Any, api: Any) -> Any:
 
 
 def _async_client(api: Any) -> Any:
-    """The async client that takes the place of aiohttp's: the one that the SDK has made beside it.
-    Another one is made where there is something to carry over: of arguments the TLS context that
-    only aiohttp knows by that name, of a session of the caller's its headers, cookies and proxy."""
+    """Return the async client to use in place of aiohttp: the one that the SDK made beside it, or
+    another one if there are settings to carry over. From the arguments that is the TLS context,
+    which has another name there, and from the caller's session its headers, cookies and proxy."""
     made = getattr(api, _ASYNC)
     carried = _carried(api)
     if not carried or not api._use_aiohttp() or not hasattr(made, "_client_kwargs"):  # noqa: SLF001

@@ -31,8 +31,8 @@ READ_TIMEOUT_S = 600.0
 CONNECT_TIMEOUT_S = 5.0
 MAX_CONNECTIONS = 1000
 MAX_KEEPALIVE_CONNECTIONS = 100
-"""What the SDKs give to the clients that they make for themselves. A bare client of either library
-waits 5 s for a model that thinks for minutes, and follows no redirect:
+"""The timeouts and limits of the clients that the SDKs create. Without them, a client of either
+library waits only 5 s for a model, which may think for minutes, and follows no redirect:
 https://github.com/openai/openai-python#configuring-the-http-client (read 2026-11-22)."""
 
 
@@ -142,7 +142,7 @@ def _made(
     on_event: OnEvent | None,
     options: dict[str, Any],
 ) -> Any:
-    made_by = engine(policy, on_event)  # before the client, which would stay open if this raised
+    made_by = engine(policy, on_event)  # first: if it raises, there is no client left open
     module = imported(library)
     defaults = {
         "timeout": module.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
@@ -159,8 +159,9 @@ def _made(
 
 @cache
 def _of_its_library(base: Any, library: str) -> Any:
-    """A subclass of a library's client that says so where it is given to who stands on the other
-    one. Its default timeout would be met as a number deep within, and its errors as foreign ones.
+    """Return a subclass of a library's client that raises a clear error if an SDK built on the
+    other library uses it. Without it, the SDK would pass a default timeout of a foreign type, and
+    get errors that it doesn't know.
     """
 
     def build_request(self: Any, *args: Any, **options: Any) -> Any:
@@ -179,14 +180,14 @@ def _of_its_library(base: Any, library: str) -> Any:
 
 
 def imported(library: str, install: str = "") -> Any:
-    """Return a library that clients are made of.
+    """Import a library to make clients of.
 
     Args:
         library: its name.
         install: the command that installs it for the caller's purpose; "": the library alone.
 
     Raises:
-        UnsupportedClient: it is neither of the two, or is not installed.
+        UnsupportedClient: the library is neither of the two, or is not installed.
     """
     if library not in LIBRARIES:
         allowed = " or ".join(repr(name) for name in LIBRARIES)

@@ -7,8 +7,7 @@ copy shares everything with the original: transports, proxies, cookies, headers,
 `send` differs. A request to a model goes through the pipe, which sends each attempt with the
 original class's `send`, so hooks, auth flows and redirects see every attempt. Every other request
 passes through untouched. If an SDK signed a request before `send`, Tenuto signs each request that
-it
-makes for the turn (`signing`).
+it makes for the turn (`signing`).
 
 A transport that recovers (`transport`) has the same pipe one level below: `sending` and
 `sending_async` create the method of either. A client marks each request, and a transport below it
@@ -60,7 +59,7 @@ def original_of(client: Any) -> Any:
 
 
 def stop_recovering(client: Any) -> None:
-    """Let a recovering client send as the one that it was made of."""
+    """Let a recovering client send as the client that it was made from."""
     client.__class__ = type(original_of(client))
     vars(client).pop(ENGINE, None)
 
@@ -88,8 +87,8 @@ def _subclass(base: type) -> type:
 
 
 def _build_request(base: Any) -> Any:
-    """What is wrong in a request's own policy is raised where the request is made: what is raised
-    in `send`, SDKs take for a failure of the connection, and try again."""
+    """Return a `build_request` that checks a request's own policy. SDKs take an error in `send` for
+    a failed connection, and try again; an error here reaches the caller."""
 
     def build_request(self: Any, *args: Any, **options: Any) -> Any:
         request = base.build_request(self, *args, **options)
@@ -183,7 +182,7 @@ def sending(once: Any, *, responds: bool = False) -> Any:
             if isinstance(early, Upstream):
                 whole = early.whole_body()
                 if whole and taken.ends_with(whole, early.raw_headers):
-                    taken.close()  # its next step refers to it: else this waits for the collector
+                    taken.close()  # ends the cycle with its next step, without garbage collection
                     return exchange.first
 
         def connect(command: SendRequest) -> Upstream | ConnectionLost:
@@ -242,7 +241,7 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
             if isinstance(early, AsyncUpstream):
                 whole = await early.whole_body()
                 if whole and taken.ends_with(whole, early.raw_headers):
-                    taken.close()  # its next step refers to it: else this waits for the collector
+                    taken.close()  # ends the cycle with its next step, without garbage collection
                     await early.close()
                     return exchange.first
 
@@ -268,7 +267,7 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
 
 
 def _refused(request: Any, head: Head, body: bytes) -> Any:
-    """The response to a request that is not sent."""
+    """Return the response to a request that is not sent."""
     library = library_of_request(request)
     assert library is not None
     headers = list(head.headers)
@@ -277,9 +276,8 @@ def _refused(request: Any, head: Head, body: bytes) -> Any:
 
 def _without_ours(request: Any, signer: Signer | None) -> bool:
     """Remove the headers that are meant for Tenuto, and any signature over them; return whether
-    there
-    were any. Headers in a signature that Tenuto can't renew stay, because the provider would reject
-    the request without them."""
+    there were any. Headers in a signature that Tenuto can't renew stay, because the provider would
+    reject the request without them."""
     ours = [name for name in request.headers if name.lower().startswith("x-tenuto")]
     if ours and signer is None:
         held = sealed(request.headers.raw) or ()

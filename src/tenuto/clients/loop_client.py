@@ -1,7 +1,7 @@
-"""Turns of a loop of our own, over a client that recovers.
+"""Turns of the agent's own loop, over a client that recovers.
 
-The loop reads no response: what there is to know of an answer is told to it by what it gives along
-(`turn.call_context`). So none is made, and the commands of the turn are carried out right here.
+The loop reads no HTTP response: it gets the answer from the `CallContext` that it passes along
+(`turn.call_context`). So this module builds no response and carries out the turn's commands itself.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from tenuto.turn.commands import ConnectionLost, Request, Run, SendRequest
 from tenuto.turn.drive import AsyncDrive, Drive
 
 _EXTENSION = "tenuto"
-"""The extension of a request by which it is found again."""
+"""The request extension that identifies a turn's request."""
 
 
 class LoopTurn(Drive):
-    """One turn, which `cancel` ends from any thread, whatever it waits for (C23).
+    """One turn, which `cancel` ends from any thread, whatever it is waiting for (C23).
 
     Args:
-        client: one that recovers, of httpx2 or httpx.
-        request: as the client makes it.
-        context: what goes along, and takes what comes of it.
-        stream: whether a stream was asked for.
+        client: a client of httpx2 or httpx that recovers.
+        request: the request that the client built.
+        context: the limits of the turn, which also receives its answer.
+        stream: whether the request asks for a stream.
     """
 
     def __init__(self, client: Any, request: Any, context: CallContext, *, stream: bool) -> None:
         exchange, run = _begun(client, request, context)
-        whole = context.within_s is None  # else its time is looked at with each piece
+        whole = context.within_s is None  # else the time is checked with each piece
         self._client, self._request, self._context = client, request, context
 
         def connect(command: SendRequest) -> Upstream | ConnectionLost:
@@ -48,7 +48,7 @@ class LoopTurn(Drive):
         request.extensions["trace"] = traced(weakref.ref(self), exchange.library.ReadError)
 
     def cancel(self) -> None:
-        """End it, before or while it is sent and answered."""
+        """End the turn, whether it is waiting to send or reading an answer."""
         self.stop()
         self._wake_sender()
 
@@ -56,7 +56,7 @@ class LoopTurn(Drive):
         wake_sender(self._client, self._request, _EXTENSION, self._context)
 
     def _ring(self, thread: int) -> None:
-        """There is no time left (C29a)."""
+        """End the wait of the turn's thread, because the time is over (C29a)."""
         if self._upstream is None:
             self._wake_sender()
         else:
@@ -64,11 +64,11 @@ class LoopTurn(Drive):
 
 
 class AsyncLoopTurn(AsyncDrive):
-    """The same for asyncio, where a task is cancelled to end it."""
+    """Like `LoopTurn`, for asyncio; to end it, cancel its task."""
 
     def __init__(self, client: Any, request: Any, context: CallContext, *, stream: bool) -> None:
         exchange, run = _begun(client, request, context)
-        whole = context.within_s is None  # else its time is looked at with each piece
+        whole = context.within_s is None  # else the time is checked with each piece
 
         async def connect(command: SendRequest) -> AsyncUpstream | ConnectionLost:
             try:
@@ -79,7 +79,7 @@ class AsyncLoopTurn(AsyncDrive):
             except Exception as error:  # noqa: BLE001  # as for any other client
                 return exchange.lost_or_raise(error)
 
-        # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
+        # httpx and httpx2 are built on anyio, whose sleep works with any event loop.
         anyio = importlib.import_module("anyio")
         super().__init__(run, connect, anyio.sleep, limit=anyio.move_on_after)
 
@@ -92,5 +92,5 @@ def _begun(client: Any, request: Any, context: CallContext) -> tuple[Exchange, R
     body = request.read()
     asked = engine.read(Request("POST", str(request.url), headers, body, timeout_s, context))
     assert asked is not None, request.url
-    original = client._tenuto_original  # noqa: SLF001  # that of `recovering`
+    original = client._tenuto_original  # noqa: SLF001  # the client that `recovering` copied
     return Exchange(original, request, asked.request, None), engine.run(asked)[1]

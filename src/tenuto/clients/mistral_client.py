@@ -3,9 +3,10 @@ configuration.
 
 Theory of operation
 -------------------
-All that a client offers (`chat`, `fim`, `beta`, …) is made when it is asked for, and points at the
-configuration. The copy has a configuration of its own whose two HTTP clients recover, and makes the
-rest anew. The original is kept alive by the copy: it closes their connections when it is collected.
+The parts of a client (`chat`, `fim`, `beta`, …) are created on first use and refer to its
+configuration. The copy has its own configuration, whose two HTTP clients recover, and creates its
+own parts. The copy keeps the original alive, because the original closes the connections when it is
+garbage-collected.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The private names of other packages that Tenuto uses, and the reasons.
 
 A wrapped client keeps everything that its caller or a subclass set, so Tenuto copies it and
-replaces
-its transport. Most packages have no public way to do that. `pyproject.toml` bounds each package's
-version below its next major one, and `tests/clients/test_private_seams.py` fails by name if one of
-these names moves.
+replaces its transport. Most packages have no public way to do that. `pyproject.toml` bounds each
+package's version below its next major one, and `tests/clients/test_private_seams.py` fails by name
+if one of these names moves.
 """
 
 from __future__ import annotations

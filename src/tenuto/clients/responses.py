@@ -1,7 +1,7 @@
-"""What a turn looks like to the caller of httpx or httpx2: a response, and the stream of its bytes.
+"""The response of a turn, for callers of httpx or httpx2, and its stream of bytes.
 
-Both are classes of the library with fewer layers in them: what a turn gives needs no decoding, and
-nobody asked for pieces of another size, so a piece is handed on as it comes. A layer counts per
+Both are subclasses of the library's classes with fewer layers. A turn's bytes need no decoding, so
+if the caller sets no chunk size, each piece is passed on as it arrives. A layer costs time for each
 event.
 """
 
@@ -19,36 +19,36 @@ class _Exchange(Protocol):
     library: Any
 
     def wake(self) -> None:
-        """Nobody waits any more for what it is sending."""
+        """Wake the thread that waits for an attempt whose answer is no longer needed."""
 
     def closed(self) -> None:
-        """The caller's response is over."""
+        """Note that the caller's response has ended."""
 
 
 def stream_of(exchange: _Exchange, turn: Drive, pieces: Any) -> Any:
-    """The bytes of a turn, as the library wants them."""
+    """Return the bytes of a turn as a sync stream of the library."""
     return _stream_class(exchange.library)(exchange, turn, pieces)
 
 
 def async_stream_of(exchange: _Exchange, turn: AsyncDrive, pieces: Any) -> Any:
-    """The same for async callers."""
+    """Like `stream_of`, for async callers."""
     return _async_stream_class(exchange.library)(exchange, turn, pieces)
 
 
 @cache
 def response_class(library: Any) -> Any:
-    """A response of the library over such a stream."""
+    """Return a subclass of the library's `Response` for the stream of a turn."""
 
     class Response(library.Response):  # type: ignore[misc]
         is_stream_consumed: bool
         _num_bytes_downloaded: int
 
         def __reduce__(self) -> tuple[Any, ...]:
-            """A copy, or what is unpickled, is one of the library's: it has no stream."""
+            """Copy and unpickle to the library's own `Response`: the result has no stream."""
             return library.Response.__new__, (library.Response,), self.__getstate__()
 
         def iter_bytes(self, chunk_size: int | None = None) -> Generator[bytes, None, None]:
-            """As the library's own."""
+            """Yield the decoded bytes, as the library does."""
             if not _is_as_it_comes(self, chunk_size, library.SyncByteStream):
                 yield from super().iter_bytes(chunk_size)
                 return
@@ -64,14 +64,14 @@ def response_class(library: Any) -> Any:
                 self.close()
 
         async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
-            """As the library's own."""
+            """Yield the decoded bytes, as the library does."""
             if not _is_as_it_comes(self, chunk_size, library.AsyncByteStream):
                 async with aclosing(super().aiter_bytes(chunk_size)) as pieces:
                     async for piece in pieces:
                         yield piece
                 return
             self.is_stream_consumed = True
-            ours = type(self.stream) is _async_stream_class(library)  # nobody's that wraps it
+            ours = type(self.stream) is _async_stream_class(library)  # and nothing that wraps it
             try:
                 async for piece in self.stream.pieces if ours else self.stream:
                     self._num_bytes_downloaded += len(piece)
@@ -87,7 +87,7 @@ def response_class(library: Any) -> Any:
 
 
 def _is_as_it_comes(response: Any, chunk_size: int | None, kind: Any) -> bool:
-    """Whether bytes are asked for that can be handed on as they come."""
+    """Return whether the caller asks for bytes that can be passed on as they arrive."""
     over = response.is_stream_consumed or response.is_closed
     right = chunk_size is None and isinstance(response.stream, kind)
     return right and not over and "content-encoding" not in response.headers
@@ -96,7 +96,7 @@ def _is_as_it_comes(response: Any, chunk_size: int | None, kind: Any) -> bool:
 @cache
 def _stream_class(library: Any) -> Any:
     class TurnStream(library.SyncByteStream):  # type: ignore[misc]
-        """The bytes of a turn, as the library wants them."""
+        """The bytes of a turn as a stream of the library."""
 
         def __init__(self, exchange: _Exchange, turn: Drive, pieces: Any) -> None:
             self._exchange = exchange
@@ -117,11 +117,11 @@ def _stream_class(library: Any) -> Any:
 @cache
 def _async_stream_class(library: Any) -> Any:
     class TurnStream(library.AsyncByteStream):  # type: ignore[misc]
-        """The bytes of a turn, as the library wants them.
+        """The bytes of a turn as a stream of the library.
 
-        It is the iterator as well: only the collector may close the generator itself, for whoever
-        did so at the same time would be told that it is running. `pieces` is that generator, for
-        the response that iterates over it and never closes it: a layer less for each piece."""
+        It is its own iterator, so that the caller doesn't close the generator: closing it while it
+        runs raises an error. `pieces` is the generator, for our response, which iterates over it
+        directly and never closes it. That saves a layer for each piece."""
 
         def __init__(self, exchange: _Exchange, turn: AsyncDrive, pieces: Any) -> None:
             self._exchange = exchange

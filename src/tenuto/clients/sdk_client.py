@@ -24,7 +24,7 @@ CLASSES: Mapping[str, frozenset[str]] = {
     "cerebras.cloud.sdk": frozenset({"Cerebras", "AsyncCerebras"}),
     "ollama": frozenset({"Client", "AsyncClient"}),
 }
-"""Names of classes by package; subclasses count, which in the anthropic SDK are `AnthropicAWS`,
+"""Names of classes by package. Subclasses count, too: in the anthropic SDK `AnthropicAWS`,
 `AnthropicFoundry` and `AnthropicGoogleCloud`."""
 
 NAMES: tuple[str, ...] = tuple(
@@ -32,7 +32,7 @@ NAMES: tuple[str, ...] = tuple(
 )
 
 _RESOURCES = frozenset(f"{package}._resource" for package in CLASSES)
-"""Where the SDKs say how a resource is made: of a client, and with methods bound to it."""
+"""The modules of the SDKs' resources. Their constructor takes a client and binds its methods."""
 
 
 def is_named(client: object, names: Mapping[str, frozenset[str]]) -> bool:
@@ -63,13 +63,13 @@ def is_wrapped(client: Any) -> bool:
 
 
 def recovering(client: Any, engine: Engine) -> Any:
-    """A client like this one, whose turns are finished.
+    """Return a client like this one that finishes its turns.
 
     Raises:
-        UnsupportedClient: a method was replaced on the client, or on a resource of it: it may call
-            the client that was given, whose turns nobody finishes, and nobody would call it if it
-            were left out. A method that was replaced on the class, as libraries that trace calls
-            do, is a method like any other."""
+        UnsupportedClient: a method was replaced on the client or on one of its resources. The
+            replacement may call the original client, whose turns are not finished, and leaving it
+            out would change the client. A method that was replaced on the class, as tracing
+            libraries do, is not affected."""
     if replaced := next(_replaced(client, client), ""):
         raise UnsupportedClient(
             f"cannot wrap a client whose {replaced} was replaced; "
@@ -85,7 +85,7 @@ def recovering(client: Any, engine: Engine) -> Any:
 
 
 def _replaced(part: Any, client: Any) -> Iterator[str]:
-    """The names, from a client on, of methods in whose place an instance has something else."""
+    """Yield the names of methods that were replaced on the instance or its resources."""
     for name, value in vars(part).items():
         if name.startswith("_"):
             continue
@@ -96,15 +96,15 @@ def _replaced(part: Any, client: Any) -> Iterator[str]:
 
 
 def _rebind_middleware(wrapped: Any) -> None:
-    """Anthropic's SDK makes its chain of middleware once, around the client's own transport."""
+    """Build the chain of middleware again: Anthropic's SDK builds it once, around the transport."""
     if vars(wrapped).get("_middleware_chain") is not None:
         made = wrapped._build_middleware_chain()  # noqa: SLF001 - see private_seams
         vars(wrapped)["_middleware_chain"] = made
 
 
 def _forget_resources(wrapped: Any, original: Any) -> None:
-    """`client.chat` and its like are made once and point at their client: those of the SDK are
-    made anew, where that is so when they are asked for; those that a subclass made are copied."""
+    """Replace the resources, such as `client.chat`, which point at the client that made them. The
+    SDK makes its own again, on next use or here; a subclass's are copied."""
     for name, value in list(vars(wrapped).items()):
         if getattr(value, "_client", None) is not original:
             continue

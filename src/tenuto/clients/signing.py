@@ -1,16 +1,16 @@
-"""Requests that an SDK signs before it sends them: whoever edits one has it signed anew.
+"""Requests that an SDK signs before it sends them. Tenuto has them signed anew when it edits them.
 
 Theory of operation
 -------------------
-The clients for Amazon Bedrock, Google Vertex AI and their like write a signature or a token into
-the headers in `_prepare_request`, above `send`. A signature is over body and headers, so that an
-edited request needs another, and one that is sent again a fresh one.
+The clients for Amazon Bedrock, Google Vertex AI and similar services write a signature or a token
+into the headers in `_prepare_request`, above `send`. A signature covers body and headers, so an
+edited request needs another one, and a repeated request a fresh one.
 
 `signing()` gives a client a class whose `_prepare_request` leaves a note in the request's
-extensions: who signed, and which headers that wrote. `send` takes the note out (`signer_of`). It
-goes with the request and not with the HTTP client, since `with_options()` makes clients with keys
-of their own that share one HTTP client. And nothing that outlives the turn holds it, since the
-SDKs' clients close their connections when they are collected.
+extensions: the signer, and which headers it wrote. `send` removes the note (`signer_of`). The note
+is on the request and not on the HTTP client, because clients made by `with_options()` have keys of
+their own but share one HTTP client. Nothing that outlives the turn keeps it, because the SDKs'
+clients close their connections when they are garbage-collected.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _UNSIGNED = frozenset({"openai._base_client", "openai._client", "anthropic._base
 
 
 def signing(client: object) -> Any:
-    """The class for a wrapped client: one that notes its signatures where it signs, else its own.
+    """Return the class for a wrapped client: one that notes its signatures if it signs, else its
+    own.
 
     >>> signing("no client of an SDK")
     <class 'str'>
@@ -84,24 +85,24 @@ class Signer:
         self._before = [pair for name in self._written for pair in before.get(name, ())]
 
     def unsigned(self, headers: Headers) -> Headers:
-        """The same headers as if they had never been signed."""
+        """Return the headers as if they had never been signed."""
         kept = (pair for pair in headers if pair[0].lower() not in self._written)
         return (*kept, *self._before)
 
     def sign(self, request: Any) -> Any:
-        """Sign a request that is not signed; of an async client, to be awaited."""
+        """Sign a request that is not signed. For an async client, await the result."""
         return self._hook(self._client, request)
 
 
 def signer_of(request: Any) -> Signer | None:
-    """Who signed a request, None where nobody did; the note is taken out of it."""
+    """Return the signer of a request, and remove its note; None if it has none."""
     found = request.extensions.pop(_NOTE, None)
     return found if isinstance(found, Signer) else None
 
 
 def sealed(headers: Headers) -> frozenset[bytes] | None:
-    """The names, in small letters, of the headers under a signature over the body: without its
-    signer neither these nor the body may be changed. None: there is no such signature.
+    """Return the names, in lower case, of the headers under a signature that also covers the body.
+    Without the signer, neither these nor the body may be changed. None: there is no such signature.
     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 
     >>> sorted(sealed([(b"Authorization", b"AWS4-HMAC-SHA256 SignedHeaders=a;b, Signature=0")]))

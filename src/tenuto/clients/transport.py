@@ -40,11 +40,11 @@ else:
 
 
 class _Below:
-    """The transport under one of ours, for one of the two ways.
+    """The transport below one of ours, sync or async.
 
     Args:
-        given: the caller's; None: the library's own is made at the first request.
-        name: the library's class; `method`: what it is called by.
+        given: the caller's; None: the library's own, made at the first request.
+        name: the library's class; `method`: the method that sends a request.
     """
 
     def __init__(self, given: Any, name: str, method: str) -> None:
@@ -59,8 +59,8 @@ class _Below:
         """Return the transport that sends this request.
 
         Raises:
-            UnsupportedClient: the client is of neither library, or not of the one that the first
-                client was of; or a given transport does not serve this way.
+            UnsupportedClient: the client is of neither library, or of another one than the first
+                client; or a given transport doesn't serve this kind of client.
         """
         if self._is_given:
             if not hasattr(self.transport, self._method):
@@ -95,11 +95,12 @@ def _of_another_library(library: Any, request: Any) -> UnsupportedClient:
 
 
 def _sends(given: Any, *methods: str) -> Any:
-    """What is below one of ours; for one of ours what is below it: wrapping twice is wrapping once.
+    """Return the given transport, or the one below it if it is ours, so that wrapping twice is
+    wrapping once.
 
     Raises:
-        UnsupportedClient: it is no transport. The SDKs would take what a request raises for a
-            failure of the connection, and try again."""
+        UnsupportedClient: it is not a transport. The check is made here because SDKs take an error
+            of a request for a failed connection, and try again."""
     below = getattr(given, "_given", given)
     if below is None or (not isinstance(below, type) and any(hasattr(below, m) for m in methods)):
         return below

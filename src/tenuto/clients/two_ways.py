@@ -1,8 +1,8 @@
-"""A warning for frameworks whose models take two HTTP clients, where only one was made.
+"""A warning for frameworks whose models take two HTTP clients, if the program made only one.
 
-Such a model makes a client of its own for the calls that it was given none for. Tenuto does not see
-that client, so it finishes none of its turns and reports no event. Nor can it see what a framework
-was given: the warning goes by the clients that were made in this process.
+Such a model creates its own client for the calls that it got no client for. Tenuto doesn't see that
+client, so it finishes none of its turns and reports no events. Tenuto doesn't see either what a
+framework got, so the warning depends on which clients this process made.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ TAKERS = {
     "langchain_groq": ("http_client", "http_async_client"),
     "llama_index.llms.openai": ("http_client", "async_http_client"),
 }
-"""Modules whose models take two clients, each with its arguments for the sync and the async one. A
-module whose models take none, such as langchain_anthropic, has no row."""
+"""Modules whose models take two clients, with the names of the arguments for the sync and the async
+client. A module whose models take none, such as langchain_anthropic, has no row."""
 
 _WAYS = ("sync", "async")
 _MAKERS = ("tenuto.http_client()", "tenuto.async_http_client()")
 
 
 class _Process:
-    """What was made in this process: one flag for each way, and one for the warning."""
+    """Which clients this process made, sync and async, and whether it was warned."""
 
     def __init__(self) -> None:
         self.made = [False, False]
@@ -39,13 +39,14 @@ _process = _Process()
 def note_made(*, is_async: bool) -> None:
     """Note that `http_client()` or `async_http_client()` made a client."""
     if not any(_process.made):
-        # A client that is never asked has no first request to warn at.
+        # If the client never sends a request, this is the only chance to warn.
         atexit.register(warn_of_missing_client)
     _process.made[is_async] = True
 
 
 def warn_of_missing_client() -> None:
-    """Warn, once in a process, if one client was made and a framework is loaded that takes two."""
+    """Warn, once in a process, if it made only one kind of client and loaded a framework that takes
+    both."""
     if _process.warned or sum(_process.made) != 1:
         return
     taker = next((name for name in TAKERS if name in sys.modules), None)

@@ -61,7 +61,7 @@ class Kind(Protocol):
     """A kind of client that can be wrapped: a module of this package."""
 
     NAMES: tuple[str, ...]
-    """What the module wraps, for error messages."""
+    """The names of what the module wraps, for error messages."""
 
     def is_client(self, client: object) -> bool:
         """Return whether the module wraps this client."""
@@ -184,6 +184,5 @@ def _advice(client: object) -> str:
 
 def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
     """Return the engine of a client with these settings; for a policy of None, the settings come
-    from
-    files and the environment."""
+    from files and the environment."""
     return Engine(policy_in_force(policy), on_event)

@@ -1,8 +1,8 @@
-"""Actions: what to do next, and the edits of the caller's own request that it takes.
+"""Actions: what to do next, and how to edit the caller's request for it.
 
-An edit is an instruction to a wire, never a rendered request: the wire applies it to the JSON that
-the caller sent and leaves every other byte alone. Edits are never stacked over attempts; each
-action names all of them, relative to the caller's request (T10).
+An edit is an instruction to a wire, never a rendered request. The wire applies it to the JSON that
+the caller sent, and leaves every other byte alone. Edits don't accumulate over attempts: each
+action names all of its edits, relative to the caller's request (T10).
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.outcome import Outcome
 
 Content = tuple[Mapping[str, Any], ...]
-"""What a model said in the wire's own form, part by part, for wires that want it back so; the
-machine never looks into it. () on the others."""
+"""The model's answer in the wire's own form, part by part, for wires that want it back this way; ()
+on other wires. The machine never looks into it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppendAssistant:
-    """Append what the model has said. `prefill`: as the beginning of its own answer, in the wire's
-    own way; the model then goes on exactly at its end. Never blank, never ends in white space.
-    `reasoning`: what led to it, for providers that want it back (C20); the others never see it.
-    `content`: the same with all that is no text, for wires that keep that."""
+    """Append the model's text so far. It is never blank, and never ends in white space.
+
+    `prefill`: append it as the beginning of the model's own answer, in the wire's way; the model
+    then continues exactly at its end. `reasoning`: the reasoning before the text, for providers
+    that want it back (C20); others never receive it. `content`: the whole answer, including
+    everything that is not text, for wires that keep it."""
 
     text: str
     prefill: bool = False
@@ -35,22 +37,22 @@ class AppendAssistant:
 
 @dataclass(frozen=True, slots=True)
 class AppendReasoning:
-    """Append what the model has thought as the beginning of its own answer, so that it goes on with
-    the answer itself (E4). It has thought enough: reasoning is turned off."""
+    """Append the model's reasoning as the beginning of its own answer, so that it continues with
+    the answer itself (E4). Reasoning is turned off, since the model has reasoned enough."""
 
     reasoning: str
 
 
 @dataclass(frozen=True, slots=True)
 class AppendContent:
-    """Append what the model has said, verbatim, as the wire wants a paused turn back (C26)."""
+    """Append the model's answer verbatim, as the wire wants a paused turn back (C26)."""
 
     content: Content
 
 
 @dataclass(frozen=True, slots=True)
 class AppendUser:
-    """Append one user row that holds a hint. `for_call`: it asks for a call, not for more text."""
+    """Append one user row with a hint. `for_call`: the hint asks for a call, not for more text."""
 
     text: str
     for_call: bool = False
@@ -58,8 +60,8 @@ class AppendUser:
 
 @dataclass(frozen=True, slots=True)
 class AppendCalls:
-    """Append the model's calls in a valid form, each answered by a result of its own. `failed`:
-    which of the results say that their call failed; (): all do."""
+    """Append the model's calls in a valid form, each with a result of its own. `failed`: for each
+    result, whether it says that the call failed; () if all do."""
 
     text: str
     calls: tuple[ToolCall, ...]
@@ -77,31 +79,32 @@ class AppendCalls:
 
 @dataclass(frozen=True, slots=True)
 class SetOutputLimit:
-    """Ask for at most this many output tokens, in whichever key the request uses."""
+    """Set the output limit to this many tokens, in whichever key the request uses."""
 
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class LowerReasoning:
-    """Ask for the least reasoning that the wire's knob allows."""
+    """Lower reasoning to the least that the wire's setting allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class DropConstraint:
-    """Take the output constraint (JSON mode, schema) away: the rest of a document is none."""
+    """Remove the output constraint (JSON mode, schema): the rest of a document is not a
+    document."""
 
 
 @dataclass(frozen=True, slots=True)
 class DropKeys:
-    """Leave out keys that the provider rejects; the answer is the same without them (H5)."""
+    """Leave out keys that the provider rejects. The answer is the same without them (H5)."""
 
     keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FreeToolChoice:
-    """Turn a forced tool choice into a free one, so that text can be continued (C28a)."""
+    """Make a forced tool choice free, so that the model can continue text (C28a)."""
 
 
 Edit = (
@@ -119,7 +122,7 @@ Edit = (
 
 
 def holds_prefill(edits: Iterable[Edit]) -> bool:
-    """Whether a request with these edits ends in the beginning of the model's own answer.
+    """Return whether a request with these edits ends in the beginning of the model's own answer.
 
     >>> holds_prefill([AppendAssistant("Half", prefill=True)]), holds_prefill([AppendUser("Go on")])
     (True, False)
@@ -131,7 +134,7 @@ def holds_prefill(edits: Iterable[Edit]) -> bool:
 
 
 def reasoning_in(edits: Iterable[Edit]) -> str:
-    """The reasoning that a request with these edits goes on from, "" where it does from none.
+    """Return the reasoning that a request with these edits continues from; "" if there is none.
 
     >>> reasoning_in([AppendReasoning("Hm")]), reasoning_in([AppendUser("Go on")])
     ('Hm', '')
@@ -148,7 +151,7 @@ class Status(StrEnum):
 
 
 class Recovery(StrEnum):
-    """What kind of recovery a request belongs to; events and reports are told apart by it."""
+    """The kind of recovery that a request belongs to, for events and reports."""
 
     CONTINUATION = "continuation"
     TOOL_REPAIR = "tool_repair"
@@ -163,12 +166,12 @@ class Send:
     """Send the caller's request with these edits, after waiting.
 
     Attributes:
-        edits: all edits of this request; none: the request as the caller sent it.
+        edits: all edits of this request; if empty, it is sent as the caller sent it.
         rung: the id of the rung that decided.
-        recovery: what kind of recovery it is.
-        wait_s: seconds to wait before, 0 for none.
-        told: whether the provider named that wait: it is kept as it is.
-        overridden: what the policy's `decide` chose in place of the table, "" where nothing.
+        recovery: the kind of recovery.
+        wait_s: seconds to wait first; 0 for no wait.
+        told: whether the provider named that wait; it is then kept exactly.
+        overridden: what the policy's `decide` chose instead of the table's action; "" if nothing.
     """
 
     edits: tuple[Edit, ...]
@@ -185,14 +188,14 @@ class Finish:
 
     Attributes:
         status: complete, partial or failed.
-        reason: one word: why it ended (`completed`, `retry_limit`, `output_cap`, …).
-        shown: the outcome by which the caller sees it (P1a); it differs from the last response's
-            where an earlier cut is the truth about the text that is kept.
-        rung: the id of the rung that decided, "" where the ladder was spent.
-        whole_calls_only: True where the calls that may run are handed on without the others (T3).
-        as_received: True where the last response is the truth, however it would show otherwise.
-        without_stop: True where the caller sees no stop, since none came (S3a).
-        overridden: what the policy's `decide` chose in place of the table, "" where nothing.
+        reason: why the turn ended, in one word (`completed`, `retry_limit`, `output_cap`, …).
+        shown: the outcome that the caller sees (P1a). It differs from the outcome of the last
+            response if an earlier cut describes the text that is kept.
+        rung: the id of the rung that decided; "" if no rung was left.
+        whole_calls_only: whether the caller gets only the calls that may run (T3).
+        as_received: whether the caller sees the last response's own stop, whatever `shown` is.
+        without_stop: whether the caller sees no stop, since the provider sent none (S3a).
+        overridden: what the policy's `decide` chose instead of the table's action; "" if nothing.
     """
 
     status: Status

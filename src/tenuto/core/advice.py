@@ -1,4 +1,4 @@
-"""What a person can do about a turn that was not finished: one sentence for each reason."""
+"""What a person can do about an unfinished turn: one sentence for each reason."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ADVICE: dict[str, str] = {
     "left_alone": "",
     "stopped": "",
 }
-"""By the reason of the turn's end; "" where nothing is to be done."""
+"""The advice for each reason for the turn's end; "" if there is nothing to do."""
 
 FAULT_ADVICE: dict[str, str] = {
     "not_this_api": (
@@ -56,15 +56,15 @@ FAULT_ADVICE: dict[str, str] = {
     "malformed_call": "Try again, or simplify the tool's parameters.",
     "caller": "Look at your own code: a hook or an auth flow raised, or the client was closed.",
 }
-"""By the kind of the fault, where the reason is "provider_error" and trying again is no use."""
+"""The advice for each kind of fault, if the reason is "provider_error" and a retry cannot help."""
 
 
 def advice_on(reason: str, fault: str | None) -> str:
-    """One sentence on a turn's end, "" where nothing is to be done.
+    """Return one sentence of advice on a turn's end; "" if there is nothing to do.
 
     Args:
-        reason: why it ended.
-        fault: the kind of the last fault, None where there was none.
+        reason: why the turn ended.
+        fault: the kind of the last fault; None if there was none.
 
     >>> advice_on("provider_error", "overloaded")
     'Try again later.'

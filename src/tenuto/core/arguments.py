@@ -1,23 +1,22 @@
-"""Is this JSON whole?  An incremental recognizer for tool-call arguments.
+"""Judge whether a JSON text is complete: an incremental recognizer for tool-call arguments.
 
 Theory of operation
 -------------------
-A truncated call often *parses*: partial parsers and official SDKs hand out a cut call as a
-valid-looking dict.  So the raw text is judged, never a repaired value, by the strict grammar of
-RFC 8259 (https://www.rfc-editor.org/rfc/rfc8259): every text is
+A truncated call often *parses*: partial parsers and official SDKs return a cut call as a
+valid-looking dict.  So this module judges the raw text, never a repaired value, by the strict
+grammar of RFC 8259 (https://www.rfc-editor.org/rfc/rfc8259).  Every text is one of these:
 
 * ``EMPTY``      nothing but white space,
-* ``WHOLE``      a JSON text, and perhaps white space around it,
-* ``TRUNCATED``  a proper prefix of some JSON text: more characters could make it whole,
-* ``MALFORMED``  no further characters can make it whole.
+* ``WHOLE``      a JSON text, with optional white space around it,
+* ``TRUNCATED``  a proper prefix of some JSON text: more characters could complete it,
+* ``MALFORMED``  no further characters can complete it.
 
-:class:`ArgumentTracker` is a pushdown automaton: a state, and one byte per open bracket.  Each
-character is looked at a bounded number of times however the text is cut into deltas, so all
-deltas together cost O(n).  Speed in plain Python comes from regular expressions that swallow
-whole runs (a string's characters, a run of complete members); whatever they leave at the end of
-a delta is taken one token at a time, in one loop: with the beginning of a value in a method of its
-own, deltas of 4 to 400 characters took 3 to 8 % longer.  Nothing recurses, so nesting costs memory
-only.
+:class:`ArgumentTracker` is a pushdown automaton: a state, and one byte per open bracket.  It reads
+each character a bounded number of times, however the text is cut into deltas, so all deltas
+together cost O(n).  For speed in plain Python, regular expressions match whole runs (a string's
+characters, several complete members).  One loop takes the rest of a delta, one token at a time.
+That loop stays in one piece: with a separate method for the beginning of a value, deltas of 4 to
+400 characters took 3 to 8 % longer.  Nothing recurses, so nesting costs memory only.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ __all__ = ["ArgumentTracker", "Finding", "Judgement", "is_document", "judge"]
 
 
 class Finding(StrEnum):
-    """What a text is, as JSON.
+    """The finding about a text as JSON.
 
     >>> Finding.TRUNCATED == "truncated"
     True
@@ -51,12 +50,12 @@ class Finding(StrEnum):
 _SPACE = r"[ \t\n\r]*+"
 _REST_OF_STRING = r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*'
 _WHOLE_STRING = f'"{_REST_OF_STRING}"'
-# The look-ahead leaves a number alone that the next delta may go on with.
+# The look-ahead skips a number that may continue in the next delta.
 _WHOLE_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?=[ \t\n\r,\]}])"
 
 
 def _container_of(value: str) -> str:
-    """The pattern of an object or array, in one piece, whose values match `value`."""
+    """Return the pattern of an object or array, in one piece, whose values match `value`."""
     member = f"{_WHOLE_STRING}{_SPACE}:{_SPACE}(?:{value})"
     return (
         rf"\{{{_SPACE}(?:{member}{_SPACE}(?:,{_SPACE}{member}{_SPACE})*)?\}}"
@@ -69,7 +68,7 @@ _FLAT = f"{_SCALAR}|{_container_of(_SCALAR)}"
 
 
 def _always(pattern: str) -> Callable[[str, int], re.Match[str]]:
-    """What matches a pattern that matches anywhere, if only the empty text."""
+    """Return the `match` of a pattern that matches everywhere, if only the empty text."""
     return cast("Callable[[str, int], re.Match[str]]", re.compile(pattern).match)
 
 
@@ -91,12 +90,12 @@ _HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
 _ESCAPED: Final = frozenset('"\\/bfnrt')
 _LITERALS: Final = {"t": "true", "f": "false", "n": "null"}
 
-# The states of a number: what its last character was.
+# The states of a number, named for its last character.
 _MINUS, _ZERO, _INTEGER, _POINT, _FRACTION, _E, _E_SIGN, _EXPONENT = range(8)
 _NUMBER_ENDS: Final = frozenset({_ZERO, _INTEGER, _FRACTION, _EXPONENT})
 """The states in which a number may end."""
 _NUMBER_RUNS: Final = frozenset({_INTEGER, _FRACTION, _EXPONENT})
-"""The states that any further digits leave as they are."""
+"""The states that further digits don't change."""
 
 
 def _digits_to(state: int) -> dict[str, int]:
@@ -104,7 +103,7 @@ def _digits_to(state: int) -> dict[str, int]:
 
 
 _NUMBER_START: Final = _digits_to(_INTEGER) | {"-": _MINUS, "0": _ZERO}
-"""The state behind a number's first character."""
+"""The state after a number's first character."""
 _NUMBER_NEXT: Final[tuple[dict[str, int], ...]] = (
     _digits_to(_INTEGER) | {"0": _ZERO},
     {".": _POINT, "e": _E, "E": _E},
@@ -115,9 +114,9 @@ _NUMBER_NEXT: Final[tuple[dict[str, int], ...]] = (
     _digits_to(_EXPONENT),
     _digits_to(_EXPONENT),
 )
-"""For each state, the state behind each character that may come next."""
+"""For each state, the state after each character that may come next."""
 
-# States between tokens: what may come next.
+# States between tokens, named for what may come next.
 _VALUE: Final = 0
 _VALUE_OR_CLOSE: Final = 1  # just after "["
 _KEY_OR_CLOSE: Final = 2  # just after "{"
@@ -140,7 +139,7 @@ _VALUE_NEXT: Final = {
     **dict.fromkeys(_LITERALS, _LITERAL),
     **dict.fromkeys(_NUMBER_START, _NUMBER),
 }
-_CLOSE: Final = -1  # back to what comes behind the bracket
+_CLOSE: Final = -1  # back to what comes after the bracket
 
 _NEXT: Final[tuple[dict[str, int], ...]] = (
     _VALUE_NEXT,
@@ -152,18 +151,19 @@ _NEXT: Final[tuple[dict[str, int], ...]] = (
     {",": _VALUE, "]": _CLOSE},
     {},
 )
-"""For each state between tokens, the state behind each character that may come next."""
+"""For each state between tokens, the state after each character that may come next."""
 
 _RUNS: Final = (*(_space,) * 5, _members, _items, _space)
-"""For each state between tokens, what swallows a run."""
+"""For each state between tokens, the function that matches a run."""
 _RUN_START: Final = frozenset(" \t\n\r,")
 
 _OPENED: Final = {"{": _AFTER_MEMBER, "[": _AFTER_ITEM}
-"""For each bracket that opens, the state behind a value in it."""
+"""For each opening bracket, the state after a value in it."""
 
-# A delta of a few tokens seldom holds a whole container, so looking for one does not pay.
+# A delta of a few tokens rarely holds a whole container, so looking for one is not worth it.
 _SMALL_DELTA_CHARS: Final = 48
-# From here on a text that comes in one piece is given to the parser in C first: ten times as fast.
+# From this length on, a text in one piece goes to the parser in C first, which is ten times as
+# fast.
 _ONE_PIECE_CHARS: Final = 500
 
 
@@ -171,7 +171,8 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-# Numbers are only counted: converting a long one is quadratic, and refused beyond 4,300 digits.
+# Numbers are only counted: converting a long one takes quadratic time, and Python refuses more than
+# 4,300 digits.
 _decoder: Final = json.JSONDecoder(parse_constant=_refuse, parse_int=len, parse_float=len)
 
 
@@ -184,7 +185,7 @@ def _is_whole(text: str) -> bool:
 
 
 class ArgumentTracker:
-    """Says at any moment of a stream whether the JSON text fed so far is whole.
+    """Report at any moment of a stream whether the JSON text fed so far is complete.
 
     >>> tracker = ArgumentTracker()
     >>> tracker.feed('{"path": "a.t')
@@ -203,9 +204,9 @@ class ArgumentTracker:
     def reset(self) -> None:
         """Forget everything that was fed."""
         self._state = _VALUE
-        # The state behind the value that is open or expected, one more for each open bracket.
+        # The state after the value that is open or expected, and one more for each open bracket.
         self._open = bytearray((_DONE,))
-        self._behind = _DONE  # the state behind the open string
+        self._behind = _DONE  # the state after the open string
         self._need = 0  # hexadecimal digits that an open \u still needs
         self._literal = ""  # what is still to come of an open literal
         self._number = _MINUS
@@ -214,22 +215,23 @@ class ArgumentTracker:
 
     @property
     def fed_chars(self) -> int:
-        """How many characters were fed, those after an error included."""
+        """The number of characters fed, including those after an error."""
         return self._fed
 
     @property
     def depth(self) -> int:
-        """How many brackets are open (at the error, if there is one)."""
+        """The number of open brackets (at the error, if there is one)."""
         return len(self._open) - 1
 
     @property
     def error_at(self) -> int | None:
-        """Index of the first wrong character, counted over all deltas; None: none is wrong."""
+        """The index of the first wrong character, counted over all deltas; None if there is
+        none."""
         return self._error_at
 
     @property
     def done(self) -> bool:
-        """True once the top-level value is closed: only white space may follow.
+        """Whether the top-level value is closed, so that only white space may follow.
 
         >>> tracker = ArgumentTracker()
         >>> tracker.feed("{} x")
@@ -240,7 +242,7 @@ class ArgumentTracker:
 
     @property
     def finding(self) -> Finding:
-        """What the text fed so far is."""
+        """The finding about the text fed so far."""
         if self._error_at is not None:
             return Finding.MALFORMED
         if self._state == _DONE:
@@ -311,9 +313,10 @@ class ArgumentTracker:
         self._state = state
 
     def _inside_token(self, text: str, pos: int, state: int) -> tuple[int, int]:
-        """Go on inside a number, a literal, a string or an escape; (new position, new state).
+        """Continue inside a number, a literal, a string or an escape; return the new position and
+        state.
 
-        A wrong character gives its position and ``-state - 1``.
+        A wrong character returns its position and ``-state - 1``.
         """
         char = text[pos]
         if state == _NUMBER:
@@ -350,9 +353,9 @@ class ArgumentTracker:
 class Judgement:
     """A finding about one call's argument text, and the text to hand on.
 
-    `text` is the raw text, byte for byte, unless it was doubly encoded: then the inner text.
+    `text` is the raw text, byte for byte, unless it was doubly encoded; it is then the inner text.
     `detail` is "" or one of "null", "doubly_encoded", "not_an_object", "syntax", "trailing".
-    `error_at` is the index of the first wrong character in `text`; None: no wrong character.
+    `error_at` is the index of the first wrong character in `text`; None if there is none.
     """
 
     finding: Finding
@@ -366,7 +369,7 @@ _lone_surrogate = re.compile("[\ud800-\udfff]")
 
 
 def is_document(text: str) -> bool:
-    """Whether a text is one JSON document: of any type, arrays included, as schemas ask for them.
+    """Return whether a text is one JSON document, of any type.
 
     >>> is_document('[{"a": 1}]'), is_document('"yes"'), is_document('[{"a": 1'), is_document("")
     (True, True, False, False)
@@ -379,8 +382,8 @@ def is_document(text: str) -> bool:
 def judge(text: str | None) -> Judgement:
     r"""Judge the whole argument text of a call.
 
-    Arguments are an object.  "", white space, None and "null" are ``EMPTY``; a JSON string is
-    taken for doubly encoded arguments and decoded, at most twice; other JSON is ``MALFORMED``.
+    Arguments must be an object.  "", white space, None and "null" are ``EMPTY``.  A JSON string is
+    taken as doubly encoded arguments, and decoded at most twice.  Other JSON is ``MALFORMED``.
 
     >>> judge('{"a": 1}').finding, judge('{"a": ').finding, judge("[1]").detail
     (<Finding.WHOLE: 'whole'>, <Finding.TRUNCATED: 'truncated'>, 'not_an_object')
@@ -409,7 +412,7 @@ def judge(text: str | None) -> Judgement:
             return Judgement(Finding.WHOLE, text, detail)
         if bare[0] != '"' or decodings == _MOST_DECODINGS:
             break
-        # A lone surrogate cannot be sent as UTF-8; inside a string its escape says the same.
+        # UTF-8 cannot encode a lone surrogate; its escape inside a string means the same.
         text = _lone_surrogate.sub(lambda found: f"\\u{ord(found[0]):04x}", json.loads(bare))
         detail = "doubly_encoded"
     return Judgement(Finding.MALFORMED, text, "not_an_object")

@@ -48,13 +48,12 @@ class AttemptEnded(Event):
             the time that the caller took to read it.
         first_byte_s: seconds until the head of the response; None without a response.
         first_piece_s: seconds until the first piece of a streamed answer; None without streaming,
-            and if no piece arrived.
+            or if no piece arrived.
         status: the HTTP status; None if no response came.
-        lost: how the connection failed, "timeout" or "connection" for instance; None if it did
-            not.
+        lost: how the connection failed, such as "timeout" or "connection"; None if it did not.
         stop: why the answer ended, a value of `StopReason`; None if Tenuto did not read it.
-        outcome: what the answer means for the turn, a word of docs/ladders.md; "cancelled" where
-            the caller left meanwhile; None if Tenuto passed the answer on unread.
+        outcome: what the answer means for the turn, a word of docs/ladders.md; "cancelled" if the
+            caller left meanwhile; None if Tenuto passed the answer on unread.
         usage: the tokens that the attempt used; None if the provider did not count them.
     """
 

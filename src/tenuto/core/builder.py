@@ -1,11 +1,11 @@
-"""What the signals of one attempt add up to.
+"""Combine the signals of one attempt into a response.
 
 Theory of operation
 -------------------
-`Builder.feed` takes signals in any order; `Builder.build` says what they amount to so far. It is
-the only place where the several findings about an end are weighed (N3): an error first, then the
-gravest native value, then the structure (calls, refusal), then nothing at all. Bodies and streams
-go through the same builder, so that they cannot disagree.
+`Builder.feed` takes signals in any order, and `Builder.build` returns the response so far. Only the
+builder weighs conflicting evidence about the end (N3): an error counts first, then the gravest
+native value, then the structure (calls, refusal), then the absence of all of these. Bodies and
+streams go through the same builder, so that they cannot disagree.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ from tenuto.core.signals import (
 from tenuto.core.stop import CLEAN, NO_STOP_BUT_FAULT, Confidence, Stop, StopReason, graver
 
 _NOTHING = (0, 0, 0)
-"""Pieces of an answer of which nothing has come."""
+"""The number of pieces of an answer before any has arrived."""
 
 RUNNING = Stop(StopReason.UNKNOWN, terminal=False)
-"""The stop of a stream that still runs: nothing is known, and nothing is over."""
+"""The stop of a stream that still runs: nothing is known yet, and nothing is over."""
 
 
 class Builder:
-    """Adds signals up to a `Response`.
+    """Combine signals into a `Response`.
 
     Args:
-        cap_tokens: the output limit of the request, or None where it is not known; a clean stop at
+        cap_tokens: the output limit of the request; None if it is not known. A clean stop at
             exactly this many tokens is suspicious (N12).
-        salt: letters and digits by which ids made up here differ from those of other turns.
-        overrides: native stops, in small letters, that mean something else here (N11).
-        parameters: gives the tools' parameters, asked only of calls whose arguments came decoded or
-            never came, and where names may have come in pieces.
+        salt: letters and digits that distinguish ids made up here from those of other turns.
+        overrides: native stops, in lower case, that mean something else here (N11).
+        parameters: returns the tools' parameters. It is only called for calls whose arguments came
+            decoded or never came, and if names may have come in pieces.
 
     >>> builder = Builder()
     >>> for signal in (TextDelta("Hel"), TextDelta("lo"), Ended()):
@@ -85,7 +85,7 @@ class Builder:
         self._words: dict[str, str] = {}
         self._usage: Usage | None = None
         self._fault: Fault | None = None
-        self._noted: set[type[Signal]] = set()  # of these it counts only that they came
+        self._noted: set[type[Signal]] = set()  # signals that only count as seen or not
         self._transfer: TransferEnded | None = None
         self._call_pieces = self._empties = 0
         self._texts_before_call = 0
@@ -98,22 +98,22 @@ class Builder:
 
     @property
     def ended(self) -> bool:
-        """Whether the transfer's own end mark was seen."""
+        """Whether the end mark of the transfer was seen."""
         return Ended in self._noted
 
     @property
     def marked(self) -> bool:
-        """Whether the provider said in some way that the answer ended: a stop, or the end mark."""
+        """Whether the provider marked the end of the answer: with a stop, or with the end mark."""
         return self.ended or bool(self._stops)
 
     @property
     def saying(self) -> Callable[[str], None]:
-        """Takes texts of the answer, as `feed` takes a `TextDelta`, for as long as no stop has
-        been seen: it notes none that comes late."""
+        """A function that takes text of the answer, as `feed` takes a `TextDelta`. Use it only
+        until the first stop: it doesn't note text that comes late."""
         return self._text.append
 
     def feed(self, signal: Signal) -> None:
-        """Take one signal. Never raises; signals after the end are kept and noted."""
+        """Take one signal. This never raises; signals after the end are kept and noted."""
         self._TAKEN_BY[type(signal)](self, signal)
 
     def _take_text(self, signal: TextDelta) -> None:
@@ -156,14 +156,15 @@ class Builder:
         before = self._usage
         self._usage = signal.usage if before is None else _later(before, signal.usage)
         come = self._come
-        # Told between two pieces of the answer: the next one is no sign of the end either.
+        # Usage came between two pieces of the answer, so usage after the next piece is no sign of
+        # the end either.
         between = self._counted_at not in (_NOTHING, come)
         self._counts_run = self._counts_run or signal.running or between
         self._counted_at = come
 
     @property
     def _come(self) -> tuple[int, int, int]:
-        """How many pieces of the answer have come, of each kind."""
+        """The number of pieces of the answer so far, by kind."""
         return len(self._text), len(self._reasoning), self._call_pieces
 
     def _take_fault(self, signal: FaultSeen) -> None:
@@ -211,9 +212,9 @@ class Builder:
         return StopSeen(seen.raw, seen.field, reason, readable=seen.readable, beside=seen.beside)
 
     def progress(self) -> Stop:
-        """The stop as far as it is known while the stream still runs: `RUNNING` until a stop, an
-        error or the end mark was seen. Content is not judged unless nothing else tells, so that
-        asking after every event is cheap."""
+        """Return the stop as far as it is known while the stream still runs: `RUNNING` until a
+        stop, an error or the end mark was seen. Content is judged only if there is no other
+        evidence, so this is cheap enough to call after every event."""
         if self._fault is None and not self._stops:
             return self.build(over=False).stop
         slots = self._calls.slots
@@ -221,7 +222,7 @@ class Builder:
         return self._stop("", "".join(self._refusal), calls, over=False)
 
     def build(self, *, over: bool = True) -> Response:
-        """What has come so far. `over=False` asks while the stream still runs: the stop is then
+        """Return the response so far. With `over=False`, the stream still runs: the stop is then
         `RUNNING` unless an end was seen."""
         text = "".join(self._text)
         refusal = "".join(self._refusal)
@@ -252,7 +253,7 @@ class Builder:
     def _built_calls(self) -> tuple[tuple[ToolCall, ...], Sequence[str]]:
         if not self._calls.slots:
             return (), (*self._odd, *dict.fromkeys(self._calls.odd))
-        # An end that is only inferred does not say that a call without arguments is whole (T12).
+        # An inferred end is no evidence that a call without arguments is complete (T12).
         seen = {seen.reason for seen in self._stops.values()}
         calls, odd = self._calls.build(self._fault is None and bool(seen) and seen <= CLEAN)
         return calls, (*self._odd, *odd)
@@ -288,7 +289,7 @@ class Builder:
         return Stop(reason, seen.raw, seen.field, seen.detail, sure, anomalies, metadata=beside)
 
     def _seen(self) -> tuple[StopSeen | None, tuple[str, ...]]:
-        """The native stop that is believed, with what was odd about there being several (S6)."""
+        """Return the native stop that counts, and the anomalies if there were several (S6)."""
         if not self._stops:
             return None, ()
         best, *others = self._stops.values()
@@ -300,7 +301,8 @@ class Builder:
         return best, ("stop_repeated",) if self._stop_repeated else ()
 
     def _absent(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
-        """No native value at all: inferred from the content after an orderly end, else dropped."""
+        """Return the stop if there is no native value: inferred from the content after an orderly
+        end, otherwise `DROPPED`."""
         if not self.marked:
             if not over:
                 return RUNNING
@@ -319,8 +321,8 @@ class Builder:
         return Stop(StopReason.UNKNOWN, confidence=Confidence.LOW, anomalies=note)
 
     def _may_be_whole(self, calls: tuple[ToolCall, ...]) -> bool:
-        """Whether nothing shows that more was on its way when the transfer ended: it broke off,
-        half an event came, or a part or a call was begun and has no end (S3a)."""
+        """Return whether nothing shows that more was on its way when the transfer ended. A broken
+        transfer, half an event, or a part or call without its end would show it (S3a)."""
         if self._transfer is None or HalfSeen in self._noted:
             return False
         closed = (self._closed_at, self._empties_closed) == (self._come, self._empties)
@@ -329,8 +331,8 @@ class Builder:
         return all(call.finding is Finding.WHOLE for call in calls)
 
     def _shows_its_end(self) -> bool:
-        """Whether an answer without a stop and without an end mark is over all the same: this
-        provider marks none, or the usage stands behind all of a transfer that came whole."""
+        """Return whether an answer without a stop and without an end mark is over all the same:
+        this provider sends no end mark, or the usage came last in a transfer that was complete."""
         transfer = self._transfer
         if transfer is None or transfer.unmarked:
             return transfer is not None
@@ -343,7 +345,7 @@ class Builder:
 
 
 def _later(before: Usage, now: Usage) -> Usage:
-    """A later report replaces an earlier one in all that it says."""
+    """Merge two reports of usage: each number of the later one replaces that of the earlier one."""
     return Usage(
         before.input_tokens if now.input_tokens is None else now.input_tokens,
         before.output_tokens if now.output_tokens is None else now.output_tokens,

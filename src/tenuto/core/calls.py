@@ -1,7 +1,7 @@
-"""The tool calls of one attempt, sorted out of the pieces that they come in.
+"""Sort the pieces of an attempt into tool calls.
 
-They keep their raw argument text. Whether it is whole is judged here, strictly, and never from a
-parsed object: parsers of the official SDKs make a cut call look whole.
+Calls keep their raw argument text. It is judged here, strictly, and never from a parsed object: the
+parsers of official SDKs make a cut call look complete.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ class ToolCall:
     """One tool call of the model.
 
     Attributes:
-        id: the provider's id, or one of ours where it gave none or gave one twice.
-        name: the tool's name, "" where the model gave none.
-        arguments: the text to hand on: the raw text where it is a whole JSON object, the inner text
-            where it was encoded twice, otherwise the raw text as far as it came.
+        id: the provider's id, or a generated one if there was none or an earlier call had it.
+        name: the tool's name; "" if the model gave none.
+        arguments: the text to hand on: the inner text if the arguments were encoded twice, "{}" if
+            they may be empty, otherwise the raw text as far as it came.
         finding: whether that text is whole, empty, truncated or malformed.
-        detail: a finer word for the finding, often "".
-        free: True where the tool takes text of any form; `arguments` is then that text.
-        extra: further keys of the call as the provider gave them, None where there were none.
+        detail: a more specific word for the finding, often "".
+        free: whether the tool takes text of any form; `arguments` is then that text.
+        extra: further keys of the call as the provider sent them; None if there were none.
     """
 
     id: str
@@ -41,15 +41,15 @@ class ToolCall:
 
 
 NEVER_CAME = "never_came"
-"""The detail of a call without arguments that a clean stop ended, though its tool requires some."""
+"""The detail of a call without arguments before a clean stop, if its tool requires some."""
 
 Parameters = Callable[[], Mapping[str, Mapping[str, Any]]]
-"""Gives the JSON Schema of each tool's parameters, by the tool's name."""
+"""Returns the JSON Schema of each tool's parameters, by the tool's name."""
 
 
 @dataclass(slots=True)
 class _Slot:
-    """A tool call while it is being collected."""
+    """A tool call while its pieces arrive."""
 
     index: int | None
     id: str
@@ -66,7 +66,7 @@ class _Slot:
 
     @property
     def is_whole(self) -> bool:
-        """Whether its arguments are whole so far; each of their characters is looked at once."""
+        """Whether its arguments are complete so far. Each character is read only once."""
         for part in self.parts[self.tracked :]:
             self.tracker.feed(part)
         self.tracked = len(self.parts)
@@ -74,14 +74,14 @@ class _Slot:
 
 
 class Calls:
-    """Sorts call deltas into calls (T13, quirks Q5–Q9): by index, else by id, else a new id or name
-    begins a new call. Providers leave out the index, repeat it, send "" for the id, give two
-    calls one id, say the name in every piece, or say it in pieces (T12a).
+    """Sort call deltas into calls (T13, quirks Q5–Q9). The index decides, otherwise the id; without
+    either, a new name begins a new call. Providers leave out the index, repeat it, send "" for the
+    id, use one id for two calls, send the name in every piece, or send it in pieces (T12a).
 
     Attributes:
         slots: the calls so far, in the order in which they began.
-        odd: what had to be put right in them.
-        alternate: whether an earlier call went on after a later one had begun.
+        odd: the anomalies that were corrected.
+        alternate: whether an earlier call continued after a later one had begun.
     """
 
     def __init__(self, salt: str, parameters: Parameters | None) -> None:
@@ -97,11 +97,11 @@ class Calls:
             self.odd.append("call_repeated")
             return
         if slot is None and delta.unreadable and not (delta.id or delta.name):
-            return  # it belongs to something that is no call
+            return  # it belongs to something else than a call
         self.odd.extend(delta.odd)
         if slot is None:
             if delta.index is not None and any(s.index == delta.index for s in self.slots):
-                self.odd.append("call_index_repeated")  # readers by index would take them for one
+                self.odd.append("call_index_repeated")  # readers by index would merge the two
             slot = _Slot(delta.index, delta.id or "", delta.name or "")
             self.slots.append(slot)
         else:
@@ -112,7 +112,8 @@ class Calls:
             if delta.whole and delta.name and delta.name.startswith(slot.name):
                 slot.name = delta.name
         if delta.whole and delta.arguments is not None:
-            # It may only add to what was said before: what contradicts it is judged as it came.
+            # It may only extend what came before. If it contradicts that, the earlier text is
+            # judged.
             if delta.arguments.startswith("".join(slot.parts)):
                 slot.parts, slot.tracked = [delta.arguments], 0
                 slot.tracker.reset()
@@ -133,8 +134,8 @@ class Calls:
             slot.extra.update(delta.extra)
 
     def _is_said_again(self, delta: CallDelta) -> bool:
-        """Whether a delta is a whole call that is there already: index, id, name and arguments are
-        the same. To run it twice would do twice what the model wanted once."""
+        """Return whether a delta repeats a complete call: index, id, name and arguments are the
+        same. Running both would do twice what the model wanted once."""
         return bool(delta.id and delta.name and delta.arguments) and any(
             (slot.index, slot.id, slot.name) == (delta.index, delta.id, delta.name)
             and slot.is_whole
@@ -148,23 +149,23 @@ class Calls:
             if named:
                 return next((s for s in named if s.index == delta.index), named[0])
         if delta.index is not None:
-            # Backwards: where one index serves several calls, the newest one is meant.
+            # Backwards: if several calls share an index, the newest one is meant.
             for slot in reversed(self.slots):
                 if slot.index == delta.index:
                     return None if _begins_another(delta, slot) else slot
             return None
-        # Where every delta is a call, it may be the same call again.
+        # On wires where every delta is a whole call, the same call may come twice.
         if delta.name and delta.may_lack_id:
             return None
         last = next((s for s in reversed(self.slots) if not delta.id or s.id == delta.id), None)
         if last is None or _begins_another(delta, last):
             return None
-        # Without numbers nothing but the name tells a call from one that is over already.
+        # Without an index, only the name tells a new call from one that is over already.
         return None if delta.name and last.is_whole and not delta.whole else last
 
     def build(self, clean: bool) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
-        """The calls as they stand, and what had to be put right in them. `clean` says that the stop
-        allows empty arguments to mean {} (T12)."""
+        """Return the calls so far, and the anomalies that were corrected. `clean`: the stop allows
+        empty arguments to mean {} (T12)."""
         calls: list[ToolCall] = []
         odd = list(self.odd)
         taken: set[str] = set()
@@ -204,9 +205,9 @@ class Calls:
         return tuple(calls), tuple(dict.fromkeys(odd))
 
     def _with_names_joined(self) -> list[_Slot]:
-        """The calls, where those that are pieces of one call's name are one: the pieces follow each
-        other, no arguments stand between them, and together they are a tool that was declared while
-        none of them is."""
+        """Return the calls, with those joined whose names are pieces of one name. Such pieces
+        follow each other without arguments between them, and their names together are a declared
+        tool, while none alone is."""
         names = self._parameters() if self._parameters and len(self.slots) > 1 else {}
         left = list(self.slots)
         joined: list[_Slot] = []
@@ -219,14 +220,14 @@ class Calls:
         return joined
 
     def _requires(self, name: str) -> bool:
-        """Whether the tool's schema wants arguments; where no schema is known, nothing does."""
+        """Return whether the tool's schema requires arguments; False if no schema is known."""
         schema = self._parameters().get(name) if self._parameters else None
         return schema is not None and requires_something(schema)
 
     def _lacks(self, name: str, arguments: str, clean: bool) -> bool:
-        """Whether arguments lack a member that their tool requires: of a call that was decoded
-        before it came, nothing else tells that it was cut (Q4, Q43 of the wires' quirks). Before a
-        clean stop an empty object counts as sent (T12a)."""
+        """Return whether arguments lack a member that their tool requires. For a call that came
+        decoded, this is the only evidence that it was cut (quirks Q4 and Q43). Before a clean stop,
+        an empty object counts as complete (T12a)."""
         if self._parameters is None:
             return False
         required = self._parameters().get(name, {}).get("required")
@@ -239,8 +240,9 @@ class Calls:
 
 
 def _begins_another(delta: CallDelta, slot: _Slot) -> bool:
-    """Whether a delta in the place of a call begins another one: it has an id or a name of its own,
-    or says the name beside whole arguments where those of the call are whole already."""
+    """Return whether a delta in the place of a call begins another one: it has a different id or
+    name, or it repeats the name with whole arguments although those of the call are whole
+    already."""
     if _differ(delta.id, slot.id) or _differ(delta.name, slot.name):
         return True
     if not delta.name or not delta.arguments or delta.whole:
@@ -253,7 +255,7 @@ def _differ(one: str | None, other: str) -> bool:
 
 
 def _pieces_of_a_name(first: _Slot, after: Iterable[_Slot], names: Iterable[str]) -> list[_Slot]:
-    """The longest row of calls, from the first one on, whose names are pieces of one."""
+    """Return the longest run of calls, from the first one on, whose names are pieces of one."""
     longest = run = [first]
     for slot in _same_place(first, after):
         if any(run[-1].parts) or {run[-1].name, slot.name} & set(names):
@@ -264,7 +266,7 @@ def _pieces_of_a_name(first: _Slot, after: Iterable[_Slot], names: Iterable[str]
 
 
 def _same_place(first: _Slot, after: Iterable[_Slot]) -> Iterator[_Slot]:
-    """The calls under the same index, as far as they have no id of their own."""
+    """Yield the calls under the same index, until one has an id of its own or no name."""
     for slot in after:
         if slot.index == first.index:
             if not slot.name or _differ(slot.id, first.id):
@@ -282,7 +284,8 @@ def _as_one(run: list[_Slot]) -> _Slot:
 
 
 def _fresh_id(salt: str, number: int, taken: Iterable[str]) -> str:
-    """An id of nine letters and digits, which the strictest provider (Mistral) accepts."""
+    """Return an id of nine letters and digits, which even the strictest provider (Mistral)
+    accepts."""
     prefix = f"t{salt:0<5.5}" if salt else "tenuto"
     while (made := f"{prefix}{number:03d}") in set(taken):
         number += 1
@@ -290,8 +293,9 @@ def _fresh_id(salt: str, number: int, taken: Iterable[str]) -> str:
 
 
 def worst_of(calls: Iterable[ToolCall]) -> Finding:
-    """The worst finding: one broken call breaks the batch (T4), and a malformed one cannot be made
-    whole. Arguments that never came were cut."""
+    """Return the worst finding. One broken call breaks the batch (T4), and a malformed one is worse
+    than a truncated one, since nothing completes it. Arguments that never came count as
+    truncated."""
     findings = {call.finding for call in calls}
     if Finding.MALFORMED in findings:
         return Finding.MALFORMED

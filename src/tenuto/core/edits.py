@@ -1,4 +1,4 @@
-"""What each rung sends: the edits of the caller's own request, made from a `View`."""
+"""What each rung sends: edits of the caller's own request, made from a `View`."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ _RESULTS = {
 def failed_results(
     calls: tuple[ToolCall, ...], call_hints: Mapping[str, str] = _NO_HINTS
 ) -> tuple[str, ...]:
-    """A failed result for every call of a broken batch, in the order of the calls (T5). That of a
-    call that was cut is what `call_hints` says of its tool, where that says anything (T6)."""
+    """Return a failed result for every call of a broken batch, in the order of the calls (T5). For
+    a call that was cut, `call_hints` may have a text for its tool (T6)."""
     broken = any(call.finding is not Finding.WHOLE for call in calls)
     general = [
         hints.CALL_EMPTY_RESULT
@@ -129,7 +129,7 @@ def reason_less(view: View) -> tuple[Edit, ...]:
 
 
 def prefill_reasoning(view: View) -> tuple[Edit, ...]:
-    # Lower reasoning only where a setting for it is known: an unknown one may be refused.
+    # Lower reasoning only with a known setting: the provider may reject an unknown one.
     lower = (LowerReasoning(),) if view.facts.lower_reasoning else ()
     return (*lower, AppendReasoning(view.facts.reasoning.strip()))
 
@@ -156,7 +156,7 @@ def ask_for_call(view: View) -> tuple[Edit, ...]:
 
 
 def ask_once_more(view: View) -> tuple[Edit, ...]:
-    """The last request, which asked for a call, with the text that has come since."""
+    """Repeat the last request, which asked for a call, with the text that has come since."""
     before, facts = view.state.last_edits, view.facts
     if not any(isinstance(edit, AppendCalls) for edit in before):
         return _after_said(view, *(e for e in before if not isinstance(e, AppendAssistant)))
@@ -201,18 +201,19 @@ def _dropped_keys(edits: tuple[Edit, ...]) -> tuple[str, ...]:
 
 
 def with_lasting(edits: tuple[Edit, ...], before: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Edits, and those of the request before that hold for the rest of the turn: a key that the
-    provider rejects, it rejects again, and reasoning that used up one limit uses up the next."""
+    """Return edits with those of the last request that hold for the rest of the turn: the provider
+    would reject the same key again, and the same reasoning would use up the next limit too."""
     kinds = {type(edit) for edit in edits}
     lasting = (e for e in before if isinstance(e, DropKeys | LowerReasoning))
     return (*edits, *(edit for edit in lasting if type(edit) not in kinds))
 
 
 def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """The same edits, with an output limit no larger than what the turn may still use (C4). One of
-    ours, which an edit kept from the request before, stays within every other bound too: the
-    model's ceiling may have become known since (C17). The caller's own stays as low as the request
-    before had to be: a limit that the provider rejects, it rejects again."""
+    """Return edits with an output limit no larger than what the turn may still use (C4).
+
+    A limit that Tenuto set stays within every other bound too, since the model's ceiling may have
+    become known since the last request (C17). The caller's own limit stays as low as in the last
+    request, since the provider would reject a larger one again."""
     asked, left = asked_tokens(edits, view.facts.max_tokens), view.tokens_left
     if asked is None:
         return edits
@@ -225,7 +226,7 @@ def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
 
 
 def asks_for_call(edits: tuple[Edit, ...]) -> bool:
-    """Whether a request with these edits asks for a call rather than for more text.
+    """Return whether a request with these edits asks for a call rather than for more text.
 
     >>> asks_for_call((AppendUser("Call it.", for_call=True),)), asks_for_call((AppendUser("On."),))
     (True, False)
@@ -237,12 +238,12 @@ def asks_for_call(edits: tuple[Edit, ...]) -> bool:
 
 
 def asked_tokens(edits: tuple[Edit, ...], max_tokens: int | None) -> int | None:
-    """The output limit that a request with these edits asks for; None: none."""
+    """Return the output limit that a request with these edits sets; None if it sets none."""
     return next((edit.tokens for edit in edits if isinstance(edit, SetOutputLimit)), max_tokens)
 
 
 def varied(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """The same edits in other words: what is sent again as it was fails as it did (E4)."""
+    """Return the same edits in other words: an identical request would fail the same way (E4)."""
     hint = next((e for e in edits if isinstance(e, AppendUser)), None)
     others = tuple(e for e in edits if e is not hint)
     again = replace(hint, text=f"{hint.text} {hints.AGAIN}") if hint else AppendUser(hints.AGAIN)

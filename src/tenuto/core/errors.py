@@ -1,4 +1,4 @@
-"""Exceptions for the caller's mistakes, in one tree. Provider faults are values (`fault`).
+"""Exceptions for the caller's mistakes, in one tree. Faults of a provider are values (see `fault`).
 
 TenutoError
 ├── AgentError         an argument of an Agent, or of one of its parts, is not allowed

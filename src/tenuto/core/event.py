@@ -1,7 +1,7 @@
-"""`Event`, the base of all that a turn tells those who watch it.
+"""`Event`, the base class of everything that a turn reports to its listeners.
 
-The kinds of events stand in `turn_events`, `attempt_events` and `recovery_events` beside this
-module, which are loaded once somebody listens.
+The kinds of events are in the modules `turn_events`, `attempt_events` and `recovery_events`. They
+are imported when somebody first listens.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 VERSION = 1
-"""The version of the schema. It grows when a field changes its meaning or goes; a new event or a
-new field leaves it as it is."""
+"""The version of the schema. It increases when a field changes its meaning or is removed. New
+events and new fields don't change it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ _Kind = TypeVar("_Kind", bound=Event)
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def event_kind(name: str) -> Callable[[type[_Kind]], type[_Kind]]:
-    """Make a kind of event of a class, and name it."""
+    """Return a decorator that makes a class a kind of event, with this name."""
 
     def made(kind: type[_Kind]) -> type[_Kind]:
         kind.NAME = name
@@ -76,12 +76,12 @@ def event_kind(name: str) -> Callable[[type[_Kind]], type[_Kind]]:
 
 
 def own_fields(kind: type[Event]) -> tuple[str, ...]:
-    """The names of the fields that a kind of event has beside the shared ones."""
+    """Return the names of the fields that a kind of event has besides the shared ones."""
     return tuple(field.name for field in fields(kind) if field.name not in SHARED)
 
 
 def plain_value(value: Any) -> Any:
-    """A field's value as JSON has it: tuples become lists, and tokens an object."""
+    """Return a field's value as JSON has it: a tuple as a list, and usage as an object."""
     if isinstance(value, tuple):
         return [plain_value(item) for item in value]
     if hasattr(value, "__dataclass_fields__"):

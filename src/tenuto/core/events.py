@@ -1,4 +1,4 @@
-"""Every kind of event by its name, and events read back from files."""
+"""Every kind of event by its name, and a function that reads events back from files."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ EVENTS: dict[str, type[Event]] = {kind.NAME: kind for kind in _KINDS}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownEvent(Event):
-    """An event that was read back and whose name this version does not know.
+    """An event that was read back, with a name that this version of Tenuto does not know.
 
     Attributes:
-        unknown_name: its name, which `name` gives too.
+        unknown_name: its name, which `name` returns too.
         fields: its own fields, as they were read.
     """
 
@@ -74,17 +74,16 @@ class UnknownEvent(Event):
 
 
 def event_from_dict(value: Mapping[str, Any]) -> Event:
-    """Read an event back from what its `as_dict()` gave, also by way of JSON.
+    """Read an event back from the result of its `as_dict()`, also after a round trip through JSON.
 
-    Events of other versions of Tenuto are read too. A name that is not known gives an
-    `UnknownEvent`, which keeps all fields; a field that is not known is left out. The values
-    themselves are not checked.
+    Events of other versions of Tenuto can be read too. An unknown name gives an `UnknownEvent`,
+    which keeps all fields. Unknown fields are left out. The values themselves are not checked.
 
     Args:
         value: the event as plain values.
 
     Raises:
-        ValueError: the value has no name, or lacks a field; the message names it.
+        ValueError: the value has no name or lacks a field; the message says which.
 
     >>> read = {"version": 1, "name": "history_repaired", "time": 0.5, "turn": "t1", "attempt": 0,
     ...         "provider": "openai", "model": "gpt", "repairs": ["empty_row"], "new_field": 7}
@@ -130,4 +129,4 @@ def _usage(value: Any) -> Any:
 
 
 _FORMS: dict[str, Callable[[Any], Any]] = {"usage": _usage}
-"""How fields are read that are no plain values, by their names."""
+"""How to read fields that are not plain values, by their names."""

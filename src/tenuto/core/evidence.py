@@ -1,8 +1,8 @@
-"""How likely it is that words before a repetition are a preamble, and not the text's own.
+"""How likely it is that words before a repetition are a preamble, and not part of the text.
 
-`EVIDENCE` is one table of what is measured and what each measure says, in natural log odds.  The
-weights come from a logistic regression (docs/decisions/2026-11-23-preambles-are-weighed.md), and
-`bench/seams.py` counts how often they are right.
+`EVIDENCE` is one table of measures with their weights, in natural log odds.  The weights come from
+a logistic regression (docs/decisions/2026-11-23-preambles-are-weighed.md), and `bench/seams.py`
+counts how often they are right.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _MOST_SAME_CHARS: Final = 8
 _MOST_LINES: Final = 4
 _GROUP_CHARS: Final = 3
 COLONS: Final = (":", "\uff1a")
-"""What announces something ends in one of these."""
-_EAST: Final = "\u3041"  # from here on there are no spaces between words
+"""An announcement ends in one of these."""
+_EAST: Final = "\u3041"  # from this character on, scripts have no spaces between words
 _SYMBOLS: Final = frozenset('=(){};[]<>|\\/_$#@"')
 _white_space = re.compile(r"\s+")
 _digits = re.compile(r"\d")
@@ -44,10 +44,10 @@ _enclosed = re.compile(
 
 
 class Preamble:
-    """Words at the start of a continuation behind which what was said comes again.
+    """Words at the start of a continuation, before a repetition of the text so far.
 
-    `lines` are the words; `apart` names what parts them from the repetition ("blank", "rule",
-    "fence"), which begins at `begin` and ends at `end` in what is held."""
+    `lines` are the words; `apart` names what separates them from the repetition ("blank", "rule",
+    "fence"), which runs from `begin` to `end` in the held text."""
 
     def __init__(
         self, opening: Opening, *, lines: list[str], apart: set[str], begin: int, end: int
@@ -64,12 +64,12 @@ class Preamble:
 
     @property
     def log_odds(self) -> float:
-        """Above 0 the words are taken for a preamble."""
+        """The log odds for a preamble; above 0, the words are taken for one."""
         return sum(one.weight * one.measure(self) for one in EVIDENCE)
 
     @property
     def further_lines(self) -> int:
-        """How many lines of the text come again before the last."""
+        """The number of lines of the text that are repeated before the last."""
         return min(_MOST_LINES, self.again.count("\n"))
 
     @property
@@ -79,30 +79,30 @@ class Preamble:
 
     @cached_property
     def groups(self) -> set[str]:
-        """The groups of three characters of the words."""
+        """The groups of three characters in the words."""
         return _groups(self.words)
 
     @property
     def said_groups(self) -> float:
-        """The share of these that the text has."""
+        """The share of these groups that the text has."""
         return len(self.groups & _groups(self.tail)) / max(1, len(self.groups))
 
     @property
     def next_groups(self) -> float:
-        """The share of these that what follows has."""
+        """The share of these groups that the words after the repetition have."""
         return len(self.groups & _groups(self.behind)) / max(1, len(self.groups))
 
     @property
     def known_words(self) -> float:
-        """The share of longer words that the text has, or what follows."""
+        """The share of longer words that also occur in the text, or after the repetition."""
         words = set(_words(_alike(self.words)))
         known = set(_words(_alike(f"{self.tail} {self.behind}")))
         return len(words & known) / max(1, len(words))
 
     @property
     def same_start(self) -> float:
-        """How many characters what follows has in common with the words: in a list, lines that
-        begin alike may go on alike."""
+        """The number of characters with which both the words and what follows begin: in a list,
+        lines that begin alike may continue alike."""
         same = 0
         for one, other in zip(self.words[:_MOST_SAME_CHARS], self.next, strict=False):
             if one != other:
@@ -112,34 +112,34 @@ class Preamble:
 
     @property
     def joint_known(self) -> bool:
-        """Whether the text has the characters that meet where the words begin."""
+        """Whether the characters that meet where the words begin occur together in the text."""
         joint = _alike(self.tail[-2:] + self.opening.trimmed + self.words[:2])
         return joint in _alike(self.tail[:-1])
 
     @property
     def letter_behind_mark(self) -> bool:
-        """Whether they would glue a letter or a digit to a mark: "list[" and "Margin"."""
+        """Whether the words would join a letter or digit to a mark: "list[" and "Margin"."""
         glued = not self.opening.trimmed and not self.tail[-1:].isalnum()
         return glued and self.words[0].isalnum()
 
     @property
     def new_script(self) -> bool:
-        """Whether they have letters of a script that the end of the text has not."""
+        """Whether the words have letters of a script that the end of the text doesn't have."""
         return bool(_scripts(self.words) - _scripts(self.tail[-_NEAR_CHARS:]) - {"LATIN"})
 
     @property
     def capital(self) -> bool:
-        """Whether they begin with a capital, or in a script that has none."""
+        """Whether the words begin with a capital, or with a letter of a script without capitals."""
         return self.words[0].isalpha() and not self.words[0].islower()
 
     @property
     def enclosed(self) -> bool:
-        """Whether they stand in brackets or between marks, or begin with an ellipsis."""
+        """Whether the words are in brackets or between marks, or begin with an ellipsis."""
         return _enclosed(self.words) is not None
 
     @property
     def symbols(self) -> float:
-        """The share of characters of which code has many."""
+        """The share of characters that are common in code."""
         return sum(map(_SYMBOLS.__contains__, self.words)) / len(self.words)
 
     @property
@@ -149,7 +149,8 @@ class Preamble:
 
 
 def _alike(text: str) -> str:
-    """`text` in small letters, with all digits alike, and white space as one blank."""
+    """Return `text` in lower case, with all digits alike, and each run of white space as one
+    space."""
     return _white_space.sub(" ", _digits.sub("0", text.lower()))
 
 
@@ -159,7 +160,8 @@ def _groups(text: str) -> set[str]:
 
 
 def _scripts(text: str) -> set[str]:
-    """The scripts of the letters, as their Unicode names begin: "LATIN", "CYRILLIC", "CJK"."""
+    """Return the scripts of the letters, as their Unicode names begin: "LATIN", "CYRILLIC",
+    "CJK"."""
     return {unicodedata.name(char, "").partition(" ")[0] for char in text if char.isalpha()}
 
 
@@ -168,7 +170,7 @@ def _log(number: int) -> float:
 
 
 class Evidence(NamedTuple):
-    """What one measure says: log odds for each unit of it."""
+    """One measure, and the log odds for each unit of it."""
 
     name: str
     weight: float
@@ -176,12 +178,12 @@ class Evidence(NamedTuple):
 
 
 EVIDENCE: Final = (
-    # 1.5 below what was fitted: a lost line is worse than one said twice.
+    # 1.5 below the fitted value: a lost line is worse than a repeated one.
     Evidence("always", -4.0, lambda place: 1),
-    # The more comes again, the less by chance.
+    # The more is repeated, the less likely it is chance.
     Evidence("weight of the last line", 0.9, lambda place: _log(weight(place.last_line))),
     Evidence("further lines that come again", 0.7, lambda place: place.further_lines),
-    # Words that the text is made of are its own.
+    # Words that occur in the text are likely part of it.
     Evidence("share of the text's groups", -4.3, lambda place: place.said_groups),
     Evidence("share of groups of what follows", -3.3, lambda place: place.next_groups),
     Evidence("share of known words", -2.7, lambda place: place.known_words),
@@ -189,7 +191,7 @@ EVIDENCE: Final = (
     Evidence("joint known", -2.6, lambda place: place.joint_known),
     Evidence("letter behind a mark", -1.9, lambda place: place.letter_behind_mark),
     Evidence("new script", 1.3, lambda place: place.new_script),
-    # What the words look like.
+    # The form of the words.
     Evidence("enclosed", 1.8, lambda place: place.enclosed),
     Evidence("colon", 4.9, lambda place: place.words.endswith(COLONS)),
     Evidence("capital", 1.7, lambda place: place.capital),
@@ -200,7 +202,7 @@ EVIDENCE: Final = (
     Evidence("one word", -0.5, lambda place: " " not in place.words and place.words[0] < _EAST),
     Evidence("lines", -2.7, lambda place: len(place.lines)),
     Evidence("indented line", -1.4, lambda place: place.indented),
-    # What parts them from the repetition.
+    # What separates the words from the repetition.
     Evidence("blank line", 5.6, lambda place: "blank" in place.apart),
     Evidence("rule", 1.6, lambda place: "rule" in place.apart),
 )

@@ -1,6 +1,7 @@
-"""Faults of the far side, as values: what failed, and what may help.
+"""Failures of the provider or the connection, as values: what failed, and what may help.
 
-A wire recognizes a fault by its own error table; what follows from it stands here, once (P5).
+A wire recognizes a fault by its own error table. What follows from each kind is defined once, in
+this module (P5).
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FaultClass:
-    """What follows from a kind of fault: may the same request be retried, may another candidate
-    be asked, would a shorter prompt help, and which stop reason it amounts to."""
+    """What follows from a kind of fault: whether the same request may be retried, whether another
+    candidate may be tried, whether a shorter prompt would help, and the stop reason."""
 
     retryable: bool
     fallback: bool
@@ -59,41 +60,41 @@ FAULT_CLASSES: dict[FaultKind, FaultClass] = {
     FaultKind.GARBAGE: FaultClass(True, True, False, _ERROR),
     FaultKind.NOT_THIS_API: FaultClass(
         True, True, False, _ERROR
-    ),  # a page may be there for a moment
+    ),  # a page may be there only for a moment
     FaultKind.REDIRECTED: FaultClass(False, True, False, _ERROR),
     FaultKind.LIMIT: FaultClass(False, False, False, _ERROR),
-    # Code of the caller's own (a hook, an auth flow) raised: a programming error is not retried.
+    # The caller's own code (a hook, an auth flow) raised. A programming error is not retried.
     FaultKind.CALLER: FaultClass(False, False, False, _ERROR),
     FaultKind.AUTHENTICATION: FaultClass(False, True, False, _ERROR),
     FaultKind.INVALID_REQUEST: FaultClass(False, False, False, _ERROR),
     FaultKind.UNKNOWN_KEY: FaultClass(False, False, False, _ERROR),
     FaultKind.PREFILL_REJECTED: FaultClass(False, False, False, _ERROR),
     FaultKind.OUTPUT_BUDGET_TOO_LARGE: FaultClass(False, False, False, _ERROR),
-    # An error status that only says that reasoning used the whole budget before any text came.
+    # An error status that only means that reasoning used the whole budget before any text came.
     FaultKind.OUTPUT_LIMIT: FaultClass(False, False, False, StopReason.MAX_TOKENS),
     FaultKind.CONTEXT_OVERFLOW: FaultClass(False, True, True, StopReason.CONTEXT_WINDOW_EXCEEDED),
     FaultKind.CONTENT_BLOCKED: FaultClass(False, True, False, StopReason.SAFETY_BLOCKED),
     FaultKind.REFUSED: FaultClass(False, True, False, StopReason.REFUSAL),
     FaultKind.MALFORMED_CALL: FaultClass(False, False, False, StopReason.MALFORMED_TOOL_CALL),
-    # The far side has retried already: layers must not multiply their retries (E9).
+    # The provider's side has retried already: layers must not multiply their retries (E9).
     FaultKind.UPSTREAM_GAVE_UP: FaultClass(False, True, False, _ERROR),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One failure of the far side.
+    """One failure of the provider or the connection.
 
     Attributes:
         kind: what failed; `FAULT_CLASSES[kind]` says what follows.
-        code: the provider's own code or type, or "" where it gave none.
-        message: the provider's own words, or ours where it gave none; never logged unless content
-            is captured.
-        status: the HTTP status of an error response, or None in a stream or below HTTP.
-        allowed_tokens: for OUTPUT_BUDGET_TOO_LARGE the number that the provider allows, else None.
-        window_tokens: the context window, where the provider's words name it, else None.
-        keys: for UNKNOWN_KEY the request keys that the provider names.
-        retry_after_s: how long the provider asks to wait, in seconds, or None.
+        code: the provider's own code or type; "" if it gave none.
+        message: the provider's message, or Tenuto's if it gave none. It is never logged unless
+            content is captured.
+        status: the HTTP status of an error response; None in a stream, or below HTTP.
+        allowed_tokens: for OUTPUT_BUDGET_TOO_LARGE, the number that the provider allows; else None.
+        window_tokens: the context window, if the provider's message names it; else None.
+        keys: for UNKNOWN_KEY, the request keys that the provider names.
+        retry_after_s: how long the provider asks to wait, in seconds; None if it doesn't.
 
     >>> Fault(FaultKind.OVERLOADED).retryable
     True

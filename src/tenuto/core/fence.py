@@ -1,7 +1,7 @@
-"""A code fence that is opened again, since a model takes its continuation for a new answer.
+"""Remove a code fence that a model opens again because it takes its continuation for a new answer.
 
-Only what stands there tells: the fence that is open where the text was cut, its info string, and
-whether the unfinished line or the lines before it come again behind the second opening.
+The evidence is in the text: the fence that is open where the text was cut, its info string, and
+whether the unfinished line or the lines before it come again after the second opening.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from tenuto.core.repetition import NOTHING, Opening, Removal, repeated
 
 __all__ = ["open_info", "reopened"]
 
-# No longer than what is waited for below: a body and a stream must not differ.
+# No longer than the text that is waited for below: a body and a stream must not differ.
 _fence_line = re.compile(r"[ \t]*(`{3,}|~{3,})(?=[^\n`]{0,60}\n)[ \t]*([^\s`]*)[^\n`]*\n").match
 _fences = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)([^\n`]*)$", re.MULTILINE).finditer
 _fence_so_far = re.compile(r"[ \t]*(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[^\n`]{0,60})").fullmatch
 
 
 def reopened(opening: Opening, at: int, final: bool) -> Removal | None:
-    """The code fence is opened again."""
+    """Return what to remove if the continuation opens the code fence again."""
     found = _fence_line(opening.held, at)
     if found is None:
         return None if not final and _fence_so_far(opening.held, at) else NOTHING
@@ -36,7 +36,7 @@ def reopened(opening: Opening, at: int, final: bool) -> Removal | None:
         removed = opening.ending.line_again(opening.held[end:], final=final)
         if removed is None:
             return None
-        # One letter of a line that comes again, or a word that goes on as it did before?
+        # Is this one letter of a repeated line, or a word that continues as it did before?
         letter = removed == 1 and opening.held[end].isalpha()
         goes_on = letter and opening.ending.goes_on_as_known(opening.held[end:], final=final)
         if goes_on is None:
@@ -49,11 +49,12 @@ def reopened(opening: Opening, at: int, final: bool) -> Removal | None:
 
 
 def open_info(opening: Opening) -> str | None:
-    """Info string of the code fence that is open at the end of `said`; None: none is open."""
+    """Return the info string of the code fence that is open at the end of `said`; None if none
+    is."""
     marker = ""
     info: str | None = None
-    # A fence is open from the line behind it; the line itself may have been cut, unless the
-    # continuation breaks it.
+    # A fence is open from the line after it. The line of the fence itself may have been cut, unless
+    # the continuation begins with a line break.
     lead = opening.held[: len(opening.held) - len(opening.held.lstrip())]
     ended = "\n" in opening.trimmed + lead
     lines = opening.said if ended else opening.said.rpartition("\n")[0]

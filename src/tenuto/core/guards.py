@@ -21,8 +21,8 @@ from tenuto.core.view import View, call_chars
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A named condition. `ends_as`: the reason of the turn's end where this is what stood in the
-    way; "" where its failing only means that the rung is for another case."""
+    """A named condition. `ends_as`: the reason for the turn's end if this guard stood in the way;
+    "" if the rung is then simply for another case."""
 
     name: str
     holds: Callable[[View], bool]
@@ -43,15 +43,16 @@ def _tokens_left(view: View) -> bool:
 
 
 def _broken_document(view: View) -> bool:
-    """Whether text that should be a document is none, and it is not the model's own word that it is
-    whole: it was put together, or came as a further answer that names no stop."""
+    """Return whether the text should be a document and is none, although the model itself didn't
+    say that it is complete: it was joined from several answers, or a further answer named no
+    stop."""
     said, new_chars = view.facts.said, view.facts.new_chars
     wanted = view.is_document and not view.response.calls and view.state.attempts > 1
     if not wanted or not said or is_document(said):
         return False
     if len(said) == new_chars:
         return "no_stop" in view.response.stop.anomalies
-    # Behind a pause the document may be the last part alone.
+    # After a pause, the last part alone may be the document.
     last = said[len(said) - new_chars :].lstrip()
     return not (view.state.apart and last[:1] in ("{", "[") and is_document(last))
 
@@ -78,7 +79,7 @@ def _prefilled(view: View) -> bool:
 
 
 def _newly_thought(view: View) -> bool:
-    """Whether there is reasoning that the last request did not go on from (E4)."""
+    """Return whether there is reasoning that the last request did not continue from (E4)."""
     return view.facts.reasoning.strip() not in ("", reasoning_in(view.state.last_edits))
 
 
@@ -119,12 +120,13 @@ PREFILL_REJECTED = Guard(
     "the provider rejected the prefill", lambda v: _fault(v, FaultKind.PREFILL_REJECTED)
 )
 SENT_BACK = Guard(
-    "the provider waits for the paused turn to come back",  # in the background it goes on by itself
+    "the provider waits for the paused turn to come back",  # a background turn goes on by itself
     lambda v: v.response.stop.detail != "background",
     "background",
 )
 CAN_BE_RESUMED = Guard(
-    # What is sent back is the text that is kept, where the pause brought nothing else.
+    # If the pause added nothing else, the text that is kept is sent back; it must not end in white
+    # space.
     "the paused answer added something, or the text does not end in white space",
     lambda v: bool(v.facts.new_chars or v.response.other) or not v.facts.said[-1:].isspace(),
 )
@@ -199,7 +201,7 @@ NOTHING_NEW = Guard(
     lambda v: (
         v.state.continuing
         and bool(v.facts.said)
-        and not asks_for_call(v.state.last_edits)  # its text was whole already
+        and not asks_for_call(v.state.last_edits)  # its text was complete already
         and v.facts.new_chars == 0
         and not v.response.calls
     ),
@@ -220,16 +222,16 @@ CALL_OWED = Guard(
 )
 
 
-# --- ends that nothing marks (S3a) --------------------------------------------------------------
+# --- ends without a mark (S3a) ------------------------------------------------------------------
 #
-# An answer may end in order, with neither a stop nor the wire's end mark. It may be whole where
-# nobody knows whether this provider marks ends: the model is asked once more, and where nothing new
-# comes, what is kept is taken for whole.
+# An answer may end in order, with neither a stop nor the wire's end mark. If it is unknown whether
+# this provider sends end marks, such an answer may be complete. Tenuto then asks the model once
+# more, and if nothing new comes, takes the kept text as complete.
 
 
 def _may_be_whole(view: View) -> bool:
-    """Whether nothing shows that the text was cut, and nobody knows whether this provider marks the
-    end of an answer."""
+    """Return whether nothing shows that the text was cut, and it is unknown whether this provider
+    marks the end of an answer."""
     state = view.state
     cut = state.cut_off or state.cut or view.is_half_document
     return view.facts.marks_ends is None and not cut
@@ -258,7 +260,8 @@ ENDED_UNMARKED_AGAIN = Guard(
 
 # --- what several rungs need --------------------------------------------------------------------
 
-# What ended such a turn is the fault; that nothing is left to retry with is its consequence (C5).
+# The fault is what ended such a turn; that nothing is left for a retry is only its consequence
+# (C5).
 TIME_TO_RETRY = Guard("time is left to try again", _time_left)
 TOKENS_TO_RETRY = Guard("output tokens are left to try again", _tokens_left)
 NOTHING_LACKS = Guard("nothing is known to be missing", lambda v: not v.state.lacking)

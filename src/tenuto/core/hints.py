@@ -1,7 +1,7 @@
-"""Every text that Tenuto puts into a conversation, in one place.
+"""Every text that Tenuto adds to a conversation, in one place.
 
-None of them enters the caller's history (C7, H6); each says what happened and what is wanted, and
-nothing else.
+None of these texts enters the caller's history (C7, H6). Each says what happened and what is
+wanted, and nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CONTINUE_DOCUMENT = (
     "Continue the document exactly where it stopped, beginning with the very next character, until "
     "it is complete. Write nothing but the rest of the document.]"
 )
-"""After a structured output that was cut: the output constraint is lifted for the rest."""
+"""After a structured output that was cut. The output constraint is lifted for the rest."""
 
 BROKEN_OFF = (
     "[The connection broke while your previous message was being sent, so the message above may "
@@ -33,7 +33,7 @@ BROKEN_OFF_DOCUMENT = (
     "lacks its end. Write only what is missing, beginning with the very next character, until the "
     "document is complete.]"
 )
-"""After text that broke off, where CONTINUE has brought nothing (S3a)."""
+"""After text that broke off, if CONTINUE brought nothing new (S3a)."""
 
 CALL_BROKEN_OFF = (
     "[The connection broke while you were making a tool call, and the call was not run. Make the "
@@ -43,7 +43,7 @@ CALLS_BROKEN_OFF = (
     "[The connection broke while you were making tool calls, and none of them was run. Make all of "
     "them again, complete, and write nothing else.]"
 )
-"""After text and a call that was begun, where the answer broke off (S3a)."""
+"""After an answer that broke off with text and an unfinished call (S3a)."""
 
 REPEAT_CALL = (
     "[Your tool call was cut off by the output limit and was not run. Make the call again, "
@@ -56,7 +56,7 @@ REPAIR_CALL = (
     "[Your tool call was not run: its arguments were not a valid JSON object. Make the call again "
     "with valid JSON arguments, and write nothing else.]"
 )
-"""After a malformed tool call, first rung: wrong syntax is another finding than a cut (T2)."""
+"""After a malformed tool call, first rung: wrong syntax is a different finding than a cut (T2)."""
 
 FILL_CALL = (
     "[Your tool call was not run: its arguments did not arrive. Make the call again with all of "
@@ -78,13 +78,13 @@ REPAIR_CALLS = (
     "[None of your tool calls was run: the arguments of one were not a valid JSON object. Make all "
     "of them again with valid JSON arguments, and write nothing else.]"
 )
-"""The same after several calls, of which one was broken: all of them are wanted again (T4)."""
+"""The same after several calls, one of them broken: the model must make all of them again (T4)."""
 
 CALL_CUT_RESULT = (
     "Error: this call was not run. The output limit cut its arguments off, so they are incomplete. "
     "Try again with a smaller, more targeted change, or split the work over several calls."
 )
-"""The failed result for a call that was cut (T6, where the tool has no hint of its own)."""
+"""The failed result for a call that was cut, if its tool has no hint of its own (T6)."""
 
 CALL_EMPTY_RESULT = (
     "Error: this call was not run. Its arguments did not arrive. Try again with all of the "
@@ -100,12 +100,12 @@ CALL_SKIPPED_RESULT = (
     "Error: this call was not run, because another call of the same message was incomplete. "
     "Make it again if it is still wanted."
 )
-"""For the whole calls of a batch with one broken call (T4)."""
+"""For the complete calls of a batch with one broken call (T4)."""
 
 NO_SUCH_TOOL = (
     "Error: this call was not run. There is no tool named {name}. The tools are: {known}."
 )
-"""The failed result for a call of a tool that is not there; {known} may be NO_TOOLS."""
+"""The failed result for a call of an unknown tool; {known} may be NO_TOOLS."""
 
 NO_TOOLS = "(none)"
 
@@ -117,34 +117,34 @@ CALL_UNFIT_RESULT = (
 CALL_UNCHECKED_RESULT = (
     "Error: this call was not run. The parameters of {name} cannot be checked: {why}"
 )
-"""The failed result where the schema that came with a tool is none."""
+"""The failed result if the schema that came with a tool is not a valid schema."""
 
 TOOL_TIMED_OUT = "Error: {name} did not end within {timeout_s:g} s and was given up."
 TOOL_GOES_ON = " It may still be at work, so what it was to do may yet be done."
-"""After TOOL_TIMED_OUT where the work cannot be stopped."""
+"""After TOOL_TIMED_OUT, if the work cannot be stopped."""
 
 TOOL_GAVE_NO_VALUE = (
     "Error: {name} gave a {kind} in place of a value, so what it was to do may not be done. "
     "Allowed are values: texts, numbers, and lists or dicts of them."
 )
-"""The failed result of a function that returns a generator, or another thing to go through, or one
-inside of its value."""
+"""The failed result of a function that returns a generator or another iterator, or a value with one
+inside."""
 
 NO_TIME_LEFT = "Error: this call was not run, because the time for this turn is over."
 
 LEFT_OUT = "\n[… {left_out_chars:,} of {chars:,} characters left out here …]\n"
-"""Stands in a tool's result in place of what is beyond the limit."""
+"""Replaces the part of a tool's result that is beyond the limit."""
 
 REASON_LESS = (
     "[Your reasoning used up the whole output limit before any answer was written. Keep the "
     "reasoning short and write the answer now.]"
 )
-"""After an answer that was only reasoning, cut by the limit (C11)."""
+"""After an answer with nothing but reasoning, which the limit cut (C11)."""
 
 ANSWER_NOW = (
     "[Your previous message held no answer. Write the answer for the user now, or call a tool.]"
 )
-"""After an answer that was only reasoning but was not cut (E4)."""
+"""After an answer with nothing but reasoning, which was not cut (E4)."""
 
 AFTER_TOOL_RESULT = (
     "[Your previous message was empty. The tool results above are complete: use them and go on "
@@ -160,25 +160,25 @@ EMPTY_WITH_TOOLS = (
 """After an empty answer with tools attached (E2)."""
 
 EMPTY = "[Your previous message was empty. Please answer the last message.]"
-"""Before another try at an empty answer: a retry must differ (E4, E5)."""
+"""Before another try after an empty answer: a retry must differ (E4, E5)."""
 
 AGAIN = "[This is asked a second time, because no usable answer came.]"
-"""Added to a hint that would make a request the same as the one before it (E4)."""
+"""Added to a hint if the request would otherwise repeat the one before it (E4)."""
 
 CALL_MISSING = (
     "[Your previous message announced a tool call but held none. Make the call now, complete, or "
     "answer in plain text.]"
 )
-"""After a stop that names tool calls where none came (E8)."""
+"""After a stop that names tool calls although none came (E8)."""
 
 CALL_OWED = (
     "[Your previous message held no tool call, and the request demands one. Make the call now, "
     "complete, and write nothing else.]"
 )
-"""The same where the caller has demanded a call."""
+"""The same, if the caller demanded a call."""
 
 ORPHAN_RESULT = "Error: no result is available for this call; the conversation was interrupted."
-"""The stub result for a call that the incoming history leaves unanswered (H2)."""
+"""The stub result for a call without a result in the incoming history (H2)."""
 
 CALL_NOT_RUN = "Error: this call was not run; the conversation was interrupted before its turn."
 CALL_UNSURE = (
@@ -189,17 +189,17 @@ CALL_AGAIN = (
     "Error: the conversation was interrupted while this call was running, and its result is lost. "
     "To make it again does no harm."
 )
-"""What became of a call of the agent's that has no result, by whether it began, and whether its
-tool may be run again."""
+"""What happened to a call of the agent that has no result, by whether it began, and whether its
+tool may run again."""
 
 EMPTY_RESULT = "(Nothing was returned.)"
-"""What stands for a result without text in a request of our own: Cohere refuses a blank one."""
+"""Replaces a result without text in Tenuto's own requests: Cohere rejects a blank one."""
 
 REPEATED_CALL = (
     "[This is the {times}th time in a row that the same call came to the same result. Calling it "
     "again will not change that: do something else, or say what stands in the way.]"
 )
-"""Behind a result that came again and again (P8a)."""
+"""Added to a result that keeps coming back the same (P8a)."""
 
 SUMMARIZE = (
     "You keep the record of a conversation between a user and an assistant that works with tools. "
@@ -207,22 +207,22 @@ SUMMARIZE = (
     "why, what was done (files, names, values as they were), what failed, and what is still to be "
     "done. Write nothing that was not said, and nothing but the record."
 )
-"""What a model is told that shortens a conversation (H7)."""
+"""The instruction to a model that summarizes a conversation (H7)."""
 
 SUMMARY = "[The conversation before this was shortened. Its record:\n\n{summary}]"
 NO_SUMMARY = "[What was said before this was left out: the conversation had become too long.]"
 SUMMARY_READ = "(The record was read.)"
-"""What stands in a conversation for what was left out of it."""
+"""Stands in a conversation for the part that was left out."""
 
 NOTICE = "\n\n[This answer is incomplete: {reason}.]"
-"""The display-only line of `on_incomplete="notice"` (C21)."""
+"""The line that `on_incomplete="notice"` adds, for display only (C21)."""
 
 NOTICE_START = NOTICE.partition("{")[0]
 _NOTICE = re.compile("[^\\[\\]\n]{1,80}".join(map(re.escape, NOTICE.split("{reason}"))))
 
 
 def without_notice(text: str) -> str:
-    """Text without the line that `on_incomplete="notice"` adds (C21).
+    """Return text without the line that `on_incomplete="notice"` adds (C21).
 
     >>> without_notice("Half" + NOTICE.format(reason="retry limit"))
     'Half'

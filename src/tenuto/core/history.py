@@ -1,16 +1,16 @@
-"""Plan the repairs of a history that comes in: what a provider would reject in it (H1–H5).
+"""Plan the repairs of an incoming history: what a provider would reject in it (H1–H5).
 
 Theory of operation
 -------------------
-Each call has one result, and each result its call. What the model said is not empty, its arguments
-are whole, and its reasoning is signed where the provider signs it. What the user said stays. How
-rows are written, and which of the rules a provider has, stands in a wire's table (`Rules`).
+In a valid history, each call has one result, and each result has its call. The model's rows are not
+empty, their arguments are complete, and their reasoning is signed if the provider signs it. The
+user's rows stay. A wire's table (`Rules`) says how rows are written, and which of the rules its
+provider has.
 
-`plan_repairs` looks at decoded rows only and says what becomes of each; a valid history needs no
-more than that look. `wires.history` then changes the bytes, so that what no repair names keeps
-them.
-The plan depends on the history alone: the same history gives the same bytes each time, and a
-repaired history needs no repair (H5a).
+`plan_repairs` only reads decoded rows, and returns what becomes of each. For a valid history, this
+is all that is needed. `wires.history` then changes the bytes, and keeps those of everything that no
+repair names. The plan depends only on the history: the same history gives the same bytes each time,
+and a repaired history needs no repair (H5a).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from tenuto.core.history_table import Role, Row, Rules
 def plan_repairs(
     values: Sequence[Any], rules: Rules, elsewhere: bool = False
 ) -> tuple[list[Row], tuple[str, ...]]:
-    """Return what becomes of each row, and the repairs in words; without any the history is valid.
+    """Return what becomes of each row, and the repairs in words. No repairs: the history is valid.
 
     Args:
         values: the rows, decoded.
         rules: the wire's table.
-        elsewhere: whether the provider keeps rows before these.
+        elsewhere: whether the provider keeps rows that come before these.
     """
     if all(is_plain(value, rules) for value in values):
         roles = [value["role"] for value in values] if rules.alternates else ()
@@ -53,8 +53,8 @@ def plan_repairs(
     if rules.led_by_reasoning:
         rows = _drop_orphaned_reasoning(rows, repair.words)
     if all(map(_only_instructs, rows)):
-        # Nothing would be left but the instructions: of one result without a call, say. That cannot
-        # be made valid. Its results stay, so that the provider's own error says what is wrong.
+        # Only the instructions would be left, such as after a result without a call. No repair can
+        # make that valid, so the results stay, and the provider's own error says what is wrong.
         repair = RowRepair(rules)
         rows = _rows(values, repair, rules)
         if rules.alternates and len(rows) < len(values):
@@ -63,7 +63,7 @@ def plan_repairs(
 
 
 def _rows(values: Sequence[Any], repair: RowRepair, rules: Rules) -> list[Row]:
-    """Repair each row by itself, and leave out the model's empty ones."""
+    """Repair each row by itself, and leave out empty rows of the model."""
     rows: list[Row] = []
     for number, value in enumerate(values):
         row = repair.row(number, value)
@@ -80,7 +80,7 @@ def _only_instructs(row: Row) -> bool:
 
 
 def _joins_and_removals(rows: Sequence[Row], count: int) -> Iterator[str]:
-    """Yield what is said of joined and of removed rows together, behind the repairs of all rows."""
+    """Yield the words for joined and removed rows, after the repairs of all rows."""
     if any(one.role is two.role is not Role.OTHER for one, two in pairwise(rows)):
         yield "rows_joined"
     if len(rows) < count:
@@ -88,7 +88,7 @@ def _joins_and_removals(rows: Sequence[Row], count: int) -> Iterator[str]:
 
 
 def _drop_orphaned_reasoning(rows: Sequence[Row], words: list[str]) -> list[Row]:
-    """Drop reasoning that led to nothing: the row behind it was cut, or was left out."""
+    """Drop reasoning that led to nothing, since the row after it was cut or left out."""
     kept: list[Row] = []
     follows = False
     for row in reversed(rows):
@@ -102,8 +102,8 @@ def _drop_orphaned_reasoning(rows: Sequence[Row], words: list[str]) -> list[Row]
 
 
 def _alternate(rows: Iterable[Row], words: list[str]) -> list[Row]:
-    """Join rows of one role that follow each other, and drop what a repair left empty. A blank text
-    goes where it comes to stand beside another part."""
+    """Join consecutive rows of one role, and drop what a repair left empty. A blank text is removed
+    if it ends up next to another part."""
     kept = [row for row in _join_rows(rows) if not _is_left_empty(row)]
     joined = _join_rows(kept)
     if len(joined) < len(kept):
@@ -118,7 +118,7 @@ def _alternate(rows: Iterable[Row], words: list[str]) -> list[Row]:
 
 
 def _holds_more(row: Row) -> bool:
-    """Whether a row holds anything else than blank texts."""
+    """Return whether a row holds anything other than blank texts."""
     return bool(row.front) or row.size > len({*row.gone, *row.blank})
 
 

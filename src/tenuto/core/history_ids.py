@@ -1,9 +1,9 @@
-"""Give calls that share an id one each, and their results with them.
+"""Give calls that share an id an id each, and rename their results to match.
 
-Some models give two calls of one answer the same id. Providers refuse such a history (Anthropic:
+Some models give two calls of one answer the same id. Providers reject such a history (Anthropic:
 "`tool_use` ids must be unique", OpenAI: "Duplicate value for 'tool_call_id'"), and a result could
-belong to either call. The first call keeps its id, and results belong to the calls in their order.
-Most providers allow the id again in a later turn; `Rules.unique_ids` says where it is refused.
+belong to either call. The first call keeps its id, and results are assigned to the calls in order.
+Most providers accept the same id in a later turn; `Rules.unique_ids` marks those that don't.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import Any
 from tenuto.core.history_table import Entry, Path, Role, Row, Rules
 
 _LONGEST_ID_CHARS = 40
-"""OpenAI refuses longer ids of calls."""
+"""OpenAI rejects longer ids of calls."""
 
 
 @dataclass(slots=True)
 class _Group:
-    """The calls of rows of the model that follow each other, and the results behind them."""
+    """The calls of consecutive rows of the model, and the results after them."""
 
     calls: list[Entry] = field(default_factory=list)
     results: list[Entry] = field(default_factory=list)
 
 
 def rename_repeated_ids(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
-    """Rename calls whose id another call has already, and the results that belong to them."""
+    """Rename calls whose id an earlier call has, and the results that belong to them."""
     every = [call.id for row in rows for call in row.calls]
     if len(set(every)) == len(every) or rules.answers is not None:
         return
@@ -63,7 +63,7 @@ def _rename_by_turns(rows: Sequence[Row], rules: Rules) -> bool:
 
 
 def _rename_anywhere(rows: Sequence[Row], rules: Rules) -> bool:
-    """Rename a call where one of its id still waits for a result."""
+    """Rename a call if an earlier one with its id still waits for a result."""
     renamed = False
     seen: set[str] = set()
     waiting: dict[str, list[Entry]] = {}
@@ -98,8 +98,8 @@ def _groups(rows: Iterable[Row]) -> list[_Group]:
 
 
 def _by_rows(group: _Group) -> list[_Group]:
-    """Split a group where each row is a turn of its own, unless more results stand behind the last
-    row than it has calls."""
+    """Split a group if each row is a turn of its own, unless more results follow the last row than
+    it has calls."""
     rows = list(dict.fromkeys(call.row for call in group.calls))
     parts = [_Group([call for call in group.calls if call.row is row]) for row in rows]
     if len(parts) < 2:
@@ -120,7 +120,7 @@ def _by_id(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def _free_id(name: str, taken: Container[str]) -> str:
-    """Return the id with the first number behind it that makes it one that is not taken.
+    """Return the id with the first number after it that makes it unused.
 
     >>> _free_id("call", {"call", "call_2"})
     'call_3'

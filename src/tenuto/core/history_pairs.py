@@ -1,8 +1,8 @@
-"""Pair the calls of a history with their results: each call is answered once, by one result.
+"""Pair the calls of a history with their results: each call has one result.
 
-Most providers want results directly behind the turn with the calls. An id then names a call of its
-own turn only, since many providers give it again to a later call. Where results may stand anywhere,
-an id counts in the whole history.
+Most providers want results directly after the turn with the calls. An id then only identifies a
+call within its turn, since many providers use it again later. If results may be anywhere, an id
+identifies a call in the whole history.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tenuto.core.history_table import Entry, Role, Row, Rules, is_blank
 
 @dataclass(slots=True, eq=False)
 class _Turn:
-    """Rows of the model, and the rows behind them that may hold the results."""
+    """Rows of the model, and the rows after them that may hold the results."""
 
     rows: list[Row] = field(default_factory=list)
     answers: list[Row] = field(default_factory=list)
@@ -25,7 +25,7 @@ class _Turn:
 
 
 def pair_by_turns(rows: Iterable[Row], rules: Rules, words: list[str]) -> list[Row]:
-    """Answer every call in the turn behind it, and drop or move results that stand elsewhere."""
+    """Answer every call in the turn after it, and drop or move results that are elsewhere."""
     turns = _turns(rows, rules)
     wrong = dict.fromkeys(turn for turn in turns if not _fits(turn, rules))
     strays = _strays(wrong) if rules.moves else {}
@@ -72,7 +72,7 @@ def _fits(turn: _Turn, rules: Rules) -> bool:
 
 
 def _matched(turn: _Turn, rules: Rules) -> Sequence[Entry | None]:
-    """Return for each call of a turn its result there."""
+    """Return the result of each call of a turn, if it is there."""
     if rules.answers is None:
         own = {result.id: result for result in reversed(turn.results)}
         return [own.get(call.id) for call in turn.calls]
@@ -87,7 +87,8 @@ def _matched(turn: _Turn, rules: Rules) -> Sequence[Entry | None]:
 
 
 def _come_first(rows: Iterable[Row], rules: Rules) -> bool:
-    """Whether nothing stands before a result. An empty row does, unless it is joined to others."""
+    """Return whether nothing comes before a result. An empty row counts as something, unless it is
+    joined to others."""
     behind = False
     for row in rows:
         gone, count = row.gone, len(row.results)
@@ -99,7 +100,7 @@ def _come_first(rows: Iterable[Row], rules: Rules) -> bool:
 
 
 def _strays(turns: Iterable[_Turn]) -> dict[str, Entry]:
-    """Return for each id the first result that stands behind another turn than its call."""
+    """Return for each id the first result that is not in the turn of its call."""
     strays: dict[str, Entry] = {}
     for turn in turns:
         called = {call.id for call in turn.calls}
@@ -110,7 +111,7 @@ def _strays(turns: Iterable[_Turn]) -> dict[str, Entry]:
 
 
 def _settle(turn: _Turn, strays: dict[str, Entry], rules: Rules, words: list[str]) -> None:
-    """Put the expected results first, and say in words how the found ones differed."""
+    """Put the expected results first, and report how the ones found differed."""
     expected = [
         found or strays.pop(call.id, None) or Entry(call.id, rules.stub(call.value))
         for call, found in zip(turn.calls, _matched(turn, rules), strict=True)
@@ -129,7 +130,7 @@ def _settle(turn: _Turn, strays: dict[str, Entry], rules: Rules, words: list[str
 
 
 def _put_first(turn: _Turn, expected: list[Entry], rules: Rules, words: list[str]) -> None:
-    """Put results before everything else in the rows behind a turn."""
+    """Put results before everything else in the rows after a turn."""
     answers = turn.answers
     if expected and (rules.own_row or not answers or not _takes_parts(answers[0], rules)):
         answers.insert(0, Row(None, {"role": "user"}, Role.ANSWERS))
@@ -149,13 +150,14 @@ def _takes_parts(row: Row, rules: Rules) -> bool:
 
 
 def _blank_parts(row: Row, rules: Rules) -> set[int]:
-    """Return which texts of a row show nothing. A text in the place of the parts is one part."""
+    """Return which texts of a row are blank. A plain string instead of a list of parts is one
+    part."""
     content = row.value.get(rules.parts)
     return {0} if isinstance(content, str) and is_blank(content) else set(row.blank)
 
 
 def _clear(row: Row) -> bool:
-    """Take the results out of a row, and return whether anything is left of it."""
+    """Remove the results of a row, and return whether anything is left of it."""
     if not row.results:
         return True
     row.gone = {result.at for result in row.results}.union(row.gone)
@@ -166,10 +168,10 @@ def _clear(row: Row) -> bool:
 
 
 def pair_anywhere(rows: list[Row], rules: Rules, elsewhere: bool, words: list[str]) -> list[Row]:
-    """Answer every call, and drop results without a call; other results stay where they are.
+    """Answer every call, and drop results without a call. Other results stay where they are.
 
     Args:
-        elsewhere: whether there may be calls that are not seen here.
+        elsewhere: whether there may be calls that are not in these rows.
     """
     elsewhere = elsewhere or any(row.role is Role.UNSEEN for row in rows)
     if _count_results(rows) == Counter(call.id for call in _calls(rows)):
@@ -192,8 +194,8 @@ def pair_anywhere(rows: list[Row], rules: Rules, elsewhere: bool, words: list[st
 
 
 def _without_strays(rows: list[Row], elsewhere: bool) -> list[Row]:
-    """Return the rows without results that no call waits for. An id may be used again, so a result
-    belongs to a call before it, and only then to one behind it."""
+    """Return the rows without results that no call waits for. Since an id may be used again, a
+    result belongs to an earlier call if there is one, and otherwise to a later one."""
     called = {call.id for call in _calls(rows)}
     waiting: Counter[str] = Counter()
     early: dict[Row, None] = {}
@@ -226,7 +228,7 @@ def _count_results(rows: Iterable[Row]) -> Counter[str]:
 
 
 def _calls(rows: Iterable[Row]) -> Iterator[Entry]:
-    """Yield the calls that want an answer."""
+    """Yield the calls that need a result."""
     return (call for row in rows for call in row.calls if call.id)
 
 

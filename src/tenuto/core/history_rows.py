@@ -1,7 +1,7 @@
 """Plan the repairs of one row of a history, and find its calls and results.
 
-Private keys and our own notice go, blank texts and unsigned reasoning where the provider refuses
-them. Arguments become whole. A row of the model's that says nothing goes.
+The repairs remove private keys and Tenuto's notice, and blank texts and unsigned reasoning if the
+provider rejects them. They replace broken arguments, and remove empty rows of the model.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def _shows_something(text: str) -> bool:
 
 
 class RowRepair:
-    """Repairs the rows of one history; `words` says what was done."""
+    """Repairs the rows of one history; `words` collects the repairs in words."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self.words: list[str] = []
 
     def row(self, number: int, value: Any) -> Row | None:
-        """Return what becomes of one row, None where it goes. A user's row always stays."""
+        """Return what becomes of one row; None if it is removed. A user's row always stays."""
         rules = self._rules
         row = Row(number, value, rules.role_of(value))
         if not isinstance(value, dict):
@@ -97,7 +97,8 @@ class RowRepair:
         return {}
 
     def _without_notice(self, content: Any, changes: Changes) -> Any:
-        """Return the model's text without our notice. A list of parts is mended part by part."""
+        """Return the model's text without Tenuto's notice. A list of parts is repaired part by
+        part."""
         if self._rules.parts_in is not None:
             content = self._rules.parts_in(content)
         shown = content
@@ -152,7 +153,7 @@ class RowRepair:
             row.gone = unsigned + blank
 
     def _shows_nothing(self, part: JsonObject, shape: Text, said: bool, changes: Changes) -> bool:
-        """Return whether a text is blank, once our notice is out of it."""
+        """Return whether a text is blank without Tenuto's notice."""
         text = part.get("text")
         if not isinstance(text, str):
             return False
@@ -164,7 +165,7 @@ class RowRepair:
     def _note(
         self, row: Row, at: int, value: JsonObject, shape: Shape | None, changes: Changes
     ) -> None:
-        """Keep a call or a result for the pairing, and mend the arguments of a call."""
+        """Keep a call or a result for the pairing, and repair the arguments of a call."""
         if type(shape) is Result:
             name = _member(value, shape.id)
             named = name if isinstance(name, str) else ""
@@ -183,7 +184,8 @@ class RowRepair:
                 row.calls.append(Entry("", value, row, at))
 
     def _mend_arguments(self, value: JsonObject, found: Any, path: Path, changes: Changes) -> None:
-        """Make arguments whole, in the form that the provider wants (H4)."""
+        """Replace broken arguments with an empty object, and write arguments as the provider wants
+        (H4)."""
         if not path or (len(path) > 1 and not isinstance(_member(value, path[:-1]), dict)):
             return
         if found is None and self._rules.may_lack_arguments:
@@ -195,7 +197,7 @@ class RowRepair:
 
 
 def _is_unsigned(part: JsonObject, shape: Reasoning) -> bool:
-    """Whether reasoning was cut before its signature."""
+    """Return whether reasoning was cut before its signature."""
     held = _member(part, shape.inside)
     return isinstance(held, dict) and not held.get("signature")
 
@@ -205,13 +207,13 @@ def _as_text(arguments: Any) -> str | JsonText:
 
 
 def _whole_arguments(arguments: Any) -> str:
-    """Return the text of whole arguments, and that of an empty object for all else."""
+    """Return arguments as text if they are complete, otherwise an empty object."""
     judged = judge(arguments) if isinstance(arguments, str) else None
     return judged.text if judged is not None and judged.finding is Finding.WHOLE else "{}"
 
 
 def _member(value: Any, path: Path) -> Any:
-    """Return what stands at the end of a path, None where it leads nowhere."""
+    """Return the value at the end of a path; None if there is none."""
     for key in path:
         if not isinstance(value, dict):
             return None

@@ -1,8 +1,8 @@
-"""Say as data how a wire writes its histories, and what a repair does to one.
+"""Describe as data how a wire writes histories, and what a repair changes.
 
-A history is rows. A row has a role and often a list of parts: texts, reasoning, calls, results. On
-some wires a call or a result is a row of its own. A wire says in `Rules` where all of that stands;
-`core.history` and `core.history_pairs` apply the rules.
+A history is a list of rows. A row has a role and often a list of parts: texts, reasoning, calls,
+results. On some wires, a call or a result is a row of its own. A wire's `Rules` say where all of
+this is; `core.history` and `core.history_pairs` apply them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Path = tuple[str, ...]
 class Role(StrEnum):
     """Whose row it is, in words that all wires share."""
 
-    MODEL = auto()  # what the model said, often with its calls
-    STEP = auto()  # what the model did, without a text to show
-    REASONING = auto()  # what led to the model's next row
+    MODEL = auto()  # text of the model, often with its calls
+    STEP = auto()  # an action of the model without text to show
+    REASONING = auto()  # the reasoning before the model's next row
     ANSWERS = auto()  # a row that may hold results of calls
     UNSEEN = auto()  # a reference to rows that the provider keeps
     UNKNOWN = auto()  # may be the model's
@@ -31,15 +31,15 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A part that is text. A text with a signature is never blank."""
+    """A part that is text. A text with a signature never counts as blank."""
 
     signatures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """A part that is reasoning: where the object stands that has the signature, and what its
-    removal is called."""
+    """A part that is reasoning: the path to the object with the signature, and the word for its
+    removal."""
 
     inside: Path = ()
     removal: str = "unsigned_thinking_removed"
@@ -47,7 +47,7 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a tool: where its id and its arguments stand."""
+    """A call of a tool: the paths to its id and its arguments."""
 
     id: Path = ()
     arguments: Path = ()
@@ -55,7 +55,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a call, and where the call is named."""
+    """The result of a call, and the path to the id of the call."""
 
     id: Path = ()
 
@@ -68,7 +68,7 @@ class _Removed(Enum):
 
 
 REMOVED: Final = _Removed.REMOVED
-"""Marks a member that is left out."""
+"""Marks a member that is removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +91,14 @@ Changes = dict[Path, object]
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A call or a result, compared by identity: an id may be used again.
+    """A call or a result, compared by identity, since an id may be used again.
 
     Attributes:
-        id: the id of the call, "" where it has none.
-        value: the part, or the whole row where it is a row of its own.
-        row: the row that holds it, None where the repair made it.
+        id: the id of the call; "" if it has none.
+        value: the part, or the whole row if the row is the call or result.
+        row: the row that holds it; None if the repair made it.
         at: its number in the row's list of parts.
-        named_at: where the id of the call stands in the value.
+        named_at: the path to the id of the call in the value.
     """
 
     id: str
@@ -113,16 +113,16 @@ class Row:
     """One row, and what becomes of it.
 
     Attributes:
-        number: which of the caller's rows it is, None where the repair made it.
+        number: which of the caller's rows it is; None if the repair made it.
         value: the decoded row.
         role: whose row it is.
-        size: how many parts it has, 0 where its parts are not a list.
+        size: the number of its parts; 0 if its parts are not a list.
         changes: new values of its members.
         inside: new values of its parts' members, by the number of the part.
-        gone: the parts that are left out.
-        blank: the texts that show nothing.
-        front: results that go before its parts.
-        joined: rows behind it whose parts go behind its own.
+        gone: the parts that are removed.
+        blank: the texts that are blank.
+        front: results to insert before its parts.
+        joined: later rows whose parts are appended to its own.
         calls: its calls, in order.
         results: its results, in order.
     """
@@ -142,7 +142,7 @@ class Row:
 
 
 def kind_by_type(part: JsonObject) -> str:
-    """Return the `type` of a part, "" where that is no text.
+    """Return the `type` of a part; "" if that is not a string.
 
     >>> kind_by_type({"type": "text"}), kind_by_type({"type": []})
     ('text', '')
@@ -152,7 +152,7 @@ def kind_by_type(part: JsonObject) -> str:
 
 
 def by_role(**roles: Role) -> Callable[[Any], Role]:
-    """Return a function that tells rows by their member `role`.
+    """Return a function that returns a row's role by its member `role`.
 
     >>> by_role(assistant=Role.MODEL)({"role": "assistant"}), by_role()({"role": []})
     (<Role.MODEL: 'model'>, <Role.OTHER: 'other'>)
@@ -166,7 +166,7 @@ def by_role(**roles: Role) -> Callable[[Any], Role]:
 
 
 def is_blank(content: Any) -> bool:
-    """Return whether content shows nothing: no text, or nothing but parts of blank text.
+    """Return whether content is blank: no text, or nothing but parts with blank text.
 
     >>> is_blank(" "), is_blank([{"type": "text", "text": ""}]), is_blank([{"type": "image"}])
     (True, True, False)
@@ -184,37 +184,38 @@ class Rules:
     """How a wire writes its histories, and which rules its provider has.
 
     Attributes:
-        role_of: tells whose row a row is.
-        stub: makes the result of a call that nobody answered.
-        content: the member of a row that holds what it says.
-        parts: the member of a row that holds its list of parts, "" where there is none.
-        kind_of: tells the kind of a part.
+        role_of: returns whose row a row is.
+        stub: makes a result for a call that has none.
+        content: the member of a row that holds its content.
+        parts: the member of a row that holds its list of parts; "" if there is none.
+        kind_of: returns the kind of a part.
         shapes: what a part of each kind is, by the role of its row.
-        row_kind: the member that tells the kind of a row.
-        rows: what a row of each kind is, where a row itself is a call or a result.
-        parts_in: makes a list of parts of what a row of the model's says, where that may be written
-            in several ways.
-        is_empty: tells whether content other than a list of parts says nothing.
-        beside: members that say something where the content says nothing.
-        turns: the model's rows that follow each other are one turn.
-        result_rows: a result is a row of its own.
-        unique_ids: no two calls of the history may have the same id; otherwise none of one turn.
-        pair: pairs calls and results where that is not done by turns; of the rows, these rules,
-            whether the provider keeps rows before these, and what is done in words.
-        answers: tells whether a result answers a call, where more than the id counts.
-        ordered: results come first, in the order of their calls.
-        moves: a result that stands elsewhere is moved behind its call.
-        own_row: missing results get a row of their own, before what else the user said.
-        signed_reasoning: reasoning without a signature is refused.
-        private_parts: private keys are taken out of parts, too.
-        blank_texts_go: a blank text is refused, unless it is all that the user said.
-        empty_lists_go: an empty list of parts is refused beside a text.
-        empty_turns_go: a turn of blank texts is left out.
-        object_arguments: arguments are an object; otherwise a text that holds one.
-        may_lack_arguments: a call without arguments is valid.
-        alternates: no two rows of the user's or of the model's may follow each other.
-        result_changes: tells what a result lacks that the provider wants.
-        led_by_reasoning: reasoning must lead to a row of the model's.
+        row_kind: the member with the kind of a row.
+        rows: what a row of each kind is, if a row itself is a call or a result.
+        parts_in: makes a list of parts of a model's row, if its content may be written in several
+            ways.
+        is_empty: returns whether content other than a list of parts is empty.
+        beside: members that count as content if the content itself is empty.
+        turns: whether consecutive rows of the model are one turn.
+        result_rows: whether a result is a row of its own.
+        unique_ids: whether ids of calls must be unique in the whole history; otherwise in one turn.
+        pair: pairs calls and results, if that is not done by turns. It takes the rows, these rules,
+            whether the provider keeps earlier rows, and the list of repairs in words.
+        answers: returns whether a result answers a call, if more than the id counts.
+        ordered: whether results come first, in the order of their calls.
+        moves: whether a result that is elsewhere is moved after its call.
+        own_row: whether missing results get a row of their own, before the user's other content.
+        signed_reasoning: whether the provider rejects reasoning without a signature.
+        private_parts: whether private keys are removed from parts, too.
+        blank_texts_go: whether the provider rejects a blank text, unless it is all of the user's
+            row.
+        empty_lists_go: whether the provider rejects an empty list of parts beside a text.
+        empty_turns_go: whether a turn of blank texts is left out.
+        object_arguments: whether arguments are an object; otherwise they are a text that holds one.
+        may_lack_arguments: whether a call without arguments is valid.
+        alternates: whether rows of the user and the model must alternate.
+        result_changes: returns the members that a result lacks and the provider wants.
+        led_by_reasoning: whether reasoning must be followed by a row of the model.
     """
 
     role_of: Callable[[Any], Role]

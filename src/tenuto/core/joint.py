@@ -1,4 +1,4 @@
-"""Where the text of an attempt is joined to what is kept: a seam, or the end of a think block."""
+"""Where the text of an attempt joins the text so far: a seam, or the end of a think block."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ __all__ = ["AfterThought", "Joint"]
 
 
 class Joint(Protocol):
-    """Where the text of an attempt is joined to what is kept."""
+    """Where the text of an attempt joins the text so far."""
 
     @property
     def new_chars(self) -> int:
-        """Characters that were given out and are new."""
+        """The number of new characters handed on."""
         ...
 
     def feed(self, delta: str) -> str:
-        """Text that may be handed on now."""
+        """Take text; return what may be handed on now."""
         ...
 
     def finish(self, *, broke_off: bool = False) -> str:
-        """The rest, at the end of the attempt. `broke_off`: it did not end by itself."""
+        """Return the rest, at the end of the attempt. `broke_off`: the attempt did not end by
+        itself."""
         ...
 
 
 class AfterThought:
-    """The joint behind a think block that ended without an answer: the block is closed, and the
+    """The joint after a think block that ended without an answer: it closes the block, and the
     answer follows.
 
-    `owed` is what was said but not yet handed on, with what closes the block.
+    `owed` is text that was received but not handed on yet, and what closes the block.
 
     >>> joint = AfterThought("</think>")
     >>> joint.feed("") + joint.feed("Yes."), joint.new_chars
@@ -40,7 +41,7 @@ class AfterThought:
         self.new_chars: int = 0
 
     def feed(self, delta: str) -> str:
-        """The delta, behind what was owed."""
+        """Return the delta, after the owed text."""
         if not delta:
             return ""
         owed, self._owed = self._owed, ""
@@ -48,5 +49,5 @@ class AfterThought:
         return owed + delta
 
     def finish(self, *, broke_off: bool = False) -> str:
-        """Nothing: without an answer the block stays as it came."""
+        """Return nothing: without an answer, the block stays as it came."""
         return ""

@@ -1,5 +1,5 @@
-"""The whole policy of the system: LADDERS, from an outcome to its rungs, and ENDINGS, for what is
-left when no rung is. The documentation's table and state diagram are drawn from them."""
+"""The whole policy: LADDERS, from an outcome to its rungs, and ENDINGS, for a turn with no rung
+left. The table and the state diagram in the documentation are generated from them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from tenuto.core.view import Budget, Suggestion, View
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One way to go on: taken when every guard holds and the budget is not spent.
+    """One way to continue a turn, taken if every guard holds and the budget is not spent.
 
     Attributes:
-        id: its stable name, by which policies, events and code refer to it. Rungs of several
-            ladders that do the same have the same.
-        sentence: the same in words, for people.
-        guards: what must hold.
-        edits: makes the edits of the next request; None: the turn ends.
-        budget: what a request spends; None: nothing.
-        recovery: what kind of recovery the request is, for events.
+        id: its stable name, which policies, events and code use. Rungs of several ladders that do
+            the same share one.
+        sentence: what it does, in words, for people.
+        guards: the conditions that must hold.
+        edits: makes the edits of the next request; None if the turn ends.
+        budget: the budget that a request spends; None for none.
+        recovery: the kind of recovery that the request is, for events.
         waits: whether the request waits for the backoff, or as long as the provider asks.
-        ends: the status and reason of a turn that ends; None: those of the outcome's row in
+        ends: the status and reason of a turn that ends; None for those of the outcome's row in
             `ENDINGS`.
-        whole_calls_only: whether the caller gets the whole calls alone.
-        as_received: whether the caller sees the stop that came.
+        whole_calls_only: whether the caller gets only the complete calls.
+        as_received: whether the caller sees the stop as received.
         without_stop: whether the caller sees no stop, since none came (S3a).
     """
 
@@ -116,17 +116,17 @@ _OWED = (
         ends=(Status.PARTIAL, "tool_calls_missing"),
     ),
 )
-"""For an answer of words where a call was begun before a break (S3a)."""
+"""For an answer with words only, if a call had begun before an earlier break (S3a)."""
 
 
 def _after_break(
     nothing_new: tuple[Guard, ...], broken_document: tuple[Guard, ...]
 ) -> tuple[Rung, ...]:
-    """For an answer that adds nothing to a text that broke off (S3a).
+    """Return the rungs for an answer that adds nothing to a text that broke off (S3a).
 
     Args:
-        nothing_new: when an answer of this outcome adds nothing.
-        broken_document: when it leaves a document that does not parse.
+        nothing_new: the guards by which an answer of this outcome adds nothing.
+        broken_document: the guards by which it leaves a document that does not parse.
     """
     return (
         Rung(
@@ -216,7 +216,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.TEXT_CUT: (
-        _whole_calls("tool_call_truncated"),  # where the limit cut a text behind them
+        _whole_calls("tool_call_truncated"),  # if the limit cut a text after them
         _continuation(
             "continue_with_prefill",
             "continue the text from a prefill",
@@ -399,7 +399,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.PAUSE,
         ),
     ),
-    # These end at once, each for its own reason in ENDINGS (C6, E12).
+    # These end at once, each with its own reason in ENDINGS (C6, E12).
     Outcome.OVERFLOW: (),
     Outcome.BLOCKED: (),
     Outcome.REFUSED: (),
@@ -418,10 +418,10 @@ class Ending:
     """How a turn ends when no rung is left.
 
     Attributes:
-        reason: the reason where nothing more particular stood in the way.
-        kept: the status where text is kept; bare: where none is.
+        reason: the reason if no guard with a reason of its own stood in the way.
+        kept: the status if text is kept; bare: if none is.
         suggestion: what may help the caller.
-        hidden_by_cut: True where text that the limit cut earlier is the truth that is shown.
+        hidden_by_cut: whether the caller sees an earlier cut by the limit instead of this outcome.
     """
 
     reason: str
@@ -454,4 +454,4 @@ ENDINGS: dict[Outcome, Ending] = {
 
 
 MAY_BE_REPEATED = (Outcome.FAULT, Outcome.DROPPED)
-"""Outcomes that say nothing against the request, which may be sent again as it was."""
+"""Outcomes that are no evidence against the request, so that it may be sent again unchanged."""

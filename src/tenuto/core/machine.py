@@ -1,15 +1,15 @@
-"""The machine: from what a response means to what is done next.
+"""The machine: from the meaning of a response to the next action.
 
 Theory of operation
 -------------------
-`step(state, response, facts, policy, now_s)` is total and pure. It looks the response's outcome up
-in `LADDERS` and takes the first rung whose guards hold and whose budget is not spent. A rung either
-sends the caller's request again with edits, or ends the turn in its own way. Past the last rung the
-turn ends as `ENDINGS` says, or for the reason of the guard that stood in the way first; a rung
-whose budget is spent is not asked for a reason.
+`step(state, response, facts, policy, now_s)` is total and pure. It looks up the response's outcome
+in `LADDERS`, and takes the first rung whose guards hold and whose budget is not spent. A rung
+either sends the caller's request again with edits, or ends the turn. If no rung is left, the turn
+ends with the reason of the first guard that stood in the way and has one, or otherwise as `ENDINGS`
+says. A rung whose budget is spent gives no reason.
 
-Nothing else decides anything. What a model can do, and what the caller has seen already, comes in
-as `Facts`; the only counters are the budgets in `State`, and they are spent in one line of `step`.
+Nothing else makes decisions. `Facts` say what the model can do and what the caller has seen. The
+only counters are the budgets in `State`, and one line of `act` spends them.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from tenuto.core.view import CONSECUTIVE, Facts, State, View, call_chars
 def step(
     state: State, response: Response, facts: Facts, policy: Policy, now_s: float
 ) -> tuple[State, Action]:
-    """One response in, one action out.
+    """Take one response, and return one action.
 
     Args:
-        state: the turn so far, `State(started_s=…)` at its beginning.
+        state: the turn so far; `State(started_s=…)` at its beginning.
         response: the attempt that has just ended.
-        facts: what else is known about it, the request and the model.
+        facts: further facts about the attempt, the request and the model.
         policy: the limits.
-        now_s: the time on the clock of `state.started_s`, in seconds.
+        now_s: the current time in seconds, on the same clock as `state.started_s`.
 
     Returns:
-        the turn's next state, and what to do.
+        The turn's next state, and the action.
 
     >>> from tenuto.core.builder import Builder
     >>> from tenuto.core.signals import Ended, TextDelta
@@ -68,12 +68,12 @@ def act(
     policy: Policy,
     now_s: float,
 ) -> tuple[State, Send | Finish]:
-    """Do the same for a response that is classified: `in_turn` says what it means."""
+    """Do the same as `step` for a response with a known outcome, which `in_turn` returned."""
     state = _seen(state, outcome, response, facts, policy)
     if state.attempts == 1:
         state = replace(state, answered_s=now_s)
     view = View(state, response, facts, policy, now_s)
-    # What the next response is compared with.
+    # The next response is compared with this one.
     state = replace(state, call_chars=call_chars(response))
     rung, blocked = _choose(view, outcome)
     overridden = ""
@@ -94,9 +94,8 @@ def act(
 
 
 def in_turn(outcome: Outcome, state: State, response: Response, facts: Facts) -> Outcome:
-    """Return what a response means within its turn. A request that goes on from what was said
-    leaves it to the model what to call (C28a): where the caller demanded a call, the turn owes it
-    still.
+    """Return what a response means within its turn. A continuation frees the tool choice (C28a), so
+    if the caller demanded a call, the turn still owes it.
 
     Args:
         outcome: what the response means by itself.
@@ -114,8 +113,9 @@ WHOLE = Finish(Status.COMPLETE, ENDINGS[Outcome.DONE].reason, Outcome.DONE)
 
 
 def settled(state: State, outcome: Outcome) -> Finish | None:
-    """What `step` would answer, where no fact can change it: nearly every turn is done with its
-    first response, and every rung for that outcome asks for a continuation. None: ask `step`.
+    """Return what `step` would return, if no fact can change it; None: use `step`. This covers
+    nearly every turn: its first response completes it, and the rungs for that outcome need an
+    earlier one.
 
     >>> settled(State(), Outcome.DONE).reason
     'completed'
@@ -126,21 +126,21 @@ def settled(state: State, outcome: Outcome) -> Finish | None:
 def _seen(
     state: State, outcome: Outcome, response: Response, facts: Facts, policy: Policy
 ) -> State:
-    """Return what is known of the turn once this response has been seen."""
+    """Return the state of the turn once this response has been seen."""
     spent, usage, calls = state.spent, response.usage, bool(response.calls)
     if outcome is Outcome.DONE:
         spent = {budget: n for budget, n in spent.items() if budget not in CONSECUTIVE}
     fault = outcome is Outcome.FAULT
     stopped = fault and response.stop.field != NO_STOP_BUT_FAULT
-    # Without text the request is sent again as it was, and the model answers anew.
+    # Without text, the request is sent again unchanged, and the model answers anew.
     broke = (outcome is Outcome.DROPPED or (fault and not stopped)) and is_visible(facts.said)
     unmarked = state.unmarked + (response.unmarked and _anything(response))
     missing = outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
-    # An empty answer that provably is all that there was: another try gives the same (E6).
+    # An empty answer that is provably complete: another try gives the same (E6).
     made_nothing = outcome is Outcome.EMPTY and usage is not None and usage.output_tokens == 0
-    # Only an answer that the limit cut, and whose usage was told, shows where the limit is: one
-    # that broke off after five tokens would have used more, and of one that nobody counted the
-    # visible text may be the least part.
+    # Only an answer that the limit cut, with its usage, shows where the limit is. An answer that
+    # broke off after five tokens would have used more, and without usage, the visible text may be
+    # the smallest part of the answer.
     cut = response.stop.reason is StopReason.MAX_TOKENS
     used_tokens = (usage.output_tokens or 0) if cut and usage is not None else 0
     base_tokens = state.base_tokens
@@ -166,10 +166,10 @@ def _seen(
 
 
 def _cut_off(outcome: Outcome, response: Response) -> bool:
-    """Whether more was on its way when the response broke off (S3a): the connection, an event, a
-    part or a call shows it, or a fault that came in place of the stop."""
+    """Return whether more was on its way when the response broke off (S3a). The evidence is the
+    connection, an event, a part or a call, or a fault that came instead of the stop."""
     if outcome is Outcome.PAUSED:
-        return response.other  # what the provider runs itself may have no result yet
+        return response.other  # a tool that the provider runs may have no result yet
     if outcome is Outcome.DROPPED:
         return (not response.unmarked or response.other) and _anything(response)
     broken_off = outcome is Outcome.FAULT and response.stop.field == NO_STOP_BUT_FAULT
@@ -192,8 +192,8 @@ def _choose(view: View, outcome: Outcome) -> tuple[Rung | None, str]:
 
 
 def _hindrance(view: View, rung: Rung) -> str | None:
-    """Return what stands in the way of a rung, as the reason of the turn's end: "" where it is no
-    reason, such as a budget that is spent. None where the rung may be taken."""
+    """Return why a rung may not be taken, as a reason for the turn's end; "" if that is no reason,
+    such as a spent budget. Return None if the rung may be taken."""
     if rung.budget is not None and not view.state.left(rung.budget, view.policy):
         return ""
     for guard in rung.guards:
@@ -201,7 +201,8 @@ def _hindrance(view: View, rung: Rung) -> str | None:
             return guard.ends_as
     if not rung.waits:
         return None
-    # A wait that the provider names is kept whole or not begun (P5), and ends within the time.
+    # If the provider names a wait, it is kept in full or not begun (P5), and must end within the
+    # time.
     wait_s = _wait_s(view, rung)
     longest = (view.policy.retry_after_max_s, view.facts.patience_s)
     if _told_wait_s(view) is not None and any(s is not None and wait_s > s for s in longest):
@@ -216,13 +217,12 @@ def _overridden(
     rung: Rung | None,
     blocked: str,
 ) -> tuple[Rung | None, str, str]:
-    """Return the rung that the policy's own `decide` leaves (P2), what then stands in the way, and
+    """Return the rung that the policy's own `decide` chooses (P2), what then stands in the way, and
     what `decide` changed: "stop", the id of a rung, or "". It may stop the turn or take another
-    rung of the same ladder; it cannot invent one, and it cannot pass a guard or spend more than
-    there is.
+    rung of the same ladder. It can't invent a rung, pass a guard, or exceed a budget.
 
     Raises:
-        PolicyError: it answers with what is no rung of any ladder."""
+        PolicyError: it returned something that is no rung of any ladder."""
     offered = decision(view, outcome, rung)
     answer = decide(offered)
     if answer == "stop":
@@ -231,8 +231,8 @@ def _overridden(
     if answer is None or answer == offered.rung:
         return rung, blocked, ""
     # A rung of another outcome's ladder is allowed and changes nothing, so that a `decide` may
-    # always name the same one.
-    if answer not in tuple(SENTENCES):  # what it answers may be anything
+    # always return the same one.
+    if answer not in tuple(SENTENCES):  # the answer may be of any type
         ladder = ", ".join(repr(other.id) for other in LADDERS[outcome])
         raise PolicyError(
             f"decide returned {shown(answer)} for the outcome {outcome.value!r}, but it must "
@@ -245,8 +245,8 @@ def _overridden(
 
 
 def decision(view: View, outcome: Outcome, rung: Rung | None) -> Decision:
-    """The decision in words (P2): whether to go on, why, by which rule, what helps, and what it was
-    made from."""
+    """Return the decision in words (P2): whether the turn continues, why, by which rule, what
+    helps, and the facts behind it."""
     proceed = rung is not None and rung.edits is not None
     why = f"{outcome.value}: {rung.sentence if rung else 'no way on is left'}"
     return Decision(
@@ -269,7 +269,8 @@ def decision(view: View, outcome: Outcome, rung: Rung | None) -> Decision:
 def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Finish:
     ending = ENDINGS[outcome]
     name = rung.id if rung else ""
-    # What a rung ends with text is text that lacks its end, even where nothing more came.
+    # A rung that ends the turn with text leaves that text without its end, even if nothing more
+    # came.
     unended = outcome is Outcome.DONE or (outcome is Outcome.EMPTY and bool(view.said))
     cut = unended if rung else view.state.cut and ending.hidden_by_cut
     owed = outcome is Outcome.CALLS_MISSING and view.facts.call_forced
@@ -278,20 +279,20 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
     if rung is not None and rung.ends is not None:
         status, reason = rung.ends
         if reason == ENDINGS[Outcome.DROPPED].reason and not view.state.cut:
-            shown = Outcome.DROPPED  # what was lost is no matter of the output limit
+            shown = Outcome.DROPPED  # the loss has nothing to do with the output limit
         shown = Outcome.DONE if status is Status.COMPLETE else shown
         return Finish(
             status, reason, shown, name, rung.whole_calls_only, rung.as_received, rung.without_stop
         )
     if view.state.paused and ending.hidden_by_cut:
-        shown = Outcome.PAUSED  # the caller can send it back as well as we could
+        shown = Outcome.PAUSED  # the caller can send it back as well as Tenuto could
     status = ending.kept if view.said or view.state.paused else ending.bare
     return Finish(status, blocked or ending.reason, shown, name)
 
 
 def _wait_s(view: View, rung: Rung) -> float:
-    """Seconds before the next request: what the provider asks for, else a back-off that doubles
-    with each try of the same budget."""
+    """Return the seconds before the next request: what the provider asks for, otherwise a backoff
+    that doubles with each try of the same budget."""
     if not rung.waits or rung.budget is None:
         return 0.0
     told = _told_wait_s(view)
@@ -302,6 +303,6 @@ def _wait_s(view: View, rung: Rung) -> float:
 
 
 def _told_wait_s(view: View) -> float | None:
-    """Seconds that the provider asks to wait, None where it asks for none."""
+    """Return the seconds that the provider asks to wait; None if it asks for none."""
     told = view.response.fault.retry_after_s if view.response.fault else None
     return None if told is None or isnan(told) else max(0.0, told)

@@ -1,11 +1,11 @@
-"""An answer that brings nothing: the model was asked to go on behind a break, and greets instead,
-offers help, or says that all was said (S3a).
+"""Hold an answer that may add nothing: asked to continue after a break, the model greets, offers
+help, or says that it was done (S3a).
 
 Theory of operation
 -------------------
-Such an answer is short, and nothing else stands in it: it is held while every sentence of it may be
-one of those, and let go as soon as one is not. What goes on in the middle of a sentence is never
-held. The sentences are looked up by how they begin; which words follow does not matter.
+Such an answer is short and has nothing else in it. It is held while every sentence may be one of
+those, and released as soon as one is not. A continuation in the middle of a sentence is never held.
+Sentences are recognized by their beginnings, whatever words follow.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from tenuto.core.joint import Joint
 __all__ = ["NoNews"]
 
 _HOLD_CHARS: Final = 400
-"""A longer answer brings something."""
+"""A longer answer adds something."""
 
 _LOOK_CHARS: Final = 32
 """How many characters of a text are compared with `_OPENINGS`."""
 
 _ITSELF = r"(?: \w+){0,3} (?:message|answer|response|reply|text|list|output)(?: \w+){0,4}"
 _PHRASES: Final = (
-    # It greets.
+    # Greetings.
     r"(?:hello|hi|hey|greetings|good (?:morning|day|evening))(?:,? (?:there|again|everyone))?",
     r"(?:hallo|guten (?:tag|morgen|abend)|bonjour|salut|hola|ciao|ol[áà])",
     r"(?:你好|您好|こんにちは|안녕하세요|здравствуйте|привет)",
-    # It offers help.
+    # Offers of help.
     r"(?:how|what) (?:can|may|could) i (?:help|assist|do for)\b.*",
     r"(?:is there|do you have|would you like|did you want) (?:anything|something|any|me)\b.*",
     r"(?:please )?(?:let me know|feel free|don't hesitate)\b.*",
@@ -38,7 +38,7 @@ _PHRASES: Final = (
     r"(?:wie|womit|was) kann ich (?:dir|ihnen|euch|für)\b.*|kann ich (?:dir|ihnen)\b.*",
     r"(?:comment|en quoi) puis-je\b.*|(?:en qué|cómo) puedo\b.*|como posso\b.*",
     r"(?:有什么|请问|如何|我能|我可以).{0,20}(?:帮|协助).*|何かお手伝い.*|чем (?:я )?могу\b.*",
-    # It speaks of its own completeness.
+    # Statements that the answer is complete.
     (
         rf"(?:it (?:looks|seems|appears)(?: like| that)? )?(?:my|the|that|this|your){_ITSELF} "
         r"(?:is|was|were|has|had|ended|seems|appears)\b.*"
@@ -77,14 +77,14 @@ _OPENINGS: Final = (
     "回答", "消息", "内容", "回复",
     "こんにちは", "何か", "メッセージ", "안녕",
 )  # fmt: skip
-"""How such a sentence may begin, language by language: what begins otherwise is not held."""
+"""How such a sentence may begin, language by language. Other beginnings are not held."""
 
 _sentences = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*").findall
 _AROUND: Final = "¡¿ \t\r\n[]()*_\"'“”‘’「」:)-–—😊👋.!?。！？,"
 
 
 def says_nothing(text: str) -> bool:
-    """Whether every sentence of a text greets, offers help or speaks of its own completeness.
+    """Return whether every sentence of a text greets, offers help, or says that it is complete.
 
     >>> says_nothing("Hello! How can I help you today?"), says_nothing("Hello, world, is printed.")
     (True, False)
@@ -96,10 +96,10 @@ def says_nothing(text: str) -> bool:
 
 
 class NoNews:
-    """The joint of an answer that may bring nothing.
+    """The joint of an answer that may add nothing.
 
     Args:
-        joint: where it meets what was said, if it brings something.
+        joint: where the answer joins the text so far, if it adds something.
 
     >>> from tenuto.core.seam import Seam
     >>> joint = NoNews(Seam("Said, and the cen"))
@@ -117,18 +117,18 @@ class NoNews:
 
     @property
     def new_chars(self) -> int:
-        """Characters that were given out and are new."""
+        """The number of new characters handed on."""
         return self._joint.new_chars
 
     def feed(self, delta: str) -> str:
-        """Text that may be handed on now."""
+        """Take text; return what may be handed on now."""
         if self._over:
             return self._joint.feed(delta)
         self._held += delta
         return "" if _may_say_nothing(self._held) else self._let_go()
 
     def finish(self, *, broke_off: bool = False) -> str:
-        """The rest, at the end of the attempt."""
+        """Return the rest, at the end of the attempt."""
         if not self._over and says_nothing(self._held):
             self._held = ""
         return self._let_go() + self._joint.finish(broke_off=broke_off)
@@ -140,7 +140,7 @@ class NoNews:
 
 
 def _may_say_nothing(held: str) -> bool:
-    """Whether what came so far may be the beginning of such an answer."""
+    """Return whether the text so far may be the beginning of such an answer."""
     bare = held.lstrip(_AROUND)
     if not bare:
         return len(held) < _LOOK_CHARS
@@ -149,9 +149,9 @@ def _may_say_nothing(held: str) -> bool:
     begun = bare[:_LOOK_CHARS].lower()
     if not any(begun.startswith(word) or word.startswith(begun) for word in _OPENINGS):
         return False
-    return all(map(_is_phrase, _bare_sentences(held)[:-1]))  # the last one still grows
+    return all(map(_is_phrase, _bare_sentences(held)[:-1]))  # the last one may still grow
 
 
 def _bare_sentences(text: str) -> list[str]:
-    """The sentences of a text without the marks around them."""
+    """Return the sentences of a text without the marks around them."""
     return [bare for one in _sentences(text) if (bare := one.strip(_AROUND))]

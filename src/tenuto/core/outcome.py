@@ -1,6 +1,7 @@
-"""What a response means for the turn: one table over (stop, calls, text).
+"""What a response means for the turn: one table over stop, calls and text.
 
-The first row that fits decides. The table is total: its last row fits everything.
+The first row that matches decides. The last row matches everything, so every response has an
+outcome.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Batch(StrEnum):
     NONE = "none"
     WHOLE = "whole"
     FOLLOWED = "followed"
-    """Whole, and text stands behind them."""
+    """Whole, and text follows them."""
     CUT = "cut"
     MALFORMED = "malformed"
 
@@ -57,7 +58,7 @@ class Readable(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRule:
-    """One rule of the table; None fits everything."""
+    """One row of the table; None matches everything."""
 
     stops: frozenset[StopReason] | None
     calls: frozenset[Batch] | None
@@ -81,34 +82,35 @@ _CLEAN_STOPS = tuple(sorted(CLEAN))
 _OPEN = (*_CLEAN_STOPS, _R.UNKNOWN)
 
 OUTCOMES: tuple[OutcomeRule, ...] = (
-    # What the provider says against the response outweighs whatever the response holds (N3).
+    # A stop that speaks against the response outweighs the response's content (N3).
     _rule(Outcome.FAULT, _R.ERROR),
     _rule(Outcome.BLOCKED, _R.SAFETY_BLOCKED),
     _rule(Outcome.REFUSED, _R.REFUSAL),
     _rule(Outcome.OVERFLOW, _R.CONTEXT_WINDOW_EXCEEDED),
     _rule(Outcome.DROPPED, _R.DROPPED),
     _rule(Outcome.ARGUMENTS_MALFORMED, _R.MALFORMED_TOOL_CALL),
-    # What the limit cut behind whole calls is the text. No call runs all the same (T3).
+    # Text came after the whole calls, so the limit cut the text. The calls still don't run (T3).
     _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, calls=(Batch.FOLLOWED,)),
-    # A batch that the limit cut runs nothing, even where its arguments look whole (T3).
+    # No call of a batch that the limit cut runs, even if its arguments look whole (T3).
     _rule(Outcome.ARGUMENTS_CUT, _R.MAX_TOKENS, calls=(Batch.WHOLE, Batch.CUT, Batch.MALFORMED)),
     _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, text=(Readable.SEEN,)),
     _rule(Outcome.THINKING_CUT, _R.MAX_TOKENS),
-    # Raw arguments outweigh a clean stop: a cut call is never run, whatever the stop says (T1).
+    # Raw arguments outweigh a clean stop: a cut call never runs, whatever the stop says (T1).
     _rule(Outcome.ARGUMENTS_MALFORMED, *_OPEN, calls=(Batch.MALFORMED,)),
     _rule(Outcome.ARGUMENTS_CUT, *_OPEN, calls=(Batch.CUT,)),
     _rule(Outcome.CANCELLED, _R.CANCELLED),
     _rule(Outcome.PAUSED, _R.PAUSED),
     _rule(Outcome.DONE, *_CLEAN_STOPS, calls=(Batch.WHOLE, Batch.FOLLOWED)),
-    # Nobody knows what a value means that no table has: it may be a cut or a filter, and calls that
-    # look whole may be the first of a batch (N1, N7a).
+    # A value that is in no table may mean a cut or a filter, and calls that look whole may be the
+    # first of a batch (N1, N7a).
     _rule(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Batch.WHOLE, Batch.FOLLOWED)),
     _rule(Outcome.UNKNOWN, _R.UNKNOWN, text=(Readable.SEEN, Readable.THOUGHT)),
     _rule(Outcome.DONE, text=(Readable.SEEN,)),
     _rule(Outcome.THINKING_ONLY, text=(Readable.THOUGHT,)),
     _rule(Outcome.EMPTY),
 )
-"""First fit decides. `calls_missing` is no row: it is an anomaly of the stop (see `classify`)."""
+"""The first match decides. `calls_missing` has no row: it is an anomaly of the stop (see
+`classify`)."""
 
 
 _FOUND = {
@@ -119,7 +121,7 @@ _FOUND = {
 
 
 def worst_calls(response: Response) -> Batch:
-    """The worst finding among the calls."""
+    """Return the worst finding among the calls."""
     if not response.calls:
         return Batch.NONE
     found = _FOUND[worst_of(response.calls)]
@@ -127,7 +129,7 @@ def worst_calls(response: Response) -> Batch:
 
 
 def seen_text(response: Response) -> Readable:
-    """What a person could read of the response."""
+    """Return what a person could read of the response."""
     if is_visible(response.text) or response.refusal or response.other:
         return Readable.SEEN
     return (
@@ -136,7 +138,7 @@ def seen_text(response: Response) -> Readable:
 
 
 def classify(response: Response) -> Outcome:
-    """What the response means for the turn. Total: every response has an outcome.
+    """Return what the response means for the turn. Every response has an outcome.
 
     >>> from tenuto.core.builder import Builder
     >>> from tenuto.core.signals import Ended, StopSeen, TextDelta

@@ -1,10 +1,10 @@
-"""What the end of a text can prove about the start of its continuation.
+"""Find out whether the start of a continuation repeats the end of the text.
 
-A continuation that begins with the text's last characters may repeat them, or may simply go on
-with the same characters ("ha" + "ha").  So an overlap is believed by evidence only, and the
-evidence lies in what is repeated: how long it is, how varied, whether it is a whole line, whether
-the plain join would glue two words together.  Periodic text proves nothing.  In doubt there is no
-overlap, since a lost character is worse than one said twice.
+A continuation that begins with the text's last characters may repeat them, or may continue with the
+same characters ("ha" + "ha").  So an overlap needs evidence, and the evidence is in the repeated
+characters: how many they are, how varied, whether they are a whole line, whether joining the texts
+unchanged would glue two words together.  Periodic text proves nothing.  In doubt, there is no
+overlap, since a lost character is worse than a repeated one.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ __all__ = ["TextEnd"]
 _WINDOW_CHARS: Final = 2_000
 _PROBE_CHARS: Final = 16
 _WORD_LETTERS: Final = 3
-_WHOLE_WORD_LETTERS: Final = 5  # a word said again as it is: "can" + "can" may be "cancan"
+_WHOLE_WORD_LETTERS: Final = 5  # a word repeated unchanged: "can" + "can" may be "cancan"
 _BRACKET_CHARS: Final = 3
 _PIECE_CHARS: Final = 4
-# Of 350,000 lines of code and documents 0.02 % equal the line before: a line of this length that
-# comes again is taken for a repetition, unless the text has doubled lines before.
+# Of 350,000 lines of code and documents, 0.02 % equal the line before. So a repeated line of this
+# length counts as a repetition, unless the text already has doubled lines.
 _LONG_LINE_CHARS: Final = 20
-# From here on a line that the plain join doubles (a lone bracket, say) weighs less than the rest.
+# From this length on, a line that the plain join doubles (such as a lone bracket) counts less than
+# the rest.
 _BLOCK_CHARS: Final = 60
 _BLOCK_LINES: Final = 3
 _LINE_BEGIN_CHARS: Final = 6
@@ -53,7 +54,7 @@ _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
 class TextEnd:
-    """The last 2,000 characters of `said`, which `blank` (white space) is known to follow.
+    """The last 2,000 characters of `said`, after which `blank` (white space) is known to follow.
 
     >>> TextEnd("The result is wor", "").find("world.", final=True)
     3
@@ -66,7 +67,7 @@ class TextEnd:
         self._blank = blank
         self._passages: dict[int, Passage] = {}
         line = self._tail[self._tail.rfind("\n") + 1 :]
-        # Both with its indentation and without it, the whole unfinished line may come again.
+        # The whole unfinished line may be repeated with its indentation, or without it.
         self._line_chars: tuple[int, ...] = ()
         if "\n" not in blank and (len(line) < _WINDOW_CHARS or line == said):
             self._line_chars = (len(line), len(line.lstrip()))
@@ -74,11 +75,11 @@ class TextEnd:
 
     @cached_property
     def passages(self) -> tuple[str, ...]:
-        """The end of the text from the start of each line, without indentation, the longest first:
-        where it is a few visible characters, and no row of marks."""
+        """The end of the text from the start of each line, without indentation, the longest first.
+        Only those with a few visible characters, other than a row of marks."""
         begins = [found.end() for found in _line_begin(self._tail)]
         if len(self._tail) == _WINDOW_CHARS:
-            begins = begins[1:]  # the first may have begun before
+            begins = begins[1:]  # the first line may have begun earlier
         return tuple(filter(is_visible, (self._tail[begin:] for begin in begins)))
 
     @property
@@ -95,9 +96,10 @@ class TextEnd:
         return self._tail[:-length].rstrip(" \t")[-1:] in ("", "\n")
 
     def line_again(self, text: str, *, final: bool) -> int | None:
-        """How much of `text` is the whole unfinished line again, be it one character long.
+        """Return how much of `text` repeats the whole unfinished line, even if that is one
+        character.
 
-        None: more of the text is needed (never when `final`)."""
+        None: more of the text is needed (never if `final`)."""
         for length in self._line_chars:
             line = self._tail[-length:] + self._blank
             if not any(map(str.isalnum, line)) and (length > _BRACKET_CHARS or not self._blank):
@@ -113,11 +115,11 @@ class TextEnd:
         return 0
 
     def ended_line_again(self, text: str, *, final: bool, apart: bool) -> int | None:
-        """How much of `text` is the last line again, where the text ended with its line.
+        """Return how much of `text` repeats the last line, if the text ended with its line.
 
-        `apart`: something stands before `text` that was not said in the text.
+        `apart`: something that the text does not have comes before `text`.
 
-        None: more of `text` is needed (never when `final`)."""
+        None: more of `text` is needed (never if `final`)."""
         if self.mid_line:
             return 0
         line = self._tail[self._tail.rfind("\n") + 1 :]
@@ -137,7 +139,8 @@ class TextEnd:
         return begin + len(bare) if again else 0
 
     def _is_said_once(self, bare: str, whole: bool, apart: bool) -> bool:
-        """Whether a text hardly says this line twice in a row. `whole`: with its indentation."""
+        """Return whether a text is unlikely to have this line twice in a row. `whole`: with its
+        indentation."""
         if len(bare) < _SHOWN_CHARS or not any(map(str.isalnum, bare)):
             return False
         lines = [line.strip() for line in self._tail.split("\n")]
@@ -159,20 +162,20 @@ class TextEnd:
         return bare in lines[:-1] or _shape(bare) not in map(_shape, near)
 
     def goes_on_as_known(self, text: str, *, final: bool) -> bool | None:
-        """Whether the plain join gives a word that the text has already.
+        """Return whether the plain join gives a word that the text already has.
 
-        None: more of `text` is needed (never when `final`)."""
+        None: more of `text` is needed (never if `final`)."""
         word = word_run(text)
         if not final and (not text or (word and len(word[0]) == len(text))):
             return None
         return self._glues_a_known_word(text)
 
     def shown(self, length: int, plain: str, again: str, *, final: bool) -> bool | None:
-        """Whether the text shows that the line comes again: a few lines begin with its last
-        `length` characters, and go on as `again` does and not as `plain`, which would follow if
-        nothing was said twice.
+        """Return whether the text shows that the line is repeated. It does if a few lines begin
+        with its last `length` characters, and continue like `again` and not like `plain`, which
+        would follow if nothing was repeated.
 
-        None: more of `again` is needed (never when `final`).
+        None: more of `again` is needed (never if `final`).
         """
         blank = self._blank
         if len(again) <= len(blank) and not final and blank.startswith(again):
@@ -197,7 +200,7 @@ class TextEnd:
         return len(known) >= _LINES_ALIKE and shown_step in known and plain_step not in known
 
     def passage(self, length: int) -> Passage:
-        """The last `length` characters, and how much it proves that they come again."""
+        """Return the last `length` characters, and how much their repetition proves."""
         passage = self._passages.get(length)
         if passage is None:
             passage = self._passages[length] = Passage(self._text, length)
@@ -206,10 +209,10 @@ class TextEnd:
     def find(
         self, text: str, *, final: bool, least: Grade = Grade.SHOWN, gap: str = ""
     ) -> int | None:
-        """Length of the longest believed overlap at the start of `text`.
+        """Return the length of the longest overlap at the start of `text` that has enough evidence.
 
-        0: there is none.  None: more of the text is needed (never when `final`).  `gap` is white
-        space of the continuation that stands before `text`.
+        0: there is none.  None: more of the text is needed (never if `final`).  `gap` is the white
+        space of the continuation before `text`.
         """
         tail = self._tail
         probe = text[:_PROBE_CHARS]
@@ -233,7 +236,8 @@ class TextEnd:
         return 0
 
     def _follows(self, text: str, length: int, *, final: bool, gap: str) -> bool | None:
-        """Whether what follows the repeated passage bears it out; None: too short to tell."""
+        """Return whether the text after the repeated passage confirms it; None if it is too
+        short."""
         blank = self._blank
         following = text[length : length + len(blank) + 1]
         if len(following) <= len(blank) and not final and blank.startswith(following):
@@ -248,7 +252,7 @@ class TextEnd:
                 return False
         if grade == Grade.SHOWN:
             if gap or ("\n" in blank and self.begins_line(length)):
-                return False  # lines and items of a list may be alike
+                return False  # lines and items of a list may begin alike
             return self._is_shown(text, following[len(blank) :])
         # Numbers go on in any way, but not with themselves, nor with the whole line before them.
         number = self.passage(length).is_number
@@ -269,9 +273,9 @@ class TextEnd:
         return not self._doubles_a_line(text, length, gap)
 
     def _is_shown(self, plain: str, again: str) -> bool:
-        """Whether the text has gone on from its last characters as `again` does, and never as
-        `plain`, which would follow if nothing was said twice. Digits are alike; where no word is
-        cut letters are too, since a whole word said twice is often so for the first time."""
+        """Return whether the text continued from its last characters like `again` elsewhere, and
+        never like `plain`, which would follow if nothing was repeated. Digits count as equal. If no
+        word is cut, letters do too, since a whole word is often repeated for the first time."""
         tail, blank = self._tail, self._blank
         if not again:
             return False
@@ -286,19 +290,20 @@ class TextEnd:
         ) not in unlike(tail)
 
     def _glues_a_known_word(self, text: str) -> bool:
-        """Whether the plain join gives a word that the text has already."""
+        """Return whether the plain join gives a word that the text already has."""
         if self._blank:
             return False
         last, first = word_run(self._tail[::-1]), word_run(text)
         if not last or not first:
             return False
         if last[0][0].isdigit() and first[0][0].isdigit():
-            return True  # "10px 10px 2" + "0px": numbers go on in any way
+            return True  # "10px 10px 2" + "0px": numbers continue in any way
         glued = re.escape(last[0][::-1] + first[0])
         return re.search(rf"(?<!\w){glued}(?!\w)", self._tail, re.IGNORECASE) is not None
 
     def _may_follow_a_break(self, passage: str, gap: str, next_: str) -> bool:
-        """Whether the last line may come again on a new line: not where lines are alike anyhow."""
+        """Return whether the last line may be repeated on a new line, which is unlikely if lines
+        are alike anyway."""
         line = passage.lstrip()
         if "\n" in line or "\n" not in gap + passage[: len(passage) - len(line)]:
             return True
@@ -306,7 +311,7 @@ class TextEnd:
         if doubled and "\n" in self._blank and len(line) >= _LONG_LINE_CHARS:
             return not self._has_doubles
         if self._blank and "\n" not in self._blank:
-            return True  # else there would be a blank at the end of a line
+            return True  # otherwise the line would end in a space
         last = last_word(passage)
         goes_on = len(last) >= _WORD_LETTERS and next_[:1].isalpha() and not self._blank
         if goes_on and not self._text.knows(last, self._tail[: -len(passage)]):
@@ -315,7 +320,8 @@ class TextEnd:
         return begin.search(self._tail[: -len(line)]) is None
 
     def _doubles_a_line(self, text: str, length: int, gap: str) -> bool:
-        """Whether the plain join gives a line that stands there already, as in tables and logs."""
+        """Return whether the plain join gives a line that the text already has, as in tables and
+        logs."""
         body = text[: length + 1].lstrip()
         own_gap = text[: length + 1 - len(body)]
         between = own_gap if "\n" in own_gap else (gap or self._blank) + own_gap
@@ -335,12 +341,13 @@ class TextEnd:
 
     @cached_property
     def _has_doubles(self) -> bool:
-        """Whether the text has the same line twice in a row anywhere."""
+        """Return whether the text has the same line twice in a row anywhere."""
         return _doubled_line.search(self._tail) is not None
 
 
 def _step(text: str, within: bool) -> str:
-    """How a line goes on: with a letter, a number and what ends it, or just this mark or blank.
+    """Return how a line continues: with a letter, a number and what ends it, or just this mark or
+    space.
 
     Between words a capital says little (a name), within a word it says much.
     """
@@ -353,10 +360,10 @@ def _step(text: str, within: bool) -> str:
 
 
 def _alike(text: str) -> str:
-    """`text` with all its digits alike."""
+    """Return `text` with all its digits alike."""
     return _digit.sub("0", text)
 
 
 def _shape(text: str) -> str:
-    """`text` with all its letters alike, and all its digits."""
+    """Return `text` with all its letters alike, and all its digits."""
     return _letter.sub("a", _alike(text))

@@ -1,13 +1,13 @@
-"""The answer of one attempt as its parts, put together from signals that say where they stand.
+"""Put the answer of one attempt together from signals that name their place.
 
 Theory of operation
 -------------------
-A wire reads each object that a provider sends, a body or an event, into signals. A signal that
-carries content names its place, so that nobody has to interpret the object again to know which part
-a piece belongs to. `Message` puts the parts together, in the order in which they began, each with
-the native object that it began with and all that was added to it: what is sent back to the provider
-and what the caller is shown is written from these parts. Bodies and streams go the same way, so
-that they cannot differ.
+A wire reads each object from the provider, a body or an event, into signals. A signal with content
+names its place, so that nothing needs to read the object again to know which part a piece belongs
+to. `Message` puts the parts together in the order in which they began. Each part keeps the native
+object that it began with, and everything added to it. Both the content that goes back to the
+provider and the answer that the caller sees are written from these parts. Bodies and streams go the
+same way, so that they cannot differ.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from tenuto.core.signals import (
 )
 
 Place = tuple[int | str | None, ...]
-"""Where a part stands: `(block,)`, `(item, content)`, `("reasoning",)`. () is the part that comes
-next, or the last one of its kind, on wires that do not number parts. None stands for a number that
-was missing or unreadable."""
+"""Where a part is: `(block,)`, `(item, content)`, `("reasoning",)`. () is the next part, or the
+last one of its kind, on wires that don't number parts. None replaces a number that was missing or
+unreadable."""
 
 Native = Mapping[str, Any]
 
 
 class Kind(Enum):
-    """What a part is."""
+    """The kind of a part."""
 
     TEXT = auto()
     REASONING = auto()
@@ -45,21 +45,21 @@ class Kind(Enum):
     CALL = auto()
     """A call for the caller."""
     OTHER = auto()
-    """Content that is not read: an image, a tool that the provider runs itself."""
+    """Content that Tenuto doesn't read: an image, a tool that the provider runs itself."""
     GROUP = auto()
     """An item that holds parts."""
     NOTE = auto()
-    """What is kept beside the content and says nothing by itself: a reference, a signature."""
+    """Something beside the content that says nothing by itself: a reference, a signature."""
 
 
 @record
 class Opened:
     """A part begins.
 
-    `native`: the object that it begins with. `holds`: the member of it that holds the part's text,
-    "" where none does. `says`: the text that it begins with. `goes_on`, of a part without a number:
-    whether it is more of the open part, where that is of its kind and goes on as well; other parts
-    without a number come whole."""
+    `native`: the object that it begins with. `holds`: the member of it that holds the part's text;
+    "" if there is none. `says`: the text that it begins with. `goes_on`, for a part without a
+    number: whether it is more of the open part, if that is of the same kind and can continue as
+    well. Other parts without a number come whole."""
 
     place: Place
     kind: Kind
@@ -73,12 +73,11 @@ class Opened:
 class Piece:
     """More of a part.
 
-    `text`: None where the piece says nothing, not even an empty text. `adds`: what grows in the
-    part's object besides its text: strings are joined, lists extended, objects member by member.
-    `raw`: the piece as the provider wrote it, where it is to be written again as it came; None
-    where it is written anew, as text is. `holds`: on wires whose parts begin with their first
-    piece, the member that holds the part's text, "" where none does; None: the part has been
-    opened."""
+    `text`: None if the piece has no text, not even an empty one. `adds`: what grows in the part's
+    object besides its text: strings are joined, lists extended, objects merged member by member.
+    `raw`: the piece as the provider wrote it, if it must be written unchanged; None if it is
+    written anew, as text is. `holds`: on wires whose parts begin with their first piece, the member
+    that holds the part's text, "" if there is none; None if the part was opened before."""
 
     place: Place
     kind: Kind
@@ -90,7 +89,7 @@ class Piece:
 
 @record
 class CallPiece:
-    """More of a call. Where the part at its place is a tool that the provider runs itself, the
+    """More of a call. If the part at its place is a tool that the provider runs itself, the
     arguments are that tool's, and `raw` is the piece as the provider wrote it."""
 
     place: Place
@@ -100,7 +99,8 @@ class CallPiece:
 
 @record
 class PartClosed:
-    """A part ended. `is_news`: whether that says anything of the answer, which may go on there."""
+    """A part ended. `is_news`: whether this says anything about the answer, which may continue
+    there."""
 
     place: Place
     is_news: bool = True
@@ -108,9 +108,9 @@ class PartClosed:
 
 @record
 class Restated:
-    """A part is said once more, as a whole: what it holds now replaces all that came, but for the
-    text where it holds none. A group that is said once more holds those parts alone that follow. A
-    part that was not announced begins without a signal. Members as those of `Opened`."""
+    """A part is sent once more, as a whole. It replaces everything before, except the text if it
+    has none of its own. A group that is sent again keeps only the parts that follow. A part that
+    was not announced before begins without a signal. The members are those of `Opened`."""
 
     place: Place
     kind: Kind
@@ -120,16 +120,17 @@ class Restated:
 
 @record
 class Envelope:
-    """Members that say which answer it is, as its id does; those that came first stay."""
+    """Members that identify the answer, such as its id. The first value of each stays."""
 
     members: Native
 
 
 @record
 class Said:
-    """Members of the answer itself, beside its parts; later ones replace earlier ones.
+    """Members of the answer itself, beside its parts. Later values replace earlier ones.
 
-    `adds`: members that grow, as those of a part do; None: nothing of it has to be handed on."""
+    `adds`: members that grow, like those of a part; None if nothing of this needs to be handed
+    on."""
 
     members: Native
     adds: Native | None = None
@@ -137,16 +138,15 @@ class Said:
 
 @record
 class Beside:
-    """Something that is not read stands beside the parts, such as what keeps a connection alive, or
-    a member that nobody knows: it is handed on as it came. With a place it belongs to the part
-    there."""
+    """Something that Tenuto doesn't read, beside the parts, such as a keep-alive or an unknown
+    member. It is handed on unchanged. With a place, it belongs to the part there."""
 
     raw: Native
     place: Place = ()
 
 
 Placed = Opened | Piece | CallPiece | PartClosed | Restated | Envelope | Said | Beside
-"""Signals that only whoever puts parts together reads."""
+"""Signals that only matter to code that puts parts together."""
 
 AnySignal = Signal | Placed
 
@@ -155,15 +155,15 @@ class Part:
     """One part, while it is put together.
 
     Attributes:
-        place, kind: where it stands, and what it is.
+        place, kind: where it is, and its kind.
         native: the object that it began with.
-        holds: the member that holds its text, "" where none does.
+        holds: the member that holds its text; "" if there is none.
         pieces: its text.
         grown: what was added to other members, by name.
         behind: how many pieces of text had come before each addition.
-        parts: of a group, the parts that it holds, by their places.
-        group: the part that it stands in, None for most.
-        arguments: what a tool that the provider runs itself was called with, as JSON text.
+        parts: for a group, the parts that it holds, by their places.
+        group: the part that it is in; None for most.
+        arguments: the arguments of a tool that the provider runs itself, as JSON text.
         closed: whether its end was seen.
 
     >>> part = Part((0,), Kind.TEXT, {"type": "text", "text": ""}, "text")
@@ -191,13 +191,13 @@ class Part:
         return "".join(self.pieces)
 
     def add(self, members: Native) -> None:
-        """Take what grows in the part's object."""
+        """Add what grows in the part's object."""
         self.behind.append(len(self.pieces))
         for name, more in members.items():
             self.grown.setdefault(name, []).append(more)
 
     def restate(self, kind: Kind, native: Native, holds: str) -> None:
-        """Take the part as it is said once more.
+        """Take the part as it was sent once more.
 
         >>> part = Part((0,), Kind.TEXT, {"text": ""}, "text")
         >>> part.pieces.append("Hi")
@@ -217,7 +217,7 @@ class Part:
             self.pieces.clear()
 
     def whole(self) -> dict[str, Any]:
-        """The part's object with all that was said of it, but for the parts that it holds."""
+        """Return the part's object with everything added to it, except the parts that it holds."""
         made = dict(self.native)
         if self.holds and self.pieces:
             made[self.holds] = self.text
@@ -231,7 +231,7 @@ def _grown(begun: Any, more: list[Any]) -> Any:
 
 
 def _joined(pieces: list[Any]) -> Any:
-    """All pieces as one; of what cannot be joined, the last."""
+    """Join all pieces; return the last if they can't be joined."""
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(pieces)
     if all(isinstance(piece, list) for piece in pieces):
@@ -249,8 +249,8 @@ class Message:
     """The answer of one attempt.
 
     Attributes:
-        parts: in the order in which they began; those of a group stand in the group.
-        envelope: members that say which answer it is.
+        parts: the parts in the order in which they began; those of a group are in the group.
+        envelope: members that identify the answer.
         open: the part that text without a place belongs to; None before the first.
 
     >>> message = Message()
@@ -260,7 +260,7 @@ class Message:
     >>> [part.whole() for part in message.parts]
     [{'text': 'Hello'}]
 
-    Parts without numbers go on in each other:
+    Parts without numbers continue each other:
 
     >>> message = Message()
     >>> for says in "Hel", "lo":
@@ -287,7 +287,7 @@ class Message:
         return self._beside.whole()
 
     def take(self, signals: Iterable[AnySignal]) -> list[Signal]:
-        """Settle signals; return them as the builder and the outlet take them."""
+        """Take signals, and return them in the form that the builder and the outlet take."""
         out: list[Signal] = []
         for signal in signals:
             if isinstance(signal, Placed):
@@ -297,15 +297,15 @@ class Message:
         return out
 
     def flow(self, kind: Kind, text: str) -> bool:
-        """Take text of an event that carries one piece and nothing else. Return whether the part
-        that it belongs to has begun: else the event must be read for its place."""
+        """Take the text of an event that carries one piece and nothing else. Return whether its
+        part has begun; if not, the event must be read for its place."""
         part = self._last.get(kind)
         if part is not None:
             part.pieces.append(text)
         return part is not None
 
     def _settle(self, signal: Placed, out: list[Signal]) -> None:
-        match signal:  # the most frequent first: a class pattern costs time where it fails
+        match signal:  # the most frequent first: a class pattern costs time if it fails
             case Piece():
                 self._settle_piece(signal)
                 if signal.text is not None and signal.kind in _PLAIN:
@@ -375,7 +375,7 @@ class Message:
         if piece.holds is not None and (part is None or part.kind is not kind):
             part = Part(place, kind, {piece.holds: ""} if piece.holds else {}, piece.holds)
             self._open(part, "")
-        elif part is None:  # one whose beginning never came is no part of the message
+        elif part is None:  # a part whose beginning never came is not part of the message
             part = Part(place, kind, {})
             self._at[place] = self._last[kind] = self.open = part
         elif part.closed and piece.holds is not None:
@@ -394,14 +394,14 @@ class Message:
             out.append(OtherSeen())
             return
         said_again = part is not None and part.kind is Kind.CALL and delta.whole
-        # With a name it is a call that begins, if under a number that was used before.
+        # With a name, it is a call that begins, even under a number that was used before.
         if part is None or (delta.name and not said_again):
             self._open(Part(place, Kind.CALL, {}), "")
         out.append(delta)
 
 
 def is_silent(signal: AnySignal) -> bool:
-    """Whether a signal says nothing to who wants no parts.
+    """Return whether a signal means nothing to code that doesn't use parts.
 
     >>> is_silent(Said({})), is_silent(Piece((0,), Kind.TEXT, "Hi"))
     (True, False)

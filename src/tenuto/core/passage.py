@@ -1,11 +1,11 @@
-"""What it proves that the end of a text comes again: one table of rules, from top to bottom.
+"""How much the repetition of a passage proves: one table of rules, from top to bottom.
 
-The evidence lies in what is repeated: how long it is, how varied, whether it is a whole line,
-whether the plain join would glue two words together. Periodic text proves nothing. Where no rule
-says so, a repetition proves nothing either, since a lost character is worse than one said twice.
+The evidence is in the repeated passage: how long it is, how varied, whether it is a whole line,
+whether the plain join would glue two words together. Periodic text proves nothing. If no rule
+applies, a repetition proves nothing either, since a lost character is worse than a repeated one.
 
-The numbers were chosen on 480,000 cuts of sources, documents and tables, by what these say twice by
-themselves; `bench/seams.py` counts how often they are right.
+The numbers were chosen on 480,000 cuts of sources, documents and tables, by what these repeat on
+their own; `bench/seams.py` counts how often they are right.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class Grade(IntEnum):
     """
 
     NONE = 0
-    SHOWN = 1  # nothing by itself: what the text shows of its end decides
+    SHOWN = 1  # nothing by itself: how the text continues elsewhere decides
     WORD = 2  # words, or pieces of words, that the plain join would glue or leave torn
     LINE = 3  # the whole unfinished line
     OVERLAP = 4  # long and varied
     STRONG = 5
 
 
-# Said twice with a separator between, as in "- item\n- item", is a period as well.
+# A repetition with a separator between, as in "- item\n- item", is periodic as well.
 _SEPARATOR_CHARS: Final = 2
 _OVERLAP_WEIGHT: Final = 12
 _STRONG_WEIGHT: Final = 24
@@ -58,17 +58,17 @@ _PHRASE_CHARS: Final = 3
 _VISIBLE_CHARS: Final = 3
 _NUMBER_DIGITS: Final = 3
 _NUMBER_DIFFERENT: Final = 3
-_COUNTED: Final = "1234567890" * 3  # made up to fill a place, and often again and again
+_COUNTED: Final = "1234567890" * 3  # a placeholder number, and often repeated
 _ROW_DIGITS: Final = 3
 _ROW_DIFFERENT: Final = 4
 _WORD_LETTERS: Final = 3
-_WHOLE_WORD_LETTERS: Final = 4  # of a word at the end: shorter ones are known by every text
+_WHOLE_WORD_LETTERS: Final = 4  # of a word at the end: every text has shorter ones
 _TWO_WORDS_LETTERS: Final = 5
 _TORN_CHARS: Final = 4  # "ed w" of "provided w": no text says "provided wed with"
 _TORN_DIFFERENT: Final = 4
-_LONG_TORN_CHARS: Final = 7  # from here on one torn letter is enough, and digits are
-_TORN_KNOWN_CHARS: Final = 9  # and from here on one that stands by itself elsewhere
-# "mail, email", "direct, indirect": a text does say a word again with one of these before it.
+_LONG_TORN_CHARS: Final = 7  # from this length on, one torn letter is enough, and digits count
+_TORN_KNOWN_CHARS: Final = 9  # and from this length on, even a piece that is a word elsewhere
+# "mail, email", "direct, indirect": a text may well repeat a word with one of these before it.
 _PREFIXES: Final = (
     *("a", "ab", "ad", "be", "bi", "co", "de", "e", "en", "em", "ex", "i", "il", "im", "in", "ir"),
     *("o", "on", "re", "un", "up"),
@@ -77,15 +77,15 @@ _PREFIXES: Final = (
 _OFTEN_TWICE: Final = frozenset(
     ("ing", "plus", "bar", "ber", "bora", "cin", "cous", "ghe", "mur", "pom", "tar", "tin", "wiki")
 )
-_CELL_CHARS: Final = 40  # cells that were seen twice in a row have up to 35
+_CELL_CHARS: Final = 40  # cells that occurred twice in a row have up to 35
 _PIECE_DIFFERENT: Final = 4
 _DIGITS_DIFFERENT: Final = 5
-# Enough to grade any passage: one that is varied here is varied.
+# Enough to grade any passage: a longer one is varied if this much of it is.
 _GRADED_CHARS: Final = 64
 
 
 def weight(text: str) -> int:
-    """How much `text` says, in letters.
+    """Return how much `text` says, in letters.
 
     >>> weight("word"), weight("\u8bcd")
     (4, 3)
@@ -94,7 +94,8 @@ def weight(text: str) -> int:
 
 
 def _weight(char: str) -> int:
-    """An ideograph says about as much as three letters, a syllable as two."""
+    """Return the weight of a character: an ideograph says about as much as three letters, a
+    syllable as two."""
     if char < "\u1100":
         return 1
     if "\u3400" <= char <= "\u9fff" or "\U00020000" <= char <= "\U0003ffff":
@@ -105,7 +106,7 @@ def _weight(char: str) -> int:
 
 
 _wide = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]").search
-"""What `_weight` gives more than one."""
+"""The characters that weigh more than one."""
 word_run: Callable[[str], re.Match[str] | None] = re.compile(r"\w+").match
 _number = re.compile(r"\d[\d.,]*\d").fullmatch
 _before_number = re.compile(r"(?:\A|[^\w.,:/+-])\Z").search
@@ -114,7 +115,7 @@ _doubled_cell = re.compile(r"\|([^|\n]*\w[^|\n]*(?:\|[^|\n]+)?)\|\1\|")
 
 
 def last_word(text: str) -> str:
-    """The word that a text ends in, "" where it ends in none.
+    """Return the word at the end of a text; "" if there is none.
 
     >>> last_word("one two"), last_word("one.")
     ('two', '')
@@ -124,7 +125,8 @@ def last_word(text: str) -> str:
 
 
 def in_word(char: str) -> bool:
-    """Whether a break before or after `char` would show as a space: not so in Chinese.
+    """Return whether a break before or after `char` would show as a space, which is not so in
+    Chinese.
 
     >>> in_word("a"), in_word("\u8bcd"), in_word("-")
     (True, False, False)
@@ -133,7 +135,7 @@ def in_word(char: str) -> bool:
 
 
 def all_in_word(text: str) -> bool:
-    """Whether every character is `in_word`; passages may have thousands.
+    """Return whether every character is `in_word`. Passages may have thousands.
 
     >>> all_in_word("my_slot"), all_in_word("a b"), all_in_word("a\u8bcd")
     (True, False, False)
@@ -142,7 +144,7 @@ def all_in_word(text: str) -> bool:
 
 
 def ends_word(text: str) -> bool:
-    """Whether a word could begin behind a text.
+    """Return whether a word could begin after a text.
 
     >>> ends_word("one "), ends_word("on")
     (True, False)
@@ -151,7 +153,7 @@ def ends_word(text: str) -> bool:
 
 
 def is_token(text: str) -> bool:
-    """Whether it is something without white space, in letters that words are made of.
+    """Return whether a text has no white space, ideographs or syllabic characters.
 
     >>> is_token("psql.1.gz"), is_token("two words")
     (True, False)
@@ -160,7 +162,8 @@ def is_token(text: str) -> bool:
 
 
 def is_visible(text: str) -> bool:
-    """Whether it is a few characters and not marks alone, which are parts of longer rows.
+    """Return whether a text is a few characters, and not only marks, which are parts of longer
+    rows.
 
     >>> is_visible("1. "), is_visible("---"), is_visible("one")
     (False, False, True)
@@ -175,10 +178,10 @@ def _is_varied(text: str) -> bool:
 
 
 class SaidText:
-    """A text that may be gone on with.
+    """A text that may be continued.
 
     `blank`: white space that is known to follow it; `lines`: the lengths of its whole unfinished
-    line, with its indentation and without, () where it has none."""
+    line, with its indentation and without; () if it has none."""
 
     def __init__(self, tail: str, blank: str, lines: tuple[int, ...]) -> None:
         self.tail = tail
@@ -194,20 +197,20 @@ class SaidText:
         return len(last) >= _WORD_LETTERS or (last.isalpha() and last.lower() not in _PREFIXES)
 
     def is_cut_before(self, next_: str) -> bool:
-        """Whether the word at its end was cut, if `next_` comes next: no word that stands by itself
-        elsewhere."""
+        """Return whether the word at its end was cut, if `next_` comes next: such a word does not
+        occur by itself elsewhere."""
         last = last_word(self.tail)
         if in_word(next_):
             return self.ends_in_word
         return len(last) >= _WORD_LETTERS and not self.knows(last, self.tail[: -len(last)])
 
     def knows(self, word: str, text: str = "") -> bool:
-        """Whether `word` stands by itself in `text`, or if that is "" anywhere."""
+        """Return whether `word` occurs by itself in `text`, or anywhere if that is ""."""
         return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text or self.tail) is not None
 
 
 class Passage:
-    """The last `length` characters of a text, as something that may come again."""
+    """The last `length` characters of a text, as a passage that may be repeated."""
 
     def __init__(self, whole: SaidText, length: int) -> None:
         self.whole = whole
@@ -218,7 +221,7 @@ class Passage:
 
     @cached_property
     def grade(self) -> Grade:
-        """How much it proves that the passage comes again: what the first rule says that applies.
+        """Return how much the repetition of the passage proves, by the first rule that applies.
 
         >>> Passage(SaidText("The result is wor", "", (17,)), 3).grade.name
         'WORD'
@@ -229,7 +232,7 @@ class Passage:
 
     @property
     def is_periodic(self) -> bool:
-        """Whether it is made of one piece that repeats itself."""
+        """Whether it consists of one repeated piece."""
         period = self.length - self.whole.borders[self.length]
         return period * 2 <= self.length + (
             _SEPARATOR_CHARS if self.length >= _OVERLAP_WEIGHT else 0
@@ -242,14 +245,14 @@ class Passage:
 
     @property
     def is_doubled(self) -> bool:
-        """Whether the text has said it twice in a row."""
+        """Whether the text has it twice in a row."""
         bare = self.text.strip()
         return self.text * 2 in self.whole.tail or bare + self.whole.blank + bare in self.whole.tail
 
     @property
     def is_cell(self) -> bool:
         """Whether it is as long as an item of a list, or as a cell or two of a table that has the
-        same twice in a row: those do come again."""
+        same cells twice in a row. Such passages do occur again."""
         item = self.text.strip()
         in_list = self.before.rstrip(" ")[-1:] in (",", "(", "[")
         if item.count(",") == 1 and item[-1] == "," and in_list:
@@ -263,12 +266,12 @@ class Passage:
 
     @cached_property
     def is_in_word(self) -> bool:
-        """Whether it is letters, digits and underscores alone, and the text does not end there."""
+        """Whether it is only letters, digits and underscores, and the text does not end there."""
         return all_in_word(self.sample) and not self.whole.blank
 
     @cached_property
     def letters(self) -> int:
-        """How much its letters say."""
+        """The weight of its letters."""
         return sum(_weight(char) for char in self.sample if char.isalpha())
 
     @property
@@ -278,20 +281,20 @@ class Passage:
 
     @property
     def is_visible(self) -> bool:
-        """Whether it is a few characters and not marks alone, which are parts of longer rows."""
+        """Whether it is a few characters, and not only marks, which are parts of longer rows."""
         return is_visible(self.sample)
 
     @property
     def is_phrase(self) -> bool:
-        """Three different Chinese or Japanese characters: they double two ("看看", while
-        "ひとつひとつ" is all kana), not three."""
+        """Whether it is three different Chinese or Japanese characters: these languages double two
+        ("看看", while "ひとつひとつ" is all kana), not three."""
         kinds = [_weight(char) for char in self.sample]
         return len(set(self.sample)) >= _PHRASE_CHARS and 3 in kinds and min(kinds) > 1
 
     @property
     def is_unknown_word(self) -> bool:
-        """Whether it is a word, or a piece of one, of which nothing says that it is said twice:
-        "assassin" in the text says that "ass" may well be followed by "ass"."""
+        """Whether it is a word, or a piece of one, that nothing shows to be doubled: "assassin" in
+        the text shows that "ass" may well be followed by "ass"."""
         if self.text * 2 in self.whole.tail or _hex(self.sample):
             return False
         if self.text.lower() in _OFTEN_TWICE:
@@ -300,8 +303,8 @@ class Passage:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is all of a number that was begun, of digits that differ: of 1,000 numbers one
-        goes on with its own three digits, and one that is said again would be another number."""
+        """Whether it is all of a number that was begun, with different digits. One of 1,000 numbers
+        continues with its own three digits, and a repeated number would be another number."""
         if self.whole.blank or _number(self.text) is None or self.text in _COUNTED:
             return False
         if not _before_number(self.before[-1:]):
@@ -324,8 +327,8 @@ class Passage:
 
     @property
     def is_piece(self) -> bool:
-        """Whether it is a varied end of a longer word, which no word begins with by itself: "rket"
-        of "market", and not "slot" of "my_slot"."""
+        """Whether it is a varied end of a longer word, and no word begins where it does: "rket" of
+        "market", but not "slot" of "my_slot"."""
         if self.text.lower() in _OFTEN_TWICE:
             return False
         varied = len(set(self.text)) >= (_PIECE_DIFFERENT if self.whole.blank else _WORD_LETTERS)
@@ -333,18 +336,18 @@ class Passage:
 
     @property
     def begins_torn(self) -> bool:
-        """Whether it begins within a word, and not within a name that is made of words."""
+        """Whether it begins within a word, but not within a name that is made of words."""
         before, first = self.whole.tail[-self.length - 1 : -self.length], self.text[0]
         if before.isalpha() and first.isalpha() and in_word(first):
             return not (before.islower() and first.isupper())
-        # Numbers go on alike more often than words do.
+        # Numbers continue alike more often than words do.
         varied = self.length >= _LONG_TORN_CHARS and len(set(self.text)) >= _DIGITS_DIFFERENT
         return varied and before.isalnum() and first.isalnum() and in_word(first)
 
     @property
     def is_torn(self) -> bool:
-        """Whether it begins or ends with a piece of a word that would stand by itself in the plain
-        join, where a text that repeats itself has a whole word."""
+        """Whether it begins or ends with a piece of a word that the plain join would leave by
+        itself. A text that repeats itself has a whole word there."""
         enough = self.length >= _TORN_CHARS and len(set(self.sample)) >= _TORN_DIFFERENT
         if not enough or all_in_word(self.text):
             return False
@@ -362,7 +365,7 @@ class Passage:
 
     def _stands_torn(self, piece: str) -> bool:
         if in_word(self.text[-1]) and not self.whole.blank:
-            # The plain join glues the pieces: what follows shows whether the text knows the word.
+            # The plain join glues the pieces: what follows shows whether the text has the word.
             return True
         if self.length >= _TORN_KNOWN_CHARS and self.begins_torn:
             return True
@@ -371,7 +374,7 @@ class Passage:
 
     @property
     def glues_words(self) -> bool:
-        """Whether it is words that the plain join would glue to what comes again."""
+        """Whether it is words that the plain join would glue to their repetition."""
         if not (in_word(self.sample[0]) and in_word(self.sample[-1])) or self.whole.blank:
             return False
         begun = self.whole.ends_in_word or self.text.count(" ") > 1
@@ -379,21 +382,21 @@ class Passage:
 
 
 class Proof(NamedTuple):
-    """What it proves that a passage comes again, where this is true of it."""
+    """How much a repetition proves, if the condition is true of the passage."""
 
     applies: Callable[[Passage], bool]
     grade: Grade
 
 
 RULES: Final = (
-    # What a text does say twice.
+    # Passages that texts do repeat.
     Proof(lambda p: p.is_periodic, Grade.NONE),
     Proof(lambda p: p.before.rstrip().endswith(p.text.strip()), Grade.NONE),  # why not a third time
     Proof(lambda p: p.is_doubled, Grade.NONE),
     Proof(lambda p: p.is_cell and not p.is_line, Grade.NONE),
     # "typedef struct Slot Slot;", "--slave man1/psql.1.gz psql.1.gz"
     Proof(lambda p: p.text[0] == " " and is_token(p.text[1:]) and not p.is_line, Grade.SHOWN),
-    # Long and varied.
+    # Long and varied passages.
     Proof(lambda p: p.is_varied and weight(p.sample) >= _STRONG_WEIGHT, Grade.STRONG),
     Proof(lambda p: p.is_varied or p.is_phrase, Grade.OVERLAP),
     # One number, word, or a piece of one, and nothing else.
@@ -408,4 +411,4 @@ RULES: Final = (
     # A few characters, one of them a letter or digit.
     Proof(lambda p: p.is_visible, Grade.SHOWN),
 )
-"""The first that applies counts; where none does, a repetition proves nothing."""
+"""The first rule that applies counts; if none does, a repetition proves nothing."""

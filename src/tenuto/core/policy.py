@@ -1,8 +1,8 @@
 """Policy: every limit and switch, as plain validated data.
 
-One field is one key, in code, in TOML (`[tool.tenuto]` or tenuto.toml) and in the environment
-(`TENUTO_CONTINUATION_MAX_ATTEMPTS`, …). The rule of a field (`RULES`) is the only place that says
-what is allowed; errors and documentation are made from it.
+Each field is one key in code, in TOML (`[tool.tenuto]` or tenuto.toml) and in the environment
+(`TENUTO_CONTINUATION_MAX_ATTEMPTS`, …). Only a field's rule (`RULES`) says which values are
+allowed; error messages and documentation are generated from it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TruncatedCalls = Literal["refuse", "execute_complete"]
 Prefill = Literal["auto", "always", "never"]
 
 Changes = Mapping[str, Mapping[str, object]]
-"""Settings that differ, by whom they differ for."""
+"""Settings for a part of the turns, by the provider's name or by a pattern for models."""
 
 
 GROUPS: dict[str, str] = {
@@ -36,11 +36,12 @@ GROUPS: dict[str, str] = {
     "sizes": "Memory",
     "observing": "Observing",
 }
-"""The groups of settings, each with its title, in the order in which they are shown."""
+"""The groups of settings, each with its title, in the order of the documentation."""
 
 
 MAY_CHANGE = ("off", *(group for group in GROUPS if group not in ("sizes", "observing")))
-"""What a policy may let a single request change: groups of settings, and to switch Tenuto off."""
+"""What a policy may let a single request change: groups of settings, and "off" to switch Tenuto
+off."""
 
 
 def _f(
@@ -351,7 +352,7 @@ class Policy:
 
         Args:
             provider: its name in docs/providers.md; "unknown" for any other.
-            model: as the request says it; "" where it says none.
+            model: the name in the request; "" if there is none.
 
         >>> policy = Policy(providers={"groq": {"fault_retries": 5}}, models={"gpt-*": {}})
         >>> policy.resolved("groq", "gpt-oss-20b").fault_retries
@@ -400,7 +401,7 @@ class Policy:
 
     def observed_by(self, variables: Mapping[str, str]) -> Policy:
         """Return this policy with the `TENUTO_*` variables that observe turns, and no others:
-        whoever runs a program can look at its turns, whatever policy the code passes.
+        whoever runs a program can observe its turns, whatever policy the code passes.
 
         Raises:
             PolicyError: a value is not allowed.
@@ -420,7 +421,7 @@ def _preset(name: str, changes: Mapping[str, Any]) -> Policy:
 
 
 def _checked_exceptions(table: str, given: object) -> Changes:
-    """A table of exceptions, checked and read-only, with what its presets stand for."""
+    """Return a table of exceptions, checked and read-only, with the values of its presets."""
     if not isinstance(given, Mapping):
         raise wrong_value(table, given, "a table of tables of settings")
     checked: dict[str, ReadOnly[object]] = {}
@@ -435,15 +436,15 @@ def _checked_exceptions(table: str, given: object) -> Changes:
 def checked_changes(
     where: str, changes: Mapping[str, object], fixed: Collection[str]
 ) -> dict[str, object]:
-    """Settings that change a policy for a part of its turns, checked; those of a `preset` among
-    them are spelled out.
+    """Return settings that change a policy for a part of its turns, checked. A `preset` among them
+    is replaced by its settings.
 
     Args:
-        where: what stands before their names in the message of an error.
-        fixed: settings that cannot be changed so.
+        where: the text before the settings' names in an error message.
+        fixed: settings that cannot be changed this way.
 
     Raises:
-        PolicyError: one is not known, cannot be changed so, or its value is not allowed.
+        PolicyError: a setting is unknown or can't be changed this way, or its value is not allowed.
     """
     values = dict(changes)
     preset = PRESET.checked(f"{where}preset", values.pop("preset", None))
@@ -460,7 +461,7 @@ def checked_changes(
 
 
 def check_names(given: Iterable[str], known: Collection[str]) -> None:
-    """Raise a `PolicyError` for the first name that is not one of those that are known."""
+    """Raise a `PolicyError` for the first name that is not a known one."""
     for key in given:
         if key not in known:
             raise PolicyError(
@@ -469,7 +470,7 @@ def check_names(given: Iterable[str], known: Collection[str]) -> None:
 
 
 def plain(value: object) -> object:
-    """The value of a setting as JSON and TOML have it.
+    """Return the value of a setting as JSON and TOML have it.
 
     >>> plain(frozenset({"seed", "user"}))
     ['seed', 'user']
@@ -480,20 +481,20 @@ def plain(value: object) -> object:
 RULES: dict[str, Rule] = {
     item.name: item.metadata["rule"] for item in fields(Policy) if "rule" in item.metadata
 }
-"""What each key allows, in the order of the policy's fields."""
+"""The rule of each key, in the order of the policy's fields."""
 
 OBSERVING = tuple(key for key, rule in RULES.items() if rule.group == "observing")
-"""Settings that change nothing about a turn, only what is written down about it."""
+"""Settings that don't change a turn, only what is recorded about it."""
 
 PRESET = Rule(str, choices=tuple(PRESETS), optional=True)
-"""What the key `preset` of files and the environment allows. It is no setting of a policy: it gives
-values to those that no file and no variable sets."""
+"""The rule of the key `preset` in files and the environment. It is not a setting of a policy, but
+gives values to settings that no file and no variable sets."""
 
 COMMON = ("per_request", *OBSERVING)
 """Settings that are the same for all providers and models."""
 
 FIXED = ("per_request", *(key for key, r in RULES.items() if r.group not in MAY_CHANGE))
-"""Settings that no single request can change, whatever its client allows."""
+"""Settings that no single request can change, whatever the policy allows its client."""
 
 EXCEPTIONS = ("providers", "models")
 """The fields that hold settings for a part of the turns, in the order in which they apply."""

@@ -1,9 +1,9 @@
-"""A preamble: a few short lines before what was said comes again.
+"""A preamble: a few short lines before a continuation repeats the text.
 
-A list of phrases knows only its own phrases, and a list of shapes only its own shapes.  So the
-places are looked for where the end of the text comes again from the start of a line, and what
-stands before is weighed there (`evidence`): how much comes again, how unlike the text the words
-are, and what parts them from the repetition.
+A list of phrases would only find its own phrases, and a list of shapes only its own shapes.  So the
+search is for places where the end of the text is repeated from the start of a line.  What comes
+before is weighed there (`evidence`): how much is repeated, how different the words are from the
+text, and what separates them from the repetition.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["announced", "places"]
 _PREAMBLE_CHARS: Final = 320
 _GOES_ON_CHARS: Final = 72
 _LINES: Final = 3
-_TWO_TELL: Final = tuple(".!?'")  # where the next character tells how a text begins
+_TWO_TELL: Final = tuple(".!?'")  # the character after one of these shows how a text begins
 _INDENTATION: Final = " \t\u3000"
-# What a line goes on with, and no preamble begins with; an ellipsis is one, and so is a comment's
-# mark that is doubled or stands apart.
+# Marks with which a line continues, and no preamble begins. A preamble may begin with an ellipsis,
+# or with a comment mark that is doubled or stands apart.
 _goes_on_mark = re.compile(
     r"[,:)\]}&+\u2019\u201d\u3002\uff0c\u3001\uff1b\uff1a\uff09\u300d\u300f]|[.!?](?![.!])|'(?=\w)"
 ).match
@@ -34,9 +34,9 @@ _is_rule = re.compile(r"[ \t]*([-*_=\u2014\u2500\u2501\u2550])(?:[ \t]*\1){2,}[ 
 
 
 def announced(opening: Opening, at: int, final: bool) -> Removal | None:
-    """A few short lines announce the rest, and then what was said comes again.
+    """Return what to remove if a few short lines announce the rest, and a repetition follows.
 
-    Who begins a new message begins with no white space, while the rest of a text may."""
+    A new message begins without white space, while the rest of a text may begin with some."""
     if not at and opening.held in _TWO_TELL and not final:
         return None
     if at or _goes_on(opening):
@@ -50,12 +50,13 @@ def announced(opening: Opening, at: int, final: bool) -> Removal | None:
 
 
 def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]:
-    """Where what was said comes again behind a few short lines.
+    """Yield the places where the text is repeated after a few short lines.
 
-    A decision where nothing needs to be weighed; None, the last, where more is needed."""
+    Yields a `Removal` if nothing needs to be weighed. A final None means that more text is
+    needed."""
     held = opening.held
     lines: list[str] = []  # the words
-    mark = ""  # a rule or a fence, where there are no words before it
+    mark = ""  # a rule or a fence, if there are no words before it
     apart: set[str] = set()
     begin = 0
     while True:
@@ -101,17 +102,17 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
 
 
 def _goes_on(opening: Opening) -> bool:
-    """Whether it begins as only the rest of a line or of a number does."""
+    """Return whether the continuation begins as only the rest of a line or of a number does."""
     held, last = opening.held, opening.said[-1]
     number = held[0].isdigit() and last.isdigit() and not opening.trimmed
     return number or _goes_on_mark(held) is not None
 
 
 def _most_chars(opening: Opening) -> int:
-    """How long the first line of a preamble may be, in characters.
+    """Return how long the first line of a preamble may be, in characters.
 
-    What goes on with a sentence that was cut in its middle begins with a small letter or a digit,
-    as few preambles do, and shall not wait for long."""
+    The rest of a sentence that was cut begins with a lower-case letter or a digit, as few preambles
+    do. It should not wait for long."""
     first, last = opening.held[0], opening.said[-1]
     in_sentence = "\n" not in opening.trimmed and (last.isalnum() or last in ",-")
     goes_on = in_sentence and (first.islower() or first.isdigit())
@@ -125,10 +126,10 @@ def _announces(lines: list[str]) -> bool:
 def _said_again(
     opening: Opening, begin: int, final: bool, *, announced: bool
 ) -> int | Removal | None:
-    """Where a repetition ends that begins with the line at `begin`: of the end of the text from the
-    start of a line, or of all of it.
+    """Return where a repetition ends that begins with the line at `begin`. It may repeat the end of
+    the text from the start of a line, or all of the text.
 
-    0: there is none; None: more is needed (never when `final`)."""
+    0: there is none; None: more text is needed (never if `final`)."""
     held, said = opening.held, opening.said
     body = held[begin:].lstrip(_INDENTATION)
     begin = len(held) - len(body)
@@ -160,8 +161,8 @@ def _said_again(
 
 
 def _goes_on_behind(blank: str, behind: str, final: bool) -> bool | None:
-    """Whether what follows a repetition has the white space that is known to come; None: too short
-    to tell."""
+    """Return whether the white space that is known to follow comes after a repetition; None if the
+    text is too short to tell."""
     if not blank:
         return True
     if "\n" in blank:

@@ -1,7 +1,7 @@
-"""Presets: what programs of one kind need, as one table.
+"""Presets: the settings for programs of one kind, as one table.
 
-`Policy.for_chat()`, `for_agents()` and `for_batch()`, the key `preset` of a file and the pages of
-the documentation are made from it.
+`Policy.for_chat()`, `for_agents()` and `for_batch()`, the key `preset` of a file, and pages of the
+documentation are made from it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class Choice(NamedTuple):
     """One setting of a preset.
 
     Attributes:
-        value: the value in place of the default.
+        value: the value instead of the default.
         why: the reason, as one sentence.
     """
 
@@ -25,8 +25,8 @@ class Preset(NamedTuple):
     """One preset.
 
     Attributes:
-        about: whom it is for, as one sentence.
-        choices: what differs from the defaults, by setting.
+        about: which programs it is for, as one sentence.
+        choices: the settings that differ from the defaults.
     """
 
     about: str
@@ -100,7 +100,7 @@ PRESETS: dict[str, Preset] = {
 
 
 def values_of(name: str) -> dict[str, Any]:
-    """The settings of a preset; KeyError where there is none of that name.
+    """Return the settings of a preset. Raises KeyError if there is none of that name.
 
     >>> values_of("agents")["on_incomplete"]
     'error'

@@ -1,4 +1,4 @@
-"""A dictionary that stays as it was made: what a policy holds is checked once, when it is made."""
+"""A dictionary that cannot change: a policy is checked once, when it is made."""
 
 from __future__ import annotations
 

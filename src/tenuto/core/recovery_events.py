@@ -1,8 +1,8 @@
 """Events of recoveries.
 
-A recovery is a run of requests of one kind, and has exactly one end, of its own kind. A retry, or a
-repair of the request, may happen within another recovery, which goes on behind it; beside that no
-two recoveries overlap.
+A recovery is a series of requests of one kind, and ends exactly once, with an event of its own
+kind. A retry or a repair of the request may happen within another recovery, which continues
+afterwards. Otherwise recoveries don't overlap.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class RecoveryEnded(Event):
     """A recovery is over. `KIND` is the kind's name, as `attempt_started` gives it.
 
     Attributes:
-        result: "recovered" if the recovery put right what was wrong; "gave_up" if the turn
-            ended before that; "superseded" if another kind of recovery took over before that;
-            "cancelled" if the caller left.
-        reason: why the recovery ended. Where the turn ended with it, this is the reason of the turn
-            (`completed`, `retry_limit`, `cancelled`, …). In all other cases it is a word of
-            docs/ladders.md, and says what the answer that ended the recovery means.
+        result: "recovered" if the recovery put right what was wrong; "gave_up" if the turn ended
+            before that; "superseded" if another kind of recovery took over before that; "cancelled"
+            if the caller left.
+        reason: why the recovery ended. If the turn ended with it, this is the turn's reason
+            (`completed`, `retry_limit`, `cancelled`, …). Otherwise it is the meaning of the answer
+            that ended the recovery, a word of docs/ladders.md.
         attempts: requests that this recovery sent.
         duration_s: seconds since the recovery began, waits included.
         output_chars: characters of text that the turn has at that time.
@@ -159,7 +159,7 @@ class EmptyRecovery(Event):
         outcome: in which way the answer was empty, a word of docs/ladders.md.
         keys: the parts of the answer that held anything: `text`, `reasoning`, `refusal`, `calls`,
             `usage`.
-        text_chars: characters of text, white space for instance.
+        text_chars: characters of text, such as white space.
         reasoning_chars: characters of reasoning.
         stop: why the answer ended, a value of `StopReason`.
         tools: whether the request offers tools.
@@ -213,7 +213,7 @@ class RetryEnded(RecoveryEnded):
 
 @event_kind("request_repair_started")
 class RequestRepairStarted(RecoveryStarted):
-    """The provider refused a request. Tenuto sends it again without what was refused: with a
+    """The provider rejected a request. Tenuto sends it again without the rejected part: with a
     smaller output limit, without a key, or without a prefill."""
 
     KIND: ClassVar[str] = "request_repair"

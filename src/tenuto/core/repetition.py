@@ -1,8 +1,8 @@
 """What the start of a continuation repeats: the last words, the unfinished line, or everything.
 
-Each step (here, in `fence` and in `preamble`) looks at what is held of the continuation and gives
-a `Removal`: (kind, characters to remove), `NOTHING`, or None while more of the continuation is
-needed.  None must win over every later step, else the result would depend on the chunks.
+Each step (here, in `fence` and in `preamble`) reads the held part of the continuation and returns a
+`Removal`: (kind, characters to remove), `NOTHING`, or None while more of the continuation is
+needed.  None must take precedence over every later step, or the result would depend on the chunks.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ _SHOWN_LINE_CHARS: Final = 3
 
 
 class Opening:
-    """The start of a continuation, as far as it is held, and what was said before it.
+    """The start of a continuation, as far as it is held, and the text before it.
 
-    `restarts`: a restart would prove something; `again`: what was said at a time, if this is no
-    continuation of it; `alive_at`: where in `held` a restart may have begun when more of the
-    continuation is needed, else -1; `broke_off`: all of it is held, and it did not end by itself.
+    `restarts`: whether a restart would prove something; `again`: the texts of earlier attempts, if
+    this is not a continuation of them; `alive_at`: where in `held` a restart may have begun if more
+    of the continuation is needed, otherwise -1; `broke_off`: whether all of it is held and it did
+    not end by itself.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Opening:
 
     @cached_property
     def ending(self) -> TextEnd:
-        """The end of what was said. It costs half a millisecond, so not before it is needed."""
+        """The end of the text. It costs half a millisecond, so it is only made if it is needed."""
         return TextEnd(self.said, self.trimmed)
 
     @property
@@ -52,12 +53,14 @@ class Opening:
         return "\n" in self.trimmed
 
     def departs(self, matched: int, *, at_line: bool) -> bool:
-        """Whether this is a restart that goes on in other words after `matched` characters."""
+        """Return whether this is a restart that continues in other words after `matched`
+        characters."""
         return departs(self.said, self.start, matched, at_line=at_line)
 
 
 def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN) -> Removal | None:
-    """What was said comes again, from the end, from its last line or from the beginning."""
+    """Return what to remove if the text is repeated, from its end, its last line or its
+    beginning."""
     text = opening.held[at:]
     body = text.lstrip()
     gap = len(text) - len(body)
@@ -102,21 +105,21 @@ def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN)
         return None
     if ended:
         return "line", at + ended
-    # Who begins again does not begin with white space; boilerplate that comes again does.
+    # A model that begins again does not begin with white space; repeated boilerplate does.
     if gap or not matched:
         return NOTHING
     if matched == len(body) and matched >= RESTART_CHARS:
-        return "restart", len(opening.held)  # and was cut off before anything new came
+        return "restart", len(opening.held)  # it was cut off before anything new came
     if not opening.departs(matched, at_line=opening.at_line or at > 0):
         return NOTHING
-    # The last line comes again, and lines are alike.
+    # The last line is repeated, and lines are alike.
     return NOTHING if opening.ending.line_again(body, final=True) else ("diverged", 0)
 
 
 def _said_again(opening: Opening, body: str, final: bool) -> int | None:
-    """How much of `body` is what was said at a time: all of it, up to the end of a word, and with
-    the white space behind it; None while more is needed. However short it is, it was said twice:
-    who is asked for something else than to go on begins anew, and not in the middle of a word."""
+    """Return how much of `body` repeats the text of an earlier attempt: all of that text, up to the
+    end of a word, with the white space after it; None while more is needed. Any length counts,
+    since a model that was asked for something else begins anew, and not in the middle of a word."""
     waits = False
     for piece in opening.again:
         matched = common(piece[: len(body)], body)
@@ -131,7 +134,7 @@ def _said_again(opening: Opening, body: str, final: bool) -> int | None:
 
 
 def _shown_line(opening: Opening, text: str, final: bool) -> int | None:
-    """How much of `text` is the unfinished line again, as lines that begin alike show."""
+    """Return how much of `text` repeats the unfinished line, if lines that begin alike show it."""
     line = opening.ending.line_again(text, final=final)
     if not line:
         return line

@@ -11,7 +11,7 @@ from tenuto.core.signals import Usage
 from tenuto.core.stop import Stop, printable
 
 _STYLES = {"complete": "green", "partial": "yellow", "failed": "red"}
-"""Colours of a status in rich."""
+"""The colour of each status in rich."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +103,15 @@ class Report:
         return "\n".join(line for line in self._lines().values() if line)
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
-        """The same lines in rich, the first in the colour of its status. The console that asks
-        makes them, so that nothing of rich is imported here."""
+        """Render the same lines in rich, the first in the colour of its status. They are made with
+        the console that is passed in, so that this module does not import rich."""
         styles = {"ended": _STYLES.get(self.status, "")}
         for name, line in self._lines().items():
             if line:
                 yield console.render_str(line, style=styles.get(name, ""), markup=False)
 
     def _lines(self) -> dict[str, str]:
-        """The lines that a person reads, "" for those that have nothing to say."""
+        """Return the lines that a person reads; "" for those that have nothing to say."""
         status = self.status or "not read"
         ended = f"{status}: {self.reason.replace('_', ' ')}"
         stop = self.stop

@@ -1,4 +1,4 @@
-"""What a tool's schema says about arguments that never came (T12a)."""
+"""Find out from a tool's schema whether it accepts a call without arguments (T12a)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def requires_something(schema: Mapping[str, Any]) -> bool:
-    """Whether no empty object satisfies a JSON Schema, as far as its members tell; a schema that
-    cannot be followed requires nothing. Each part is looked at once, so that references in a circle
-    end and the work is linear in the schema.
+    """Return whether no empty object satisfies a JSON Schema, as far as its members show. A schema
+    that cannot be followed requires nothing. Each part is read once, so circular references end,
+    and the work is linear in the schema.
 
     >>> requires_something({"type": "object", "required": ["path"]})
     True
@@ -26,7 +26,7 @@ def _requires(schema: Any, root: Mapping[str, Any], seen: dict[int, bool]) -> bo
     if not isinstance(schema, Mapping):
         return False
     if id(schema) not in seen:
-        seen[id(schema)] = False  # for whom it leads back to
+        seen[id(schema)] = False  # for a reference that leads back here
         seen[id(schema)] = _looked_at(schema, root, seen)
     return seen[id(schema)]
 
@@ -45,7 +45,7 @@ def _looked_at(schema: Mapping[str, Any], root: Mapping[str, Any], seen: dict[in
 
 
 def lists_names(required: Any) -> bool:
-    """Whether the value of `required` names a member.
+    """Return whether the value of `required` names a member.
 
     >>> lists_names(["path"]), lists_names([]), lists_names(True)
     (True, False, False)
@@ -59,7 +59,7 @@ def _parts(schema: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _at(reference: str, root: Any) -> Any:
-    """What a reference within the schema leads to, None where it leads nowhere."""
+    """Return the target of a reference within the schema; None if there is none."""
     place = root if reference.startswith("#") else None
     for step in reference.removeprefix("#").split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")

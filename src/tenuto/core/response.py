@@ -1,4 +1,4 @@
-"""One attempt as it was read, and what of its text a person sees."""
+"""One attempt as it was read, and the part of its text that a person sees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _leading_thought = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)"
 
 
 def visible(text: str) -> str:
-    """Text without think blocks (closed or cut) and without white space around it (E1).
+    """Return text without think blocks (closed or cut) and without white space around it (E1).
 
     >>> visible("<think>hm</think> yes "), visible("<think>cut in thoug")
     ('yes', '')
@@ -27,7 +27,8 @@ def visible(text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Whether anything of `visible(text)` is left; text without think blocks is not copied for it.
+    """Return whether anything of `visible(text)` is left, without a copy if there is no think
+    block.
 
     >>> is_visible(" yes"), is_visible(" \\n"), is_visible("<think>cut in thoug")
     (True, False, False)
@@ -38,7 +39,7 @@ def is_visible(text: str) -> bool:
 
 
 def leading_thought(text: str) -> int:
-    """Characters of the think block that `text` begins with, and of the white space behind it.
+    """Return the length of the think block at the start of `text`, with the white space after it.
 
     >>> leading_thought("<think>hm</think> yes "), leading_thought("yes <think>hm</think>")
     (18, 0)
@@ -48,7 +49,7 @@ def leading_thought(text: str) -> int:
 
 
 def think_closing(text: str) -> str:
-    """What closes a think block that `text` leaves open, "" where none is open.
+    """Return what closes a think block that `text` leaves open; "" if none is open.
 
     >>> think_closing("<think>cut in thoug"), think_closing("<think>hm</think>")
     ('\\n</think>\\n\\n', '')
@@ -64,25 +65,25 @@ class Response:
     """One attempt, read to its end (or as far as it came).
 
     Attributes:
-        text: the answer's text, raw, think blocks included.
+        text: the answer's text, raw, including think blocks.
         reasoning: reasoning that came in a field of its own.
-        refusal: text by which the model declined, "" where it did not.
+        refusal: text in which the model declined; "" if it did not.
         calls: the tool calls in the order of their first appearance.
-        usage: the tokens of this attempt, None where the provider gave none.
+        usage: the tokens of this attempt; None if the provider gave none.
         stop: why it ended.
         fault: the error that ended it, or None.
-        mended: True where the calls differ from what the provider wrote (ids, types, encoding), so
-            that handing on the bytes as they came would hand on the oddity too (T13).
-        calls_alternate: whether an earlier call went on after a later one had begun, so that who
-            takes each piece for the newest call would mix them.
+        mended: whether the calls differ from what the provider wrote (ids, types, encoding). The
+            bytes as received would pass the anomaly on (T13).
+        calls_alternate: whether an earlier call continued after a later one had begun. A reader
+            that assigns each piece to the newest call would mix them up.
         other: whether there is content that is neither text nor a call, such as an image.
-        text_behind_calls: whether text came behind the last call, so that what cut the answer cut
-            that text and not the call.
-        several: whether there are choices beside the first, of which only the stops are read.
-        unmarked: True where the transfer ended without an error and nothing says whether the answer
-            had ended as well: no stop, no end mark, no usage behind the content (S3a). The stop is
-            DROPPED then.
-        id: the provider's id, where a later request can go on from it; "" elsewhere.
+        text_behind_calls: whether text came after the last call, so that a cut affects that text
+            and not the call.
+        several: whether there are choices besides the first. Only their stops are read.
+        unmarked: whether the transfer ended without an error and nothing shows whether the answer
+            had ended as well: no stop, no end mark, no usage after the content (S3a). The stop is
+            then DROPPED.
+        id: the provider's id, if a later request can continue from it; otherwise "".
     """
 
     text: str
@@ -102,5 +103,5 @@ class Response:
 
 
 def broke_off(response: Response) -> bool:
-    """Whether an attempt did not end by itself: by a fault, a limit, or without a stop."""
+    """Return whether an attempt did not end by itself: by a fault, a limit, or without a stop."""
     return response.fault is not None or response.stop.reason not in CLEAN

@@ -1,4 +1,4 @@
-"""What one setting allows: errors, documentation and the readers of files are made from it."""
+"""What one setting allows. Errors, documentation and the readers of files use it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEVER_LEFT_OUT = frozenset(
     {"messages", "input", "contents", "prompt", "inputs", "model", "model_id"}
     | {"role", "content", "parts", "type"}
 )
-"""Keys without which there is no request, or no row of it: `drop_unsupported` cannot name them."""
+"""Keys that a request or a row of it needs: `drop_unsupported` cannot name them."""
 
 _key_name = re.compile(r"[\w.-]+").fullmatch
 
@@ -26,9 +26,10 @@ class Rule:
     Attributes:
         kind: the type of the value.
         least, most: the range of a number, both included.
-        choices: the allowed words; of a set, what may be in it.
+        choices: the allowed words; for a set, its allowed members.
         optional: whether None ("work it out") is allowed.
-        group: the settings that it belongs to, a key of `policy.GROUPS`; "" where there are none.
+        group: the group of settings that it belongs to, a key of `policy.GROUPS`; "" if there is
+            none.
     """
 
     kind: type
@@ -40,7 +41,7 @@ class Rule:
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words.
+        """The allowed values, in words.
 
         >>> Rule(int, 0, 10, optional=True).allowed
         'a whole number from 0 to 10, or none'
@@ -68,7 +69,7 @@ class Rule:
         return words + (", or none" if self.optional else "")
 
     def accepts(self, value: object) -> bool:
-        """Whether a value of the right type lies within the rule."""
+        """Return whether a value of the right type satisfies the rule."""
         if value is None:
             return self.optional
         if self.choices and self.kind is frozenset:
@@ -93,21 +94,21 @@ class Rule:
         return whole and self.least <= value <= self.most
 
     def checked(self, name: str, value: object) -> object:
-        """A value that is allowed; a list of names becomes a set.
+        """Return a value that is allowed; a list of names becomes a set.
 
         Raises:
-            PolicyError: it is not allowed; the message names the setting so.
+            PolicyError: the value is not allowed; the message uses `name` for the setting.
         """
         if self.kind is frozenset and isinstance(value, set | list | tuple):
-            with contextlib.suppress(TypeError):  # a list in it: the check below says so
+            with contextlib.suppress(TypeError):  # a list inside it: the check below reports it
                 value = frozenset(value)
         if not self.accepts(value):
             raise wrong_value(name, value, self.allowed)
         return value
 
     def read(self, text: str) -> object:
-        """A value from the text of an environment variable; returned as it is where it cannot be
-        read, so that the check that follows names it."""
+        """Return the value of an environment variable's text. Text that cannot be read is returned
+        as it is, so that the check that follows names it."""
         word = text.strip()
         if self.optional and word.lower() in ("", "none", "auto"):
             return None
@@ -131,7 +132,8 @@ class Rule:
 
 
 def shown(value: object, form: Callable[[object], str] = repr) -> str:
-    """A value as an error message names it: bounded, and whatever its own `repr` may raise.
+    """Return a value as an error message shows it: of limited length, and safe if its `repr`
+    raises.
 
     >>> shown(10**5000)
     'an int that cannot be shown'
@@ -147,7 +149,7 @@ _SHOWN_CHARS = 200
 
 
 def wrong_value(name: str, value: object, allowed: str) -> PolicyError:
-    """What is raised for a setting with a wrong value: its name, the value, and what is allowed.
+    """Return the error for a setting with a wrong value: its name, the value, and what is allowed.
 
     >>> wrong_value("empty_retries", -1, "a whole number from 0 to 10")
     PolicyError('empty_retries is -1, but it must be a whole number from 0 to 10')

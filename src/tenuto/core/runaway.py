@@ -1,16 +1,15 @@
-"""Has a text become one unbroken period?  (behaviour C13)
+"""Detect a text that has become one repeated passage (C13).
 
-A model that has lost itself says the same passage again and again until the limit cuts it off.
-To continue such a text buys more of the same, so the loop stops there.
+A model that is stuck writes the same passage until the limit cuts it off. A continuation of such a
+text would only repeat it, so the turn stops there.
 
 Theory of operation
 -------------------
-Only the last `_TAIL_CHARS` characters are looked at.  They are reversed, so that the failure
-function of Knuth, Morris and Pratt
-(https://en.wikipedia.org/wiki/Knuth%E2%80%93Morris%E2%80%93Pratt_algorithm) gives the smallest
-period of every suffix of the text in one linear pass: a suffix of n characters whose longest
-border has b characters has the smallest period n - b.  The text is runaway if some suffix is
-long enough, holds enough whole periods, and its passage is one that no writer repeats.
+Only the last `_TAIL_CHARS` characters are read.  They are reversed, so that the failure function of
+Knuth, Morris and Pratt (https://en.wikipedia.org/wiki/Knuth%E2%80%93Morris%E2%80%93Pratt_algorithm)
+gives the smallest period of every suffix of the text in one linear pass: a suffix of n characters
+whose longest border has b characters has the smallest period n - b.  The text is runaway if some
+suffix is long enough, holds enough whole periods, and its passage is one that no writer repeats.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from typing import Final
 
 __all__ = ["is_runaway", "suffix_borders"]
 
-# Three equal lines in a row are met in real tables and logs, four rarely; a loop cut off by a
-# limit of thousands of tokens has dozens.
+# Three equal lines in a row occur in real tables and logs, four rarely. A loop cut off by a limit
+# of thousands of tokens has dozens.
 _LEAST_PERIODS: Final = 4
-# How long the repetition must be (characters) depends on what is repeated:
-# a passage of 20 letters or more is a sentence or a line of code, and 400 characters of it are
-# about a hundred tokens that say nothing;
+# How long the repetition must be (in characters) depends on the passage: a passage of 20 letters or
+# more is a sentence or a line of code, and 400 characters of it are about a hundred tokens that say
+# nothing;
 _LEAST_CHARS: Final = 400
 _SENTENCE_LETTERS: Final = 20
 # a passage with fewer letters may be a cell of a real table ("    <td></td>\n", "null, ");
 _LEAST_CHARS_OF_CELLS: Final = 1_000
-# one with hardly a letter may be a rule, a table's separator, a matrix of zeros, or binary data
-# in base64 ("AAAAAAAA"), so it has to go on for longer than a screenful of those.
+# one with hardly a letter may be a rule, a table's separator, a matrix of zeros, or binary data in
+# base64 ("AAAAAAAA"), so it has to be longer than a screenful of those.
 _LEAST_CHARS_OF_MARKS: Final = 2_000
 _CELL_LETTERS: Final = 3  # different ones
 # Four whole periods of a passage of 2,000 characters.
@@ -38,7 +37,7 @@ _TAIL_CHARS: Final = 8_000
 
 
 def suffix_borders(text: str) -> list[int]:
-    """For each n up to ``len(text)``, the longest proper border of the last n characters.
+    """Return the longest proper border of the last n characters, for each n up to ``len(text)``.
 
     Linear.  The last n characters have the smallest period ``n - borders[n]``.
 
@@ -59,7 +58,7 @@ def suffix_borders(text: str) -> list[int]:
 
 
 def is_runaway(text: str) -> bool:
-    """Whether `text` ends in the same passage again and again.
+    """Return whether `text` ends in one passage, repeated many times.
 
     >>> is_runaway("Let me check. " + "I will now fix that bug, too. " * 20)
     True

@@ -1,28 +1,28 @@
-"""Joining a continuation to what was said before it, on a live stream.
+"""Join a continuation to the text before it, on a live stream.
 
 Theory of operation
 -------------------
-A model that is asked to go on seldom goes on exactly where it stopped: it says its last words
-again, begins its line or everything again, announces what it is about to do, opens its code fence
-a second time, and leaves out the white space in between.  `Seam` takes the continuation delta by
-delta and gives out what is new.  It passes four phases:
+A model that is asked to continue rarely continues exactly where it stopped. It repeats its last
+words, its line or everything, announces what it is about to do, opens its code fence a second time,
+and leaves out the white space in between.  `Seam` takes the continuation delta by delta, and
+returns what is new.  It goes through four phases:
 
 * MATCHING  the start of the continuation is held until it is clear what it is (`_decide`);
-* FOLLOWING everything comes again from the beginning: an index into `said`, nothing is held;
-* SPACE     the white space at the seam is merged; of a continuation that is nothing else, none
-            is kept;
-* FLOWING   every delta is handed on as it is.
+* FOLLOWING everything is repeated from the beginning: an index into `said`, nothing is held;
+* SPACE     the white space at the seam is merged; if the continuation has nothing else, none of
+            its white space is kept;
+* FLOWING   every delta is handed on unchanged.
 
-A decision, once possible, stays the same whatever follows, so the result does not depend on how
-the continuation was cut into deltas.  How much a repetition must prove is told in `overlap`.  In
-doubt text is kept.
+A decision, once possible, stays the same whatever follows, so the result does not depend on how the
+continuation was cut into deltas.  `overlap` says how much a repetition must prove.  In doubt, text
+is kept.
 
 After a prefill the seam is exact by contract, and only an echo of the whole prefill is removed:
 whole bodies of llama.cpp and of Mistral repeat it (https://docs.mistral.ai/capabilities/
 completion/prefix/), streams do not.
 
-An attempt that broke off and only repeats adds nothing, after a prefill as after a hint (S3b): what
-may become such a repetition is held until it says something else.
+An attempt that broke off and only repeats adds nothing, after a prefill as after a hint (S3b). Text
+that may become such a repetition is held until it differs.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from tenuto.core.white_space import merged
 __all__ = ["Seam", "ends_cut", "join", "trailing_space"]
 
 PARAGRAPH: Final = "\n\n"
-"""Between two texts of which neither goes on with the other."""
+"""Separates two texts that don't continue each other."""
 
 _ECHO_CHARS: Final = 6
-_WHOLE_CHARS: Final = 14  # where all that was said comes again, to its end
+_WHOLE_CHARS: Final = 14  # if all of the text is repeated, to its end
 _REPEATED_CHARS: Final = 4_096
-"""A passage of these last characters may come again and break off (S3b)."""
+"""A passage in these last characters may be repeated and break off (S3b)."""
 _PLACES: Final = 32
 _GOES_ON: Final = frozenset(("", *".,;:!?)]}…。，、！？"))
-# A character that the limit cut: bytes of it are no text, and the first half of a surrogate pair,
-# which JSON can hold by its escape, is half of one.
+# A character that the limit cut: U+FFFD stands for bytes that are not text, and JSON can hold the
+# first half of a surrogate pair by its escape.
 _CUT: Final = frozenset("\ufffd" + "".join(map(chr, range(0xD800, 0xDC00))))
 _CUT_CHARACTERS: Final = "".join(_CUT)
 
@@ -65,8 +65,8 @@ class _Phase(Enum):
 def trailing_space(text: str) -> tuple[str, str]:
     """Split `text` into what to send and the white space at its end.
 
-    A character that the limit cut shows at the very end as U+FFFD, or as half of a surrogate pair:
-    it belongs to neither part, for the continuation brings the whole character.
+    A character that the limit cut appears at the very end as U+FFFD, or as half of a surrogate
+    pair. It belongs to neither part, since the continuation brings the whole character.
 
     >>> trailing_space("def f():\\n    ")
     ('def f():', '\\n    ')
@@ -79,7 +79,7 @@ def trailing_space(text: str) -> tuple[str, str]:
 
 
 def ends_cut(text: str) -> bool:
-    """Whether a text ends in a character that was cut, or may have been.
+    """Return whether a text ends in a character that was cut, or may have been.
 
     >>> ends_cut("caf\ufffd"), ends_cut("A \\ud83d"), ends_cut("")
     (True, True, False)
@@ -92,7 +92,7 @@ def _uncut(text: str) -> str:
 
 
 def _whole_characters(said: str, trimmed: str) -> str:
-    """`said` without a cut character at its end; what white space follows was not cut there."""
+    """Return `said` without a cut character at its end. Before white space, none can be cut."""
     return said if trimmed else _uncut(said)
 
 
@@ -105,7 +105,8 @@ def join(
     exact: bool = False,
     hold_chars: int = 2_000,
 ) -> str:
-    """The whole text, of `said`, `trimmed` and a whole continuation; parameters as for `Seam`.
+    """Return the whole text of `said`, `trimmed` and a whole continuation; parameters as for
+    `Seam`.
 
     >>> join("The result is wor", "world.")
     'The result is world.'
@@ -124,18 +125,17 @@ def join(
 
 
 class Seam:
-    r"""The place where a continuation meets what was said.
+    r"""The place where a continuation meets the text before it.
 
-    `said` is the merged text as the request carried it, without white space at its end;
-    `trimmed` the white space that was left out there, which is known to come next, and
-    `delivered_trimmed` the start of it that the client has got already.  `exact`: the text was
-    sent as a prefill; `echoed`: by one who repeats every prefill, so that even a letter that comes
-    again is no new text.  `again`: where in `said` each attempt began, if a call was asked for and
-    not more text: what was said from there on, to the next of them or to the end, is a repetition
-    when it comes again, however short.
-    At most about `hold_chars` characters are held at any time.
+    `said` is the merged text as the request carried it, without white space at its end; `trimmed`
+    is the white space that was left out there and is known to come next, and `delivered_trimmed`
+    the start of it that the client has already.  `exact`: the text was sent as a prefill; `echoed`:
+    to a provider that repeats every prefill, so that even one repeated letter is not new text.
+    `again`: where in `said` each attempt began, if the request was for a call and not for more
+    text. What was said from there to the next attempt or to the end then counts as a repetition,
+    however short it is. At most about `hold_chars` characters are held at any time.
 
-    A character that the limit cut shows at the end of `said`, as U+FFFD or as half of a surrogate
+    A character that the limit cut appears at the end of `said` as U+FFFD, or as half of a surrogate
     pair.  It is not compared.  The caller leaves it out of the request and does not deliver it
     (what was delivered cannot be taken back); the continuation brings the whole character.
 
@@ -186,35 +186,35 @@ class Seam:
 
     @property
     def new_chars(self) -> int:
-        """Characters given out that are new; white space that was restored does not count."""
+        """The number of new characters handed on; restored white space does not count."""
         return self._given - self._restored
 
     @property
     def kind(self) -> str:
         """What the continuation began with.
 
-        "exact": nothing was removed; "overlap", "line", "restart", "preamble", "fence"; "echo" of
-        a prefill; "diverged": a restart in other words, of which nothing is given out, since it
-        cannot be spliced (behaviour C28a).
+        "exact": nothing was removed; "overlap", "line", "restart", "preamble", "fence"; "echo" of a
+        prefill; "diverged": a restart in other words, of which nothing is handed on, since it
+        cannot be spliced (C28a).
         """
         return self._kind
 
     @property
     def settled(self) -> bool:
-        """True once every delta is handed on as it is."""
+        """Whether every delta is handed on unchanged from now on."""
         return self._phase is _Phase.FLOWING
 
     def feed(self, delta: str) -> str:
-        """Take the next delta; give the text that can be handed to the client now, perhaps ""."""
+        """Take the next delta; return the text that may go to the client now, perhaps ""."""
         if self._phase is not _Phase.FLOWING:
             delta = self._advance(delta) if delta else ""
         self._given += len(delta)
         return delta
 
     def finish(self, *, broke_off: bool = False) -> str:
-        """The attempt has ended: give what is still held and is new.
+        """End the attempt; return the held text that is new.
 
-        `broke_off`: it did not end by itself, so that what only repeats adds nothing (S3b)."""
+        `broke_off`: the attempt did not end by itself, so a mere repetition adds nothing (S3b)."""
         rest = ""
         if self._phase is _Phase.MATCHING:
             self._opening.broke_off = broke_off
@@ -226,7 +226,7 @@ class Seam:
         elif self._phase is _Phase.FOLLOWING:
             held = self._held + self._said[self._start : self._start + self._matched]
             repeats = broke_off or not self._exact
-            if self._echoed and self._matched:  # it broke off in what is said again
+            if self._echoed and self._matched:  # it broke off within the repetition
                 rest = self._settle(("echo", len(held)), "", held)
             elif repeats and self._matched >= RESTART_CHARS:
                 rest = self._settle(("echo" if self._exact else "restart", len(held)), "", held)
@@ -235,7 +235,7 @@ class Seam:
         if self._phase is not _Phase.FLOWING:
             if self._exact or self._kind != "exact":
                 rest += self._merged(self._held, "")
-            else:  # white space alone goes on with nothing: what was said is all there is
+            else:  # white space alone continues nothing: the text is complete as it was
                 rest += self._owed
                 self._restored = len(self._owed)
             self._phase = _Phase.FLOWING
@@ -265,7 +265,7 @@ class Seam:
         return self._settle(decision, delta)
 
     def _decide(self, *, final: bool) -> Removal | None:
-        """What the start of the continuation is; None while more of it is needed."""
+        """Return what the start of the continuation is; None while more of it is needed."""
         opening = self._opening
         opening.held = held = self._held
         opening.alive_at = -1
@@ -284,7 +284,8 @@ class Seam:
         return None if not final and self._may_repeat(held[lead:]) else NOTHING
 
     def _echo(self, lead: int, final: bool) -> Removal | None:
-        """All of a prefill, at the start of what came behind it."""
+        """Return the removal of a whole prefill that is repeated at the start of the
+        continuation."""
         body = self._held[lead:]
         left = len(self._said) - self._start
         if not self._opening.restarts or not self._said.startswith(body[:left], self._start):
@@ -297,7 +298,7 @@ class Seam:
         return None
 
     def _may_repeat(self, body: str) -> bool:
-        """Whether this may become something that was said before and is no more than that."""
+        """Return whether this may become a mere repetition of earlier text."""
         at = self._said.find(body, -_REPEATED_CHARS)
         for _ in range(_PLACES):
             if at < 0:
@@ -308,7 +309,8 @@ class Seam:
         return False
 
     def _repeats(self, text: str, broke_off: bool) -> bool:
-        """Whether this, to the end of the attempt, was said before, so that it adds nothing."""
+        """Return whether this, to the end of the attempt, only repeats earlier text and adds
+        nothing."""
         body = text.strip()
         begins = self._said.startswith(body, self._start)
         if self._echoed and begins and body:
@@ -317,7 +319,7 @@ class Seam:
         return broke_off and within and is_varied(body[:HEAD_CHARS], RESTART_CHARS)
 
     def _settle(self, decision: Removal, delta: str, held: str | None = None) -> str:
-        """Drop what was repeated and go on with the rest of what is held, and with `delta`."""
+        """Drop what was repeated, and continue with the rest of the held text and with `delta`."""
         self._kind, removed = decision
         held = self._held if held is None else held
         self._held = ""

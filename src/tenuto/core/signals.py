@@ -1,4 +1,4 @@
-"""Signals: what a wire sees, one thing at a time.
+"""Signals: what a wire reads, one thing at a time.
 
 Whole bodies and streams are read into the same signals, so that one builder serves both.
 """
@@ -14,9 +14,10 @@ from tenuto.core.stop import StopReason
 
 @record
 class Began:
-    """The message began: ids and model are known, and nothing of the answer is.
+    """The message began: its ids and model are known, but nothing of the answer yet.
 
-    `id`: the provider's id of the message, on wires where a request can go on from it; else ""."""
+    `id`: the provider's id of the message, on wires where a request can continue from it; else
+    ""."""
 
     id: str = ""
 
@@ -42,7 +43,7 @@ class ReasoningDelta:
 
 @record
 class RefusalDelta:
-    """Text by which the model declines."""
+    """Text in which the model declines."""
 
     text: str
 
@@ -51,15 +52,14 @@ class RefusalDelta:
 class CallDelta:
     """A piece of a tool call. Missing parts are None; `arguments` is raw text, or None.
 
-    `odd` names what the wire had to put right to read it (T13). `free`: the tool takes text of any
-    form, so that it cannot be judged as JSON. `may_be_empty`: this wire writes a call that has no
-    arguments without any text, so that nothing is odd about it; `may_lack_id` is the same of ids.
-    `decoded`: the arguments were
-    decoded before they came, so that their text cannot show that they were cut. `extra`: further
-    keys of the call, handed on as they came (providers keep signatures there). `whole`: the call is
-    said once more as a whole, and its arguments are all of them, whatever pieces came before.
-    `unreadable`: a piece of a call came that cannot be read, so that the call is broken unless it
-    is said once more as a whole; without an id and a name it begins no call."""
+    `odd` names what the wire had to correct to read it (T13). `free`: the tool takes text of any
+    form, which cannot be judged as JSON. `may_be_empty`: on this wire, a call without arguments
+    normally has no text; `may_lack_id` is the same for ids. `decoded`: the arguments came decoded,
+    so that their text cannot show a cut. `extra`: further keys of the call, handed on unchanged
+    (providers keep signatures there). `whole`: the call is sent once more as a whole, with all of
+    its arguments, whatever pieces came before. `unreadable`: a piece of a call came that cannot be
+    read, so the call is broken unless it is sent once more as a whole. Without an id and a name,
+    such a piece begins no call."""
 
     index: int | None
     id: str | None
@@ -78,23 +78,23 @@ class CallDelta:
 @record
 class OtherSeen:
     """Content that is neither text nor a call for the caller: an image, audio, a call that the
-    provider runs itself. It is not read, only noticed.
+    provider runs itself. It is noted, but not read.
 
-    `index`: its number among the parts of a stream, so that later pieces of it are known as such;
-    None where the wire does not number parts."""
+    `index`: its number among the parts of a stream, which identifies later pieces of it; None if
+    the wire does not number parts."""
 
     index: int | None = None
 
 
 @record
 class ChoiceSeen:
-    """Something came of a choice beside the first. Of these only the stops are read."""
+    """Something belongs to a choice other than the first. Only the stops of these are read."""
 
 
 @record
 class OddSeen:
-    """The form of the response lacks what readers rely on. It is put right where we write, so that
-    handing on the bytes as they came would hand on the oddity."""
+    """The form of the response lacks something that readers rely on. Tenuto corrects it when it
+    writes the response itself; the bytes as received would pass the anomaly on."""
 
     what: str
 
@@ -104,7 +104,7 @@ class StopSeen:
     """A native stop value, already looked up in the wire's own table.
 
     `known` is False for a value that the table lacks (reason UNKNOWN), `readable` for one that is
-    not even a text (N6). `beside`: the provider's own words beside it, each with its name."""
+    not even text (N6). `beside`: the provider's own words beside the stop, each with its name."""
 
     raw: str
     field: str
@@ -117,7 +117,7 @@ class StopSeen:
 
 @record
 class WordsSeen:
-    """The provider's own words beside a stop, where they come in an event of their own."""
+    """The provider's own words about a stop, if they come in an event of their own."""
 
     words: tuple[tuple[str, str], ...]
 
@@ -143,7 +143,7 @@ class Usage:
 class UsageSeen:
     """The usage that the provider reports; a later report replaces an earlier one.
 
-    `running`: it came beside a piece of the answer, so that it says nothing about the end."""
+    `running`: it came beside a piece of the answer, so it is no evidence about the end."""
 
     usage: Usage
     running: bool = False
@@ -160,7 +160,7 @@ class FaultSeen:
 class Ended:
     """The transfer ended in order: the stream's own terminator came, or a whole body parsed.
 
-    A stream or body that breaks off gives no `Ended`."""
+    A stream or body that breaks off has no `Ended`."""
 
 
 @record
@@ -172,10 +172,10 @@ class HalfSeen:
 class TransferEnded:
     """The transfer ended without an error, and without the wire's own end mark.
 
-    `delimited`: the transfer says where it ends (a length, chunks), so that it came whole; False
-    for a connection that was closed and nothing more. `parts_close`: this wire says where each part
-    of an answer ends, so that a part without its end was cut. `unmarked`: this provider marks the
-    end of no answer, so that this is one (S3a)."""
+    `delimited`: the transfer itself marks its end (a length, chunks), so it arrived complete; False
+    if the connection was merely closed. `parts_close`: this wire marks the end of each part of an
+    answer, so a part without its end was cut. `unmarked`: this provider never marks the end of an
+    answer, so the end of the transfer is its end (S3a)."""
 
     delimited: bool = True
     parts_close: bool = False

@@ -1,8 +1,7 @@
-"""Why a model stopped: our own words for it, and how sure we are.
+"""Why a model stopped: Tenuto's own words for it, and how reliable they are.
 
-Every wire maps its native values onto `StopReason` in a table of its own; nothing in here knows a
-provider. The order in which several findings about one response are weighed (behaviour N3, S6)
-stands once, in `GRAVITY`.
+Every wire maps its native values to `StopReason` in a table of its own; nothing in this module
+knows a provider. If one response gives several reasons, `GRAVITY` says which counts (N3, S6).
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ class Confidence(StrEnum):
 
 
 CLEAN = frozenset({StopReason.END_TURN, StopReason.STOP_SEQUENCE, StopReason.TOOL_CALL})
-"""Reasons by which a provider says that the response is whole."""
+"""Reasons with which a provider says that the response is complete."""
 
 NO_STOP_BUT_FAULT = "error"
-"""The field of a stop that was never named: a fault came in its place."""
+"""The field of a stop that the provider never named, since a fault came instead."""
 
 GRAVITY: tuple[StopReason, ...] = (
     StopReason.ERROR,
@@ -66,7 +65,7 @@ GRAVITY: tuple[StopReason, ...] = (
     StopReason.STOP_SEQUENCE,
     StopReason.END_TURN,
 )
-"""Gravest first: where one response gives several reasons, the graver one is believed (S6)."""
+"""Gravest first: if one response gives several reasons, the graver one counts (S6)."""
 
 SENTENCES: dict[StopReason, str] = {
     StopReason.END_TURN: "The model finished its answer.",
@@ -123,7 +122,7 @@ class Stop:
     metadata: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self) -> None:
-        # Every response makes one or two: what is right costs these few comparisons.
+        # Every response makes one or two. For valid values, this costs only a few comparisons.
         if (
             self.reason.__class__ is not StopReason
             or self.confidence.__class__ is not Confidence
@@ -168,7 +167,7 @@ _ENUMS: tuple[tuple[str, type[StrEnum]], ...] = (("reason", StopReason), ("confi
 
 
 def _check(stop: Stop) -> None:
-    """Raise for the first field of a stop that has no right value."""
+    """Raise for the first field of a stop with a wrong value."""
     for name, kind in _ENUMS:
         value = getattr(stop, name)
         if not isinstance(value, kind):
@@ -189,7 +188,8 @@ def _check(stop: Stop) -> None:
 
 
 def printable(value: str, limit_chars: int = 80) -> str:
-    """A native value made safe for a log line or a label: no control characters, bounded (P8b).
+    """Return a native value that is safe in a log line or a label: printable and of limited length
+    (P8b).
 
     >>> printable("bad\\nvalue")
     'bad\\\\nvalue'
@@ -201,7 +201,7 @@ def printable(value: str, limit_chars: int = 80) -> str:
 
 
 def graver(one: StopReason, other: StopReason) -> StopReason:
-    """The one of two reasons that is believed when a response gives both.
+    """Return the one of two reasons that counts if a response gives both.
 
     >>> graver(StopReason.END_TURN, StopReason.MAX_TOKENS)
     <StopReason.MAX_TOKENS: 'max_tokens'>

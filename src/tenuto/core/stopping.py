@@ -1,15 +1,15 @@
-"""A stop sequence of the request that lies across a cut.
+"""A stop sequence of the request that spans a cut.
 
 Theory of operation
 -------------------
-A provider looks for stop sequences in what it writes for one request. One that begins before the
-cut and ends behind it no provider sees: the text would run on where an uncut answer had ended. So
-what a joint gives out is looked at once more, for as long as a sequence that began before the cut
-can still end; one that lies wholly behind it is the provider's own work.
+A provider looks for stop sequences in the text that it writes for one request. It doesn't see one
+that begins before the cut and ends after it, so the text would continue where an uncut answer had
+ended. This joint therefore searches the text of another joint, for as long as a sequence that began
+before the cut can still end. The provider handles sequences that lie wholly after the cut.
 
 A stream may also drop exactly where a stop sequence ended the answer. Providers leave the sequence
-out of the text, so such a text looks like any other that broke off. It counts as broken off, and if
-a continuation adds nothing, the turn is partial: to call it complete would be a guess.
+out of the text, so this looks like any other text that broke off. It counts as broken off, and if a
+continuation adds nothing, the turn is partial: "complete" would be a guess.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ __all__ = ["Found", "StopSequenceJoint"]
 
 
 class Found(NamedTuple):
-    """A stop sequence, and how many of its characters were said before the cut."""
+    """A stop sequence, and how many of its characters came before the cut."""
 
     sequence: str
     said_chars: int
 
 
 class StopSequenceJoint:
-    """A joint that gives out nothing from a stop sequence on that lies across the cut.
+    """A joint that hands on nothing from the start of a stop sequence that spans the cut.
 
     Args:
-        joint: where the continuation meets what was said.
-        said: what was handed on of that.
-        owed_chars: characters of white space that the joint gives out first and that were said too.
+        joint: where the continuation meets the text before it.
+        said: the part of that text that was handed on.
+        owed_chars: characters of white space before the cut, which the joint hands on first.
         sequences: the stop sequences of the request.
 
     >>> from tenuto.core.seam import Seam
@@ -58,15 +58,15 @@ class StopSequenceJoint:
 
     @property
     def new_chars(self) -> int:
-        """Characters that were given out and are new."""
+        """The number of new characters handed on."""
         return self._joint.new_chars
 
     def feed(self, delta: str) -> str:
-        """Text that may be handed on now."""
+        """Take text; return what may be handed on now."""
         return self._taken(self._joint.feed(delta))
 
     def finish(self, *, broke_off: bool = False) -> str:
-        """The rest, at the end of the attempt."""
+        """Return the rest, at the end of the attempt."""
         rest = self._taken(self._joint.finish(broke_off=broke_off))
         held, self._held = self._held, ""
         return rest + held
@@ -83,7 +83,7 @@ class StopSequenceJoint:
                         continue  # it was handed on as a whole
                     return self._stopped(sequence, start)
                 if sequence.startswith(joined[start:]):
-                    return ""  # it takes more to tell
+                    return ""  # more text is needed to tell
         if not self._held:
             return ""
         self._over = len(self._held) > self._owed_chars

@@ -1,8 +1,8 @@
-"""The conversation of a loop, in no wire's form: what the agent keeps, and what a wire can write as
-a whole request.
+"""The conversation of an agent's loop, independent of any wire. A wire can write it as a whole
+request.
 
-A transcript holds what was said and done, never what recovery put in between (H6). It can be
-written for any wire at any time, so that a conversation may move from one to another.
+A transcript holds what was said and done, but nothing that a recovery added (H6). It can be written
+for any wire at any time, so a conversation may move from one to another.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """What the model said: text, whole calls, and what led to them.
+    """What the model said: its text, its whole calls, and the reasoning before them.
 
     Attributes:
-        content: the same in the form of `wire`, part by part, without the calls; () where that
-            wire keeps none. Only that wire looks at it.
+        content: the same in the form of `wire`, part by part, without the calls; () if that wire
+            keeps none. Only that wire reads it.
     """
 
     text: str
@@ -40,12 +40,12 @@ class Assistant:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call came to.
+    """The result of a call.
 
     Attributes:
-        call_id, name: the call's.
-        text: what the model is told.
-        failed: whether the tool failed, or was never run.
+        call_id, name: those of the call.
+        text: what the model receives.
+        failed: whether the tool failed, or never ran.
     """
 
     call_id: str
@@ -56,7 +56,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of all calls of the row before, in their order."""
+    """The results of all calls of the row before, in the order of the calls."""
 
     results: tuple[Result, ...]
 
@@ -65,10 +65,10 @@ Row = User | Assistant | Results
 
 
 class Transcript:
-    """Rows in the order in which they were said; it only ever takes what can follow (H2, H3).
+    """The rows of a conversation, in order. Only rows that may come next can be added (H2, H3).
 
-    A user's row begins, an assistant's row answers, results follow calls at once and answer all of
-    them. What would leave the history in a form that a provider refuses cannot be added.
+    A user's row comes first, an assistant's row answers it, and results follow calls at once and
+    cover all of them. A row that would make the history invalid for a provider can't be added.
 
     >>> transcript = Transcript()
     >>> transcript.add(User("How deep is it?"))
@@ -79,7 +79,7 @@ class Transcript:
 
     def __init__(self, rows: Sequence[Row] = ()) -> None:
         self._rows: list[Row] = []
-        self._began: dict[str, bool] = {}  # whether it may run again, by the call's id
+        self._began: dict[str, bool] = {}  # whether the call may run again, by its id
         self._ended: dict[str, Result] = {}
         self.in_turn = False
         for row in rows:
@@ -96,7 +96,7 @@ class Transcript:
 
     @property
     def pending(self) -> tuple[ToolCall, ...]:
-        """The calls that are not answered yet."""
+        """The calls that have no results yet."""
         last = self._rows[-1] if self._rows else None
         return last.calls if isinstance(last, Assistant) else ()
 
@@ -105,18 +105,18 @@ class Transcript:
         self._began[call.id] = idempotent
 
     def ended(self, call: ToolCall, result: Result) -> None:
-        """Note what a pending call came to, while others have no result yet."""
+        """Note the result of a pending call, while others have none yet."""
         self._ended[call.id] = result
 
     def replace(self, rows: Sequence[Row]) -> None:
-        """Take other rows in place of all that there are."""
+        """Replace all rows."""
         self._rows = list(Transcript(rows))
 
     def add(self, row: Row) -> None:
         """Append a row.
 
         Raises:
-            ValueError: it cannot follow the last one; the message says what can.
+            ValueError: the row cannot follow the last one; the message says what can.
         """
         self._check(row)
         self._append(row)
@@ -149,11 +149,11 @@ class Transcript:
                 return (Assistant,)
 
     def close(self) -> list[Row]:
-        """Make it end so that a user may speak next (T8), and return what had to be put in: results
-        for calls that have none, which say whether the call may have run, and a word of the
-        assistant's where none follows. They are no part of what was said: who keeps a transcript in
-        a file keeps them out of it (H6), and finds the same ones by what he noted of the calls
-        (H5a).
+        """End the transcript so that a user's row may come next (T8), and return the rows that were
+        added: results for calls that have none, which say whether the call may have run, and an
+        assistant's row if none follows. They are not part of the conversation. Leave them out when
+        you save a transcript to a file (H6); the saved notes about the calls produce the same rows
+        again (H5a).
 
         >>> transcript = Transcript([User("Go.")])
         >>> transcript.close()[0].text
@@ -169,7 +169,7 @@ class Transcript:
         return added
 
     def _outcome(self, call: ToolCall) -> Result:
-        """What became of a call whose turn was interrupted."""
+        """Return the result of a call whose turn was interrupted."""
         if call.id in self._ended:
             return self._ended[call.id]
         text = hints.CALL_NOT_RUN

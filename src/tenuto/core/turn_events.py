@@ -110,8 +110,8 @@ class TurnEnded(Event):
         duration_s: seconds since the turn began.
         wire: the format of its requests, as in `turn_started`.
         stream: whether the caller wanted a stream.
-        stop_raw: the provider's own value for why the last answer ended; None if it gave none,
-            and where Tenuto read no answer.
+        stop_raw: the provider's own value for why the last answer ended; None if it gave none, or
+            if Tenuto read no answer.
         recoveries: the kinds of the recoveries that began, in order, as `attempt_started` names
             them.
         overridden: what the policy's `decide` last chose instead; "" if it always agreed.

@@ -1,5 +1,5 @@
-"""What the machine looks at: budgets, the state of a turn, the facts that it is told, and all of
-them together as a `View`."""
+"""What the machine reads: budgets, the state of a turn, the facts about it, and a `View` of them
+all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop", "none"
 
 
 class Budget(StrEnum):
-    """The counters of a turn. Each is bounded by the policy field that `LIMITS` names."""
+    """The counters of a turn. The policy field that `LIMITS` names bounds each of them."""
 
     CONTINUATION = "continuation"
     TOOL_REPAIR = "tool_repair"
@@ -54,7 +54,7 @@ LIMITS: dict[Budget, str] = {
 }
 
 CONSECUTIVE = frozenset({Budget.TOOL_ANSWER})
-"""Budgets that count in a row: a good response with calls gives them back (T7)."""
+"""Budgets that count attempts in a row: a good response with calls restores them (T7)."""
 
 BOOSTING = (
     Budget.CONTINUATION,
@@ -63,7 +63,7 @@ BOOSTING = (
     Budget.SHRINKING_CALL,
     Budget.THINKING,
 )
-"""Budgets whose requests ask for more output than the one before (C17)."""
+"""Budgets whose requests allow more output than the one before (C17)."""
 
 
 def _nothing_spent() -> Mapping[Budget, int]:
@@ -76,28 +76,29 @@ class State:
 
     Attributes:
         started_s: when the turn began, in seconds of any steady clock.
-        answered_s: when the first attempt had ended, on the same clock; 0 before.
-        attempts: responses seen.
-        spent: tries used, by budget; what is not named is 0.
+        answered_s: when the first attempt ended, on the same clock; 0 before.
+        attempts: the number of responses so far.
+        spent: attempts used, by budget; 0 for a budget that is not in it.
         output_tokens: output tokens of all attempts so far.
-        base_tokens: the output limit that boosts multiply where the request sets none: what the
-            first unfinished answer used, None before it (C17).
-        used_tokens: output tokens that the first cut answer used, as its provider told; 0 where it
-            did not. Where the request sets no limit no further one asks for less (C17).
-        cut: True once text was cut by the output limit: the truth about all text that is kept.
-        lacking: True once a call was begun or announced: an answer without news is not its end
-            then.
-        owed: True where a call was begun before a break, or before a text that the limit cut, and
-            has not come since: words alone do not end the turn.
-        broke: True once the answer broke off behind text that is kept, in whatever way.
-        stopped: True once a stop stood before the fault that broke a response off.
-        cut_off: True once it is known that more was on its way when it broke off (S3a).
-        unmarked: how many responses just ended, with nothing that says whether they were whole.
-        paused: True while nothing came since the provider paused the turn: what is kept goes back
-            as it is.
-        last_edits: the edits of the request that is being answered.
-        call_chars: characters of the arguments of the broken calls before this response, None where
-            it was none (T11).
+        base_tokens: the output limit that boosts multiply if the request sets none: the tokens that
+            the first unfinished answer used; None before it (C17).
+        used_tokens: output tokens of the first cut answer, as its provider counted; 0 if it did
+            not. If the request sets no limit, no further one allows less (C17).
+        cut: whether the output limit has cut text of this turn.
+        lacking: whether a call was begun or announced. An answer that adds nothing is then not the
+            end of the turn.
+        owed: whether a call was begun before a break, or before a text that the limit cut, and has
+            not come since. Words alone then don't end the turn.
+        broke: whether an answer broke off after text that is kept, in whatever way.
+        stopped: whether a stop came before the fault that broke a response off.
+        cut_off: whether it is known that more was on its way when a response broke off (S3a).
+        unmarked: the number of responses that ended with nothing to show whether they were
+            complete.
+        paused: whether nothing came since the provider paused the turn. The kept content then goes
+            back unchanged.
+        last_edits: the edits of the request that this response answers.
+        call_chars: characters of the arguments of the broken calls before this response; None if
+            there were none (T11).
         nothing_made: empty answers in a row for which the provider made no token at all (E6).
     """
 
@@ -122,62 +123,62 @@ class State:
 
     @property
     def continuing(self) -> bool:
-        """Whether the request that is being answered went on from text that was kept."""
+        """Whether the request that this response answers continued text that was kept."""
         return any(isinstance(edit, AppendAssistant) for edit in self.last_edits)
 
     @property
     def apart(self) -> bool:
-        """Whether the text of the response stands apart from what was kept: it goes on behind a
-        pause."""
+        """Whether the text of the response is separate from the kept text, since it continues after
+        a pause."""
         return any(isinstance(edit, AppendContent) for edit in self.last_edits)
 
     def left(self, budget: Budget, policy: Policy) -> int:
-        """Tries of a budget that are not spent."""
+        """Return the attempts of a budget that are not spent."""
         limit: int = getattr(policy, LIMITS[budget])
         return max(0, limit - self.spent.get(budget, 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the machine is told and never finds out by itself.
+    """What the machine is told, and cannot find out by itself.
 
     Attributes:
-        said: all text that is kept, this response's included, as the caller sees or will see it.
-        content: all that is kept in the wire's own form, part by part; () where the wire has none.
+        said: all text that is kept, including this response's, as the caller sees or will see it.
+        content: all that is kept in the wire's own form, part by part; () if the wire has none.
         reasoning: all reasoning that came in a field of its own, for providers that want it back.
-        new_chars: how many characters of it this response added.
-        runaway: True where that text has become one passage repeated up to its end (C13).
+        new_chars: how many characters of `said` this response added.
+        runaway: whether that text has become one passage repeated up to its end (C13).
         output_tokens: output tokens of this response, measured or estimated.
-        input_tokens: its input tokens, None where not known.
-        max_tokens: the output limit of the caller's request, None where it set none.
+        input_tokens: its input tokens; None if not known.
+        max_tokens: the output limit of the caller's request; None if it set none.
         least_tokens: the smallest output limit that the wire accepts.
-        ceiling_tokens: the model's known output ceiling, None where not known.
-        window_tokens: the context window as far as the provider named it, None where it did not.
-        prefill: whether the model goes on with a trailing assistant message.
-        reasoning_prefill: whether it goes on with the answer behind reasoning of its own.
-        goes_on: whether it goes on at the end of the request by itself: nothing can be asked of it
-            there, which it would take for the text.
-        lower_reasoning: whether the request has a knob for less reasoning.
+        ceiling_tokens: the model's known output ceiling; None if not known.
+        window_tokens: the context window, if the provider named it; None otherwise.
+        prefill: whether the model continues a trailing assistant message.
+        reasoning_prefill: whether the model continues with the answer after its own reasoning.
+        goes_on: whether the model continues at the end of the request by itself. It would take a
+            hint there for part of the text.
+        lower_reasoning: whether the request has a setting for less reasoning.
         structured: whether the request constrains the output.
-        one_of_words: whether that is no document, but one of some words.
+        one_of_words: whether that is not a document, but one of a few words.
         marks_ends: whether this provider marks the end of a stream, by a stop or an end mark; None
-            where nobody knows yet (S3a).
-        tools: whether tools are attached.
+            while that is unknown (S3a).
+        tools: whether the request has tools.
         call_forced: whether the request demands a call of one of them.
         after_tool_result: whether the request ends in a tool result.
-        runnable: the calls of this response that are whole and satisfy their tool's parameters;
-            told only where the policy runs calls of a cut response (T3).
+        runnable: the calls of this response that are complete and satisfy their tool's parameters;
+            only set if the policy runs calls of a cut response (T3).
         http_error: whether this response is an HTTP error status, which an SDK can retry itself.
-        droppable: the keys that its error names, where all of them may be left out (H5).
-        call_hints: what a call that was cut is answered with, by its tool's name; the general hint
-            where it names none (T6).
-        left_alone: why the request must not be recovered (C28), "" where it may be.
-        timeout_s: the caller's own limit for the turn in seconds, None for none.
-        patience_s: how long the caller waits for the next bytes, in seconds, None for ever: no
-            longer wait that the provider asks for is kept.
-        provider: the provider's name as far as it is known, "" where it is not; nothing but the
-            policy's own `decide` looks at it.
-        model: as the request says it; the same.
+        droppable: the keys that its error names, if all of them may be left out (H5).
+        call_hints: the failed results for calls that were cut, by the tool's name. Other tools get
+            the general one (T6).
+        left_alone: why the request must not be recovered (C28); "" if it may be.
+        timeout_s: the caller's own limit for the turn in seconds; None for none.
+        patience_s: how long the caller waits for the next bytes, in seconds; None for ever. Tenuto
+            doesn't keep a longer wait that the provider asks for.
+        provider: the provider's name, as far as it is known; "" otherwise. Only the policy's own
+            `decide` uses it.
+        model: the model's name in the request; only `decide` uses it, too.
     """
 
     said: str = ""
@@ -213,13 +214,14 @@ class Facts:
 
 
 def call_chars(response: Response) -> int | None:
-    """The size of a response's calls, in characters of argument text; None where it has none."""
+    """Return the size of a response's calls, in characters of argument text; None if it has
+    none."""
     return sum(len(call.arguments) for call in response.calls) if response.calls else None
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that a guard or an edit may look at."""
+    """Everything that a guard or an edit may use."""
 
     state: State
     response: Response
@@ -229,31 +231,31 @@ class View:
 
     @property
     def said(self) -> str:
-        """The kept text as a request may carry it: without white space at its end (C7), and none
-        at all where nobody could read it (C10, a think block alone)."""
+        """The kept text as a request may carry it: without white space at its end (C7), and "" if
+        nobody could read it (C10, a think block alone)."""
         return trailing_space(self.facts.said)[0] if is_visible(self.facts.said) else ""
 
     @property
     def is_document(self) -> bool:
-        """Whether the output is to be a document of JSON."""
+        """Whether the output should be a JSON document."""
         return self.facts.structured and not self.facts.one_of_words
 
     @property
     def is_whole_document(self) -> bool:
-        """Whether a document of JSON is wanted, and all that is kept is one. Of a number nobody
-        knows whether a digit is missing."""
+        """Whether a JSON document is wanted, and the kept text is a whole one. A text that ends in
+        a digit is not: another digit may be missing."""
         said = self.said
         return self.is_document and not said[-1:].isdigit() and is_document(said)
 
     @property
     def is_half_document(self) -> bool:
-        """Whether a document of JSON is wanted, and what is kept begins one that does not parse."""
+        """Whether a JSON document is wanted, and the kept text begins one that does not parse."""
         said = self.said.lstrip()
         return self.is_document and said[:1] in ("{", "[") and not is_document(said)
 
     @property
     def tokens_left(self) -> int | None:
-        """Output tokens that the turn may still use (C4); None: no limit."""
+        """Output tokens that the turn may still use (C4); None for no limit."""
         total = self.policy.continuation_max_total_completion_tokens
         if total is None:
             total = 4 * self.base_tokens
@@ -261,23 +263,25 @@ class View:
 
     @property
     def base_tokens(self) -> int:
-        """The output limit that boosts multiply: the request's own, else what the first cut answer
-        used, else the policy's default (C17)."""
+        """The output limit that boosts multiply: the request's own, otherwise what the first cut
+        answer used, otherwise the policy's default (C17)."""
         return self.facts.max_tokens or self.state.base_tokens or self.policy.default_max_tokens
 
     def output_limit(self, boosts: int) -> int:
-        """The output limit of the next request: base × (boosts + 1) within every bound (C17)."""
+        """Return the output limit of the next request: base × (boosts + 1) within every bound
+        (C17)."""
         least = max(self.facts.max_tokens or self.state.used_tokens, self.facts.least_tokens)
         return self.bounded(
             max(min(self.base_tokens * (boosts + 1), self.policy.boost_max_tokens), least)
         )
 
     def bounded(self, tokens: int) -> int:
-        """An output limit within the policy's hard cap, what C4 leaves, and the model's ceiling."""
+        """Return an output limit within the policy's hard cap, what C4 leaves, and the model's
+        ceiling."""
         bounds = (self.tokens_left, self.policy.hard_max_tokens, self.facts.ceiling_tokens)
         return min([tokens, *(bound for bound in bounds if bound is not None)])
 
     @property
     def boosts(self) -> int:
-        """How many boosted requests the turn has sent."""
+        """The number of boosted requests that the turn has sent."""
         return sum(self.state.spent.get(budget, 0) for budget in BOOSTING)

@@ -1,4 +1,5 @@
-"""The white space at a seam, of which one half was left out and the other may come or not."""
+"""The white space at a seam: one half was left out, and the continuation may or may not bring the
+other."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ __all__ = ["merged", "space_behind"]
 
 
 def space_behind(text: str) -> int:
-    """How many characters of white space a text ends in.
+    """Return the number of characters of white space at the end of a text.
 
     >>> space_behind("One. "), space_behind("One.")
     (1, 0)
@@ -17,7 +18,8 @@ def space_behind(text: str) -> int:
 
 
 def merged(trimmed: str, blank: str) -> str:
-    """One white space of what was `trimmed` and the `blank` that the continuation begins with."""
+    """Merge the white space that was `trimmed` with the `blank` that the continuation begins
+    with."""
     breaks = trimmed.rfind("\n") + 1
     begun = blank[blank.rfind("\n") + 1 :]
     if blank.startswith(trimmed):
@@ -28,10 +30,11 @@ def merged(trimmed: str, blank: str) -> str:
         and len(begun) > len(trimmed) - breaks
         and begun.startswith(trimmed[breaks:])
     ):
-        # The cut was in the indentation, which comes whole, and a line break was left out.
+        # The cut was in the indentation. The continuation brings all of that, but not the line
+        # break.
         whole = trimmed[:breaks] + begun
     elif trimmed.startswith(blank) or ("\n" in trimmed and trimmed.endswith(blank)):
-        # The second: the model left the line break out and began with the indentation.
+        # Second, the model left the line break out and began with the indentation.
         whole = trimmed
     else:
         whole = trimmed + blank[common(trimmed, blank) :]

@@ -1,17 +1,17 @@
-"""A continuation that comes wrapped: in a think block before it, in a code fence around it.
+"""A continuation that is wrapped: with a think block before it, or a code fence around it.
 
 Theory of operation
 -------------------
-A model that is asked to go on takes that for a new question: one that thinks inside of its text
-thinks again, and one that was asked for a document, of which the constraint had to be lifted, puts
-its rest into a code fence. Neither is part of the answer, and both stand where no seam looks.
+A model that is asked to continue may treat that as a new question. If it reasons inside its text,
+it reasons again. If its output constraint had to be lifted, it may put the rest of a document into
+a code fence. Neither is part of the answer, and no seam looks for them.
 
-*A think block* is taken away where the text itself, but for its own think blocks, names no such
-tag, so that none can be what it goes on with.
+*A think block* is removed if the text, apart from its own think blocks, has no such tag, so that
+the block can't be part of it.
 
-*A fence* is taken away from JSON alone, where it cannot be meant: a line break has no place inside
-of a string, and a fence none outside. What closes it, and whatever follows, is taken away if the
-document is whole by then. In doubt text is kept, as at every seam.
+*A fence* is only removed from JSON, where it can't be part of the text: strings have no line
+breaks, and there are no fences outside strings. The closing fence and everything after it are
+removed if the document is complete by then. In doubt, text is kept, as at every seam.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _closing_so_far = re.compile(r"\n[ \t]{0,40}(?:`{0,2}|~{0,2})\Z").search
 
 
 class Wrapped:
-    r"""The joint of a continuation that may come wrapped.
+    r"""The joint of a continuation that may be wrapped.
 
     Args:
-        joint: where what is unwrapped meets what was said.
-        said: all that was said.
-        thinks: False where no think block can come: after a prefill.
-        document: whether that is the beginning of a JSON document.
+        joint: where the unwrapped text meets the text before it.
+        said: all of the text before it.
+        thinks: False if no think block can come, as after a prefill.
+        document: whether `said` is the beginning of a JSON document.
 
     >>> from tenuto.core.seam import Seam
     >>> thought = Wrapped(Seam("The result is wor"), "The result is wor")
@@ -73,16 +73,16 @@ class Wrapped:
 
     @property
     def new_chars(self) -> int:
-        """Characters that were given out and are new."""
+        """The number of new characters handed on."""
         return self._joint.new_chars
 
     def feed(self, delta: str) -> str:
-        """Text that may be handed on now."""
+        """Take text; return what may be handed on now."""
         text, self._held = self._held + delta, ""
         return self._step(text) if text else ""
 
     def finish(self, *, broke_off: bool = False) -> str:
-        """The rest, at the end of the attempt."""
+        """Return the rest, at the end of the attempt."""
         held, self._held = self._held, ""
         if self._step == self._closed:
             return self._behind_fence(held, broke_off)
@@ -98,7 +98,7 @@ class Wrapped:
                 return rest
         return rest + self._joint.feed(held)
 
-    # Each step takes what was not handed on yet, and names the one that takes the rest.
+    # Each step takes text that was not handed on yet, and names the step that takes the rest.
 
     def _tag(self, text: str) -> str:
         bare = text.lstrip()

@@ -1,4 +1,5 @@
-"""What an operator sees of turns: listeners for all turns of a process, and what listens."""
+"""Telemetry: listeners for all turns of a process, and what they can feed (logs, metrics,
+files)."""
 
 import importlib as _importlib
 import typing as _typing
@@ -37,16 +38,16 @@ _MODULES = {
     "files_of_events": "event_files",
     "read_events": "event_files",
 }
-"""Where the names are that are loaded when they are first asked for: every turn loads this room."""
+"""The modules of names that are loaded on first use, because every turn imports this package."""
 
 
 def __dir__() -> list[str]:
-    """All names, those that are not loaded yet included."""
+    """Return all names, including those that are not loaded yet."""
     return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """Load the module of a name when it is first asked for."""
+    """Load the module of a name on its first use."""
     if name in _MODULES:
         return getattr(_importlib.import_module(f"tenuto.telemetry.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'tenuto.telemetry' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Events in files: a line of JSON for each, which other programs follow and read back."""
+"""Events in files, as lines of JSON that other programs can follow and read back."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tenuto.core.event import Event
 from tenuto.core.events import event_from_dict
 
 MAX_BYTES = 10_000_000
-"""How large a file grows before the next one begins."""
+"""The default size of a file before the next one begins."""
 
 KEEP = 3
-"""How many older files stay."""
+"""The default number of older files."""
 
 
 class EventFile:
@@ -52,7 +52,8 @@ class EventFile:
             raise ValueError("a file of events has at least 1 byte, and 0 or more older ones")
         self.path: Path = Path(path)
         self._max_bytes, self._keep = max_bytes, keep
-        # The collector may end an abandoned turn, and so send events, in a thread that is inside.
+        # The garbage collector may end an abandoned turn, which sends events, in a thread that
+        # already holds the lock.
         self._lock = threading.RLock()
         self._file = -1  # the descriptor; -1: none is open
         self._closed = False
@@ -60,7 +61,7 @@ class EventFile:
         self._open()
 
     def __call__(self, event: Event) -> None:
-        """Append an event. Once the file is closed, nothing is written.
+        """Append an event. After `close`, it does nothing.
 
         Raises:
             OSError: the line cannot be written.
@@ -69,9 +70,9 @@ class EventFile:
         with self._lock:
             if self._closed:
                 return
-            if self._file >= 0 and os.fstat(self._file).st_nlink == 0:  # somebody removed it
+            if self._file >= 0 and os.fstat(self._file).st_nlink == 0:  # the file was deleted
                 self._close()
-            if self._file < 0:  # it could not be opened behind the last one either
+            if self._file < 0:  # deleted, or not opened after a rotation
                 self._open()
             if self._size and self._size + len(line) > self._max_bytes:
                 self._rotate()
@@ -98,11 +99,11 @@ class EventFile:
 
     def _open(self) -> None:
         self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        if hasattr(os, "fchmod"):  # a file that was there before may be open to others
+        if hasattr(os, "fchmod"):  # an existing file may be readable by others
             os.fchmod(self._file, 0o600)
         self._size = os.fstat(self._file).st_size
         if self._size and not _ends_whole(self.path):
-            _write(self._file, b"\n")  # what a process that died left half is no part of a line
+            _write(self._file, b"\n")  # ends the half line of a process that was killed
             self._size += 1
 
     def _close(self) -> None:
@@ -149,12 +150,12 @@ def _read(line: bytes) -> Event | None:
     try:
         value = json.loads(line)
         return event_from_dict(value) if isinstance(value, dict) else None
-    except ValueError:  # no JSON, no UTF-8, or an event that lacks a field
+    except ValueError:  # not JSON, not UTF-8, or an event without a required field
         return None
 
 
 def numbered(path: Path, number: int) -> Path:
-    """The name of an older file, 1 for the youngest of them."""
+    """Return the name of an older file; 1 is the latest of them."""
     return path.with_name(f"{path.name}.{number}")
 
 

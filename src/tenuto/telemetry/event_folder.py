@@ -1,11 +1,11 @@
-"""Events of any number of processes in one folder, each in a file of its own: what the setting
-`events` switches on without a line of code.
+"""Events of any number of processes in one folder, which the setting `events` switches on without a
+line of code.
 
 Theory of operation
 -------------------
-A process begins its file with its first event, under a name that no other process takes, so no two
-ever rotate or tear the same file. A process that is forked begins another one. Whatever goes wrong
-is logged once and tried again later: it costs events, never a turn.
+A process creates its file with its first event, under a name of its own, so no two processes write
+to the same file. A forked process creates another file. If writing fails, it is logged once and
+tried again later: events are lost, but turns go on.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from tenuto.telemetry.event_files import EventFile
 log: logging.Logger = logging.getLogger("tenuto")
 
 MOST_FILES = 100
-"""How many files a folder holds when a process has begun its own; the oldest are removed."""
+"""How many files a folder has at most after a process created its own. The oldest are removed."""
 
 RETRY_S = 10.0
-"""Seconds without a try at a folder that could not be written."""
+"""Seconds before another try after a folder could not be written."""
 
 _OWN_NAME = re.compile(r"\d{8}T\d{6}Z-\d+-[0-9a-f]{8}\.jsonl(\.\d+)?")
-"""What files that were written here are called; nothing else in the folder is ever removed."""
+"""The names of the files that are written here. Other files in the folder are never removed."""
 
 
 class EventFolder:
     """A listener that writes the events of this process to a file of its own in a folder, as
-    `EventFile` does: 10 MB, and three older files. Its name says when the process wrote first, and
-    its id. Only the user of the program may read it.
+    `EventFile` does: 10 MB, and three older files. The file's name has the time of the first event
+    and the process id. Only the program's user can read it.
 
     Args:
-        folder: where the file goes; it is made where it is missing, for its owner alone.
+        folder: the folder; if it doesn't exist, it is created for its owner alone.
         now: a monotonic clock, in seconds.
 
     >>> import tempfile
@@ -61,14 +61,14 @@ class EventFolder:
     def __init__(self, folder: str, now: Callable[[], float] = time.monotonic) -> None:
         self.folder: Path = Path(folder).expanduser().absolute()
         self._now = now
-        self._lock = threading.RLock()  # as that of an `EventFile`
-        self._path: Path | None = None  # of this process's file, once it was begun
-        self._file: EventFile | None = None  # while it is open
-        self._failed = False  # at any time
+        self._lock = threading.RLock()  # reentrant, as in `EventFile`
+        self._path: Path | None = None  # this process's file, from its first event on
+        self._file: EventFile | None = None  # open while it can be written
+        self._failed = False  # whether writing ever failed
         self._rests_until_s = 0.0
 
     def __call__(self, event: Event) -> None:
-        """Append an event. Never raises for what the folder or the disk does."""
+        """Append an event. Errors of the folder or the disk are never raised."""
         failed = None
         with self._lock:
             if self._failed and self._now() < self._rests_until_s:
@@ -77,16 +77,16 @@ class EventFolder:
                 if self._file is None:
                     self._file = self._opened()
                 self._file(event)
-            except (OSError, ValueError) as error:  # ValueError: no path can have this name
-                failed = None if self._failed else error  # logged once
+            except (OSError, ValueError) as error:  # ValueError: the path is not a valid name
+                failed = None if self._failed else error  # logged only once
                 self._rest()
         if failed is not None:
             where = printable(str(self.folder), 200)
             log.warning("cannot write events to %s: %s", where, printable(str(failed), 200))
 
     def begin_anew(self) -> None:
-        """Leave the file to the process that this one was forked from. No lock is waited for: the
-        thread that held it is not here."""
+        """Start over in a forked process, and leave the file to its parent. This doesn't wait for
+        the lock, because the thread that held it doesn't exist here."""
         self._lock = threading.RLock()
         if self._file is not None:
             self._file.leave()
@@ -97,14 +97,14 @@ class EventFolder:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._remove_oldest()
             stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-            # Containers that share a folder may number their processes alike.
+            # Containers that share a folder may have the same process ids.
             self._path = self.folder / f"{stamp}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
         return EventFile(self._path)
 
     def _remove_oldest(self) -> None:
         found = []
         for file in os.scandir(self.folder):
-            with contextlib.suppress(FileNotFoundError):  # another process may have been quicker
+            with contextlib.suppress(FileNotFoundError):  # another process removed it first
                 if _OWN_NAME.fullmatch(file.name):
                     found.append((file.stat().st_mtime_ns, file.name))
         found.sort()
@@ -120,11 +120,12 @@ class EventFolder:
 
 
 _folders: dict[str, EventFolder] = {}
-"""What this process writes, by the folder as a policy names it."""
+"""The listeners of this process, by the folder as the policy names it."""
 
 
 def events_in(folder: str) -> EventFolder:
-    """What writes the events of this process to a folder. All policies that name it share it.
+    """Return the listener that writes this process's events to a folder. All policies that name the
+    folder share it.
 
     >>> events_in("events") is events_in("events")
     True

@@ -1,4 +1,4 @@
-"""The lines of files that grow, also across their rotation: of one, or of all in a folder."""
+"""Reads the lines of files that grow, of one or of all in a folder, also across rotations."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ POLL_S = 0.2
 """Seconds between two looks at a file that has not grown."""
 
 ENDING = ".jsonl"
-"""Files of a folder with this ending are event files."""
+"""The ending of event files; a folder's other files are ignored."""
 
 LINE_MAX_BYTES = 268_435_456
-"""A file with a longer line is not read further."""
+"""The longest line. A file with a longer line is not read further."""
 
 
 class Readers:
-    """The readers of event files: of the files `*.jsonl` of a folder as they come and go, or of one
-    file.
+    """The readers of one event file, or of the files `*.jsonl` in a folder as they come and go.
 
     Args:
-        path: the folder or the file. With `follow`, either may come later.
+        path: the folder or the file. With `follow`, it may be created later.
         follow: as for `lines`.
         older: as for `lines`.
-        most: so many files of a folder are read; None: all.
+        most: how many files of a folder to read at most; None: all.
 
     Attributes:
         full: whether a file is left out because there are more than `most`.
@@ -48,15 +47,15 @@ class Readers:
         self._missing: set[Path] = set()
 
     def look(self) -> dict[Path, Generator[str | None]]:
-        """Return the readers of the files that are there now, each as `lines`. One that came to its
-        end, or raised, stays at its end.
+        """Return the readers of the current files, each from `lines`. A reader that ended or raised
+        an error is kept, and yields nothing more.
 
         Raises:
             OSError: the folder cannot be read.
         """
         there = self._files()
-        # A file is missing for a moment while it is rotated, and for ever once it was removed. The
-        # path itself is no file once a folder has come there.
+        # A file is missing for a moment while it is rotated, and for good after it was removed. If
+        # the path has become a folder, it is no longer a file.
         missing = self._readers.keys() - there
         for file in missing & {*self._missing, self._path}:
             self._readers.pop(file).close()
@@ -86,17 +85,17 @@ def lines_of(
     poll_s: float = POLL_S,
     unread: Callable[[Path, OSError], None] | None = None,
 ) -> Generator[str | None]:
-    """Yield each whole line of a file or of the files of a folder, and None each time that the ends
-    of all are reached. What is there at first comes by the time that the lines tell, and later what
-    was added to one file after the other. Files that come later are read from their beginning.
+    """Yield each complete line of a file or of a folder's files, and None each time that it reaches
+    the ends of all. At first, the lines of all files come in order of their times; after that, file
+    by file. Files that are created later are read from their beginning.
 
     Args:
         path, follow, poll_s: as for `lines`.
-        unread: called once with each file of a folder that cannot be read, or not to its end, and
-            why; the others are read on. None: an `OSError` is raised.
+        unread: called once with each file of a folder that can't be read, or not to its end, and
+            the error; the other files are still read. None: the error is raised.
 
     Raises:
-        OSError: as for `lines`; without `follow`, also where a folder has no file.
+        OSError: as for `lines`; without `follow`, also if a folder has no event files.
     """
 
     def to_its_end(file: Path, reader: Iterator[str | None]) -> Iterator[str]:
@@ -105,7 +104,7 @@ def lines_of(
                 if line is None:
                     return
                 yield line
-        except OSError as error:  # its reader has ended by that
+        except OSError as error:  # which has ended the reader
             if unread is None or file == path:
                 raise
             unread(file, error)
@@ -129,7 +128,7 @@ def _merged(readers: list[Iterator[str]]) -> Iterator[str]:
 
 
 def _time_of(line: str) -> float:
-    """When the event of a line happened; 0 where the line tells no time."""
+    """Return the time of a line's event; 0 if the line has none."""
     with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
         return float(json.loads(line)["time"])
     return 0.0
@@ -138,22 +137,21 @@ def _time_of(line: str) -> float:
 def lines(
     path: Path, *, follow: bool, older: bool = False, poll_s: float = POLL_S
 ) -> Generator[str | None]:
-    """Yield each whole line of a file, and None each time that its end is reached.
+    """Yield each complete line of a file, and None each time that it reaches the end.
 
-    A file that is replaced by another of the same name (a rotation), or is cut, is read from its
-    beginning, behind the older files that came between. A last line without its end is half
-    written: it is yielded once the rest is there, and without `follow` as it is.
+    If the file is replaced (rotated) or truncated, the new file is read from its beginning, after
+    the older files between the two. A last line without a line break is incomplete: it is yielded
+    when the rest arrives, or, without `follow`, as it is.
 
     Args:
         path: the file.
-        follow: wait for further lines, and for a file that is not there yet. False: return at the
-            end.
-        older: begin with the older files that `EventFile` keeps beside it, the oldest first.
+        follow: wait for more lines, and for the file if it doesn't exist. False: return at the end.
+        older: begin with the older files that `EventFile` keeps, oldest first.
         poll_s: seconds between reads.
 
     Raises:
-        OSError: it cannot be read, or is a pipe or a device; without `follow`, also where there is
-            no such file.
+        OSError: the file can't be read, or is a pipe or a device; without `follow`, also if it
+            doesn't exist.
     """
     file = _opened(path, follow=follow)
     if older:
@@ -168,7 +166,7 @@ def lines(
             half: list[bytes] = []
             moved = False
             while not moved:
-                moved = _is_another(path, file)  # asked first: what is read then is all of it
+                moved = _is_another(path, file)  # checked first, so that the read gets all of it
                 yield from _whole(file, half)
                 if half and (moved or not follow):
                     yield b"".join(half).decode("utf-8", "replace")
@@ -183,7 +181,7 @@ def lines(
 
 
 def _lines_between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> Iterator[str]:
-    """The lines of the older files that lie between two open ones, the oldest first."""
+    """Yield the lines of the older files between two open ones, oldest first."""
     found: list[BinaryIO] = []
     try:
         found = _between(path, old, new)
@@ -193,7 +191,7 @@ def _lines_between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> It
             if half:
                 yield b"".join(half).decode("utf-8", "replace")
     except BaseException:
-        if new is not None:  # nobody goes on to it
+        if new is not None:  # the caller won't read it
             new.close()
         raise
     finally:
@@ -202,9 +200,9 @@ def _lines_between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> It
 
 
 def _between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> list[BinaryIO]:
-    """Open the older files that were begun behind `old` and before `new`, the youngest first; None
-    bounds nothing. A rotation meanwhile moves each file to the next number: none is missed, and one
-    that is met again counts once. While a file is open, no other has its identity."""
+    """Open the older files that were begun after `old` and before `new`, latest first; None sets no
+    bound. A rotation in the meantime moves each file to the next number: none is missed, and a file
+    that is found again counts once. An open file's identity is not reused."""
     known = [
         _identity(os.fstat(file.fileno())) if file is not None else None for file in (old, new)
     ]
@@ -216,7 +214,7 @@ def _between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> list[Bin
             file.close()
             if identity == known[0]:
                 return [*found.values()]
-            if identity == known[1]:  # those met so far were begun behind it
+            if identity == known[1]:  # the files found so far were begun after it
                 for younger in found.values():
                     younger.close()
                 found.clear()
@@ -224,7 +222,7 @@ def _between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> list[Bin
             found[identity] = file
     if old is None:
         return [*found.values()]
-    # It is older than all that are kept; or somebody replaced it, and they are older than it.
+    # `old` was removed by a rotation, or it was replaced and all of these files are older.
     ended_ns = os.fstat(old.fileno()).st_mtime_ns
     behind = [each for each in found.values() if os.fstat(each.fileno()).st_mtime_ns > ended_ns]
     for each in found.values():
@@ -234,7 +232,8 @@ def _between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> list[Bin
 
 
 def _whole(file: BinaryIO, half: list[bytes]) -> Iterator[str]:
-    """The lines up to the end of the file; the pieces of one that has no end yet stay in `half`."""
+    """Yield the lines up to the end of the file; the pieces of an incomplete line stay in
+    `half`."""
     while piece := file.read(65_536):
         first, *rest = piece.split(b"\n")
         half.append(first)
@@ -260,11 +259,11 @@ def _opened(path: Path, *, follow: bool) -> BinaryIO | None:
 
 
 def _is_another(path: Path, file: BinaryIO) -> bool:
-    """Whether the name stands for another file by now, or the file was cut."""
+    """Return whether the path names another file now, or the file was truncated."""
     try:
         now = path.stat()
     except FileNotFoundError:
-        return False  # a rotation is under way
+        return False  # it is being rotated
     moved = _identity(now) != _identity(os.fstat(file.fileno()))
     return moved or now.st_size < file.tell()
 

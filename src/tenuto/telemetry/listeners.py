@@ -1,10 +1,10 @@
-"""Who hears the events of all turns of the process, beside a client's own `on_event`.
+"""The listeners for the events of all turns of the process, besides a client's own `on_event`.
 
-The listeners are one tuple, which is replaced as a whole: a turn takes it once, when it begins, and
-needs no lock. While the tuple is empty, no turn makes an event for it.
+The listeners are one tuple, which is replaced as a whole. A turn reads it once, when it begins, so
+it needs no lock. While the tuple is empty, turns make no events for it.
 
-Log lines are on by default, and yet no listener in this sense: they tell of recoveries and of turns
-that were not finished alone, so a turn need not make events for them before it turns out to be one.
+Log lines are on by default, but they are not a listener in this sense. Only recoveries and
+unfinished turns are logged, so a turn makes no events for them before it becomes one of these.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tenuto.core.event import Event, OnEvent
 log: logging.Logger = logging.getLogger("tenuto")
 
 lines_log: logging.Logger = logging.getLogger("tenuto.turns")
-"""Where log lines about turns go. A program that has set up no logging is to see none of them; of
-`log` it sees the warnings about its own settings."""
+"""The logger for lines about turns. A program without a logging configuration doesn't show them,
+but it shows the warnings of `log` about its settings."""
 
 lines_log.addHandler(logging.NullHandler())
 
@@ -62,15 +62,15 @@ def remove_listener(listener: OnEvent) -> None:
 
 
 def is_listening() -> bool:
-    """Whether the process has any listener."""
+    """Return whether the process has a listener."""
     return bool(_listeners)
 
 
 def heard_by(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | None:
-    """Join a client's own listener and those of the process, and the log lines behind them. None:
-    nobody listens, whatever may come to be logged.
+    """Join a client's own listener, those of the process and the log lines. None: nothing listens.
+    Log lines alone don't count.
 
-    `folder`: where the process writes its events, by the policy of the client; None: nowhere."""
+    `folder`: where the process writes its events, from the client's policy; None: nowhere."""
     listeners = _listeners if on_event is None else (on_event, *_listeners)
     if folder:
         from tenuto.telemetry.event_folder import events_in
@@ -84,8 +84,8 @@ def heard_by(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | N
 
 
 def log_lines() -> OnEvent | None:
-    """What writes the log lines of the process. None: nobody wants any, so nothing is loaded."""
-    if not lines_log.isEnabledFor(logging.WARNING):  # the highest level of a line
+    """Return the listener that writes log lines. None: logging is off, and nothing is loaded."""
+    if not lines_log.isEnabledFor(logging.WARNING):  # the highest level of any line
         return None
     from tenuto.telemetry.logs import DEFAULT
 
@@ -93,7 +93,8 @@ def log_lines() -> OnEvent | None:
 
 
 class _Joined:
-    """Calls several listeners in order. One that raises is logged, and the rest are called."""
+    """Calls several listeners in order. If one raises, this is logged, and the others are
+    called."""
 
     def __init__(self, listeners: tuple[OnEvent, ...]) -> None:
         self._listeners = listeners

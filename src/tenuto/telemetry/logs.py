@@ -1,8 +1,8 @@
-"""Log lines for what an operator wants to know of turns: each recovery that ended, and each turn
-that was not finished. A healthy turn writes nothing.
+"""Log lines for operators: each recovery that ended, and each turn that was not finished. A healthy
+turn writes nothing.
 
-Every process writes these lines by default (`DEFAULT`, which `telemetry.listeners` has called), as
-far as the level of the logger lets them pass.
+By default, every process writes these lines (`DEFAULT`, which `telemetry.listeners` calls), if the
+logger's level allows them.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tenuto.core.turn_events import TurnEnded
 from tenuto.telemetry.listeners import lines_log
 
 PREFIX = "tenuto_"
-"""What the names of the structured fields begin with, in `extra` and on a `LogRecord`."""
+"""The prefix of structured fields, in `extra` and on a `LogRecord`."""
 
 LINES = 20
-"""How many lines of one kind are written within `WINDOW_S`; the rest are counted."""
+"""How many lines of one kind are written within `WINDOW_S`. Others are only counted."""
 
 WINDOW_S = 10.0
-"""Seconds over which lines are counted."""
+"""The length of a window, in seconds."""
 
 LEVELS: Mapping[tuple[str, str], int] = {
     ("recovery", "recovered"): logging.INFO,
@@ -40,7 +40,7 @@ LEVELS: Mapping[tuple[str, str], int] = {
     ("turn", "failed"): logging.WARNING,
     ("turn", "left_alone"): logging.INFO,
 }
-"""The level of a line by what ended and how. What does not stand here has no line."""
+"""The level of a line, by what ended and how. Anything else has no line."""
 
 _SHARED = ("turn", "provider", "model", "attempt")
 _OF_RECOVERY = ("result", "reason", "attempts", "duration_s", "output_chars")
@@ -99,7 +99,7 @@ class LogLines:
         self._limit = _Limit(lines, window_s, now)
 
     def __call__(self, event: Event) -> None:
-        """Write the line of an event, where it has one."""
+        """Write the line for an event, if it has one."""
         match event:
             case RecoveryEnded(result=how):
                 self._write(event, "recovery", event.KIND, how, _OF_RECOVERY)
@@ -130,33 +130,34 @@ class LogLines:
 
 
 _latest = threading.local()
-"""Its `event` is the one that a `LogLines` was given last in this thread."""
+"""Its `event` is the last one that a `LogLines` got in this thread."""
 
 
 def _how(turn: TurnEnded) -> str:
-    """How a turn ended, as `LEVELS` has it."""
-    if turn.reason == "left_alone":  # nobody meant to finish it
+    """Return how a turn ended, as `LEVELS` names it."""
+    if turn.reason == "left_alone":  # Tenuto was not meant to finish it
         return "left_alone"
     if turn.reason == "cancelled" and turn.stop != StopReason.CANCELLED and turn.error is None:
-        return "abandoned"  # by the caller; else the provider stopped, or the policy was at fault
+        return "abandoned"  # by the caller; otherwise by the provider, or by an error in the policy
     return turn.status or "unread"
 
 
 class _Limit:
-    """Bounds lines of each kind within a window; safe under threads."""
+    """Limits the lines of each kind within a window. Thread-safe."""
 
     def __init__(self, lines: int, window_s: float, now: Callable[[], float]) -> None:
         self._lines, self._window_s, self._now = lines, window_s, now
-        self._begun: dict[tuple[str, str], tuple[float, int]] = {}  # when, and how many since
+        self._begun: dict[tuple[str, str], tuple[float, int]] = {}  # start, and lines since then
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Have no lock that a thread holds which is not here, in a process that was forked."""
-        # The collector may end an abandoned turn, and so write a line, in a thread that is inside.
+        """Make a new lock: in a forked process, the thread that held the old one doesn't exist."""
+        # The garbage collector may end an abandoned turn, which writes a line, in a thread that
+        # already holds the lock.
         self._lock = threading.RLock()
 
     def passes(self, kind: tuple[str, str]) -> int | None:
-        """How many lines were left out before this one; None: it is left out too."""
+        """Return how many lines were left out before this one; None: this one is left out, too."""
         now = self._now()
         with self._lock:
             begun_s, count = self._begun.get(kind, (now, 0))
@@ -168,20 +169,20 @@ class _Limit:
 
 
 class _Default(LogLines):
-    """Writes the lines of events that no other `LogLines` was given, on its own or by a listener
-    that calls several. It is called behind all listeners."""
+    """Writes the lines of events that no other `LogLines` got, as a listener or through one that
+    calls several. It is called after all listeners."""
 
     def __call__(self, event: Event) -> None:
         if getattr(_latest, "event", None) is not event:
             super().__call__(event)
 
     def begin_anew(self) -> None:
-        """Go on in a process that was forked."""
+        """Start over in a forked process."""
         self._limit.begin_anew()
 
 
 DEFAULT = _Default()
-"""Writes the lines of every process."""
+"""Writes the lines of every process by default."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=DEFAULT.begin_anew)
@@ -189,7 +190,7 @@ if hasattr(os, "register_at_fork"):
 
 class JsonFormatter(logging.Formatter):
     """Formats each record as one line of JSON: `time` (ISO 8601, UTC), `level`, `logger`,
-    `message`, the structured fields of Tenuto, and `error` with a traceback where there is one.
+    `message`, Tenuto's structured fields, and `error` with the traceback if there is one.
 
     >>> record = logging.LogRecord("tenuto", logging.INFO, "", 0, "It %s.", ("went",), None)
     >>> record.created, record.tenuto_turn = 0.0, "t1"
@@ -199,7 +200,7 @@ class JsonFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, without its end."""
+        """Return the line, without a line break."""
         time_of_day = datetime.fromtimestamp(record.created, UTC)
         line: dict[str, Any] = {
             "time": time_of_day.isoformat(timespec="milliseconds"),

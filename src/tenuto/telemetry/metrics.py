@@ -1,8 +1,8 @@
-"""What is counted of turns: one table, and the listener that drives its rows into a sink.
+"""The metrics of turns: one table, and the listener that feeds its values to a sink.
 
-A row says how its values are read from an event. Labels are words of our own tables, except for the
-names of providers and models, of which a listener tells a bounded number apart. A raw stop value is
-never a label: a provider could make any number of them.
+A row says how to read its values from an event. Labels are words from our own tables, except for
+the names of providers and models, whose number is limited. A raw stop value is never a label,
+because a provider can send any number of them.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ MOST_MODELS = 200
 """How many names of models a `Metrics` tells apart; later ones count as `OTHER`."""
 
 MOST_PROVIDERS = 50
-"""The same of providers, of which a program may register its own."""
+"""The same for providers; a program may register its own."""
 
 OTHER = "other"
-"""The label of names beyond the bound."""
+"""The label for names beyond the limit."""
 
 UNREAD = "unread"
-"""The label where Tenuto passed an answer on without reading it, or none came."""
+"""The label if Tenuto passed on an answer without reading it, or if there was none."""
 
 SHARED_LABELS = ("provider", "model")
-"""The labels that every metric has, before its own."""
+"""The first labels of every metric; its own come after them."""
 
 Sample = tuple[tuple[str, ...], float]
-"""Values of a metric's own labels, and what to add or observe."""
+"""The values of a metric's own labels, and the value to add or observe."""
 
 
 class Kind(StrEnum):
-    """What a sink does with the values of a metric."""
+    """How a sink stores the values of a metric."""
 
     COUNTER = "counter"
-    """Adds them up."""
+    """As their sum."""
     HISTOGRAM = "histogram"
-    """Sorts them into buckets, and adds them up."""
+    """As their number in each bucket, and their sum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +64,13 @@ class Metric:
     """One row of the table.
 
     Attributes:
-        name: its full name; that of a counter ends in `_total`.
-        kind: what is done with its values.
+        name: its full name; a counter's name ends in `_total`.
+        kind: how its values are stored.
         help: one sentence on what it shows.
-        unit: "seconds", "bytes", "tokens"; "" where it counts things.
-        labels: its own labels, beside `SHARED_LABELS`.
-        buckets: upper bounds of a histogram's buckets, without infinity; () for a counter.
-        of: the class of events that it is read from.
+        unit: "seconds", "bytes", "tokens"; "" for a number of things.
+        labels: its own labels, besides `SHARED_LABELS`.
+        buckets: the upper bounds of a histogram's buckets, without infinity; () for a counter.
+        of: the class of the events that have its values.
         take: reads its samples from such an event.
     """
 
@@ -85,20 +85,20 @@ class Metric:
 
     @property
     def all_labels(self) -> tuple[str, ...]:
-        """The names of all labels, in the order in which a sink gets their values."""
+        """The names of all labels, in the order of their values."""
         return (*SHARED_LABELS, *self.labels)
 
 
 class Sink(Protocol):
-    """Keeps the values of metrics. It is called from several threads at once."""
+    """Stores the values of metrics. Several threads may call it at once."""
 
     def take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
         """Add a value to a counter, or observe it in a histogram.
 
         Args:
-            metric: the row.
+            metric: the row of the table.
             labels: the values of `metric.all_labels`.
-            value: what to add or observe.
+            value: the value to add or observe.
         """
 
 
@@ -116,7 +116,7 @@ def _counter(
     labels: tuple[str, ...] = (),
     read: Callable[[Any], tuple[str, ...]] = _no_labels,
 ) -> Metric:
-    """A counter of events of a class, with what reads the values of its labels from one of them."""
+    """Return a counter of events; `read` returns the values of its labels from an event."""
     return Metric(
         name=name,
         kind=Kind.COUNTER,
@@ -128,7 +128,7 @@ def _counter(
 
 
 def _tokens(name: str, shows: str, take: Callable[[TurnEnded], list[Sample]]) -> Metric:
-    """A counter of the tokens of turns, with what reads how many went in and came out."""
+    """Return a counter of the tokens of turns; `take` returns their input and output tokens."""
     return Metric(
         name=name,
         kind=Kind.COUNTER,
@@ -148,7 +148,7 @@ def _histogram(
     buckets: tuple[float, ...],
     unit: str = "",
 ) -> Metric:
-    """A histogram of what `value` reads from events of a class; None is not observed."""
+    """Return a histogram of what `value` returns for events; None is not observed."""
 
     def take(event: Event) -> list[Sample]:
         observed = value(event)
@@ -323,10 +323,10 @@ METRICS: tuple[Metric, ...] = (
 
 
 class Names:
-    """Keeps the number of different names bounded; safe under threads.
+    """Limits the number of different names. Thread-safe.
 
     Args:
-        most: how many are told apart; later ones are `OTHER`.
+        most: how many names to tell apart; later ones become `OTHER`.
 
     >>> names = Names(1)
     >>> names.bounded("gpt"), names.bounded("claude"), names.bounded("gpt")
@@ -336,10 +336,10 @@ class Names:
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: set[str] = set()
-        self._lock = threading.RLock()  # as that of a `Tally`
+        self._lock = threading.RLock()  # reentrant, as in `Tally`
 
     def bounded(self, name: str) -> str:
-        """The name itself, or `OTHER` for one beyond the bound."""
+        """Return the name, or `OTHER` if it is beyond the limit."""
         if name in self._known:
             return name
         with self._lock:
@@ -369,7 +369,7 @@ class Metrics:
         self._rows: dict[type[Event], tuple[Metric, ...]] = {}
 
     def __call__(self, event: Event) -> None:
-        """Take what the table reads from an event."""
+        """Add the values of an event to the sink."""
         kind = type(event)
         rows = self._rows.get(kind)
         if rows is None:

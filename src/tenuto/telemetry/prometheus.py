@@ -1,4 +1,4 @@
-"""Metrics of turns for Prometheus, by the table of `tenuto.telemetry.metrics`."""
+"""Metrics of turns for Prometheus, from the table of `tenuto.telemetry.metrics`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenuto.telemetry.metrics import METRICS, Kind, Metric, Metrics
 
 try:
     import prometheus_client
-except ImportError as _missing:  # named by how it is installed
+except ImportError as _missing:  # the message says how to install it
     raise ImportError(
         "metrics for Prometheus need prometheus-client: pip install tenuto[prometheus]"
     ) from _missing

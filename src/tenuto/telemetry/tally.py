@@ -1,4 +1,4 @@
-"""A sink in memory, for tests and for a page of the same process."""
+"""A sink in memory, for tests and for a page in the same process."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Series:
 
     Attributes:
         labels: the labels by name.
-        count: how many values came.
-        total: their sum; for a counter, this is its value.
-        buckets: of a histogram, how many values lie in each of `Metric.buckets` and beyond the
-            last, not added up; empty for a counter.
+        count: the number of values.
+        total: their sum, which is a counter's value.
+        buckets: for a histogram, the number of values in each of `Metric.buckets` and beyond the
+            last, not cumulative; empty for a counter.
     """
 
     labels: dict[str, str]
@@ -41,7 +41,8 @@ class Tally:
 
     def __init__(self) -> None:
         self._series: dict[str, dict[tuple[str, ...], Series]] = {m.name: {} for m in METRICS}
-        # The collector may end an abandoned turn, and so send events, in a thread that is inside.
+        # The garbage collector may end an abandoned turn, which sends events, in a thread that
+        # already holds the lock.
         self._lock = threading.RLock()
 
     def take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:

@@ -1,8 +1,9 @@
-"""Ends the wait of a thread once its time is over.
+"""End the wait of a thread when its time is over.
 
-A thread that waits for a socket cannot look at a clock, and a provider that sends a byte now and
-then begins every wait anew. So another thread looks at it. There is one for each `Alarm`, from the
-first wait that has a limit until `close`; a limit that is set again and again wakes it once.
+A thread that waits for a socket cannot check a clock, and a provider that sends a byte now and then
+begins every wait anew. So another thread checks it. Each `Alarm` has one such thread, from the
+first wait with a limit until `close`. If a limit is set many times, the thread still wakes only
+once.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from collections.abc import Callable
 
 
 class Alarm:
-    """Calls `ring` where a wait takes longer than it may.
+    """Calls `ring` if a wait takes longer than it may.
 
     Args:
-        ring: ends the wait of the thread with this identifier, from another one. It must not block.
+        ring: ends the wait of the thread with this identifier, from another thread. It must not
+            block.
 
     >>> woken = threading.Event()
     >>> alarm = Alarm(lambda thread: woken.set())
@@ -36,7 +38,7 @@ class Alarm:
         self._thread: threading.Thread | None = None
 
     def set(self, within_s: float) -> None:
-        """Note that the calling thread begins a wait of at most this many seconds."""
+        """Begin a wait of the calling thread, of at most this many seconds."""
         with self._changed:
             self._waiting = threading.get_ident()
             self._until_s, self._rang = time.monotonic() + within_s, False
@@ -47,13 +49,13 @@ class Alarm:
                 self._changed.notify()
 
     def off(self) -> bool:
-        """Note that the wait is over, and return whether this object ended it."""
+        """End the wait, and return whether the alarm has interrupted it."""
         with self._changed:
             self._until_s = math.inf
             return self._rang
 
     def close(self) -> None:
-        """Note that no further wait follows."""
+        """Stop: no further wait follows."""
         with self._changed:
             self._closed = True
             self._ring = _nobody  # the thread may need a moment to end, and must keep nothing alive
@@ -72,8 +74,8 @@ class Alarm:
 
 
 def _nobody(_: int) -> None:
-    """Nobody waits."""
+    """Do nothing: no thread waits."""
 
 
 _LONGEST_S = 3_600.0
-"""As long as one wait of a condition may be, with room to spare (`threading.TIMEOUT_MAX`)."""
+"""The longest wait of a condition, with room to spare (`threading.TIMEOUT_MAX`)."""

@@ -21,19 +21,20 @@ class Attempt:
     """One attempt as it was received.
 
     Attributes:
-        response: what was read of it.
-        head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
+        response: the response that was read.
+        head, raw, value: head, bytes and JSON value of a body; None and b"" if there were none.
         message: its parts.
-        new_chars: characters that it added to the kept text.
+        new_chars: the number of characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
-        tail: bytes that came behind a stream's end mark.
-        decoder, codec: these read those that are still to come there.
-        more: whether an error is longer than what was read of it, `raw`.
-        page: whether it was a body that is none of an API (`frames.sniff`).
-        unread: whether it was a body that cannot be read: it was made, and billed, all the same.
-        lost: how its connection broke, None where it did not.
-        stopped_at: the stop sequence across the cut that ended it, "" where none did.
-        outcome: what it means by itself; None until it is decided what follows from it.
+        tail: bytes after a stream's end mark.
+        decoder, codec: these read the bytes that are still to come there.
+        more: whether an error response is longer than `raw`, the part of it that was read.
+        page: whether it was a page instead of an API's body (`frames.sniff`).
+        unread: whether its body could not be read. The provider has made and billed it all the
+            same.
+        lost: how its connection broke; None if it did not.
+        stopped_at: the stop sequence across the cut that ended it; "" if none did.
+        outcome: what it means by itself; None until Tenuto has decided what follows.
     """
 
     response: Response
@@ -55,7 +56,7 @@ class Attempt:
 
 
 def failed(fault: Fault) -> Response:
-    """A response of which nothing came but a fault."""
+    """Return a response that is nothing but a fault."""
     builder = Builder()
     builder.feed(FaultSeen(fault))
     return builder.build()

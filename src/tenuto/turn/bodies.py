@@ -33,9 +33,9 @@ _TOO_LARGE = "the answer is larger than body_max_bytes ({})"
 def read_body(
     turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, Attempt | None]:
-    """Read a body to its end; None: the caller has been given it, and the turn is over.
+    """Read a body to its end. Return None if the caller has received it and the turn is over.
 
-    `ahead`: what of it was read already."""
+    `ahead`: the part of it that was read already."""
     raw, last = yield from _received(turn, ahead)
     if isinstance(last, bytes) and last:
         if turn.first is not None or turn.context is not None:
@@ -62,7 +62,8 @@ def read_body(
 def _received(
     turn: TurnRecord, ahead: deque[Reply]
 ) -> Generator[Command, Reply, tuple[bytes, Reply]]:
-    """What came, and the reply behind it: a piece of it itself where it became too large."""
+    """Return the bytes received and the reply after them. If the body became too large, that reply
+    is its last piece."""
     pieces, limit = Pieces(), turn.policy.body_max_bytes
     while True:
         reply = ahead.popleft() if ahead else (yield turn.reading)
@@ -90,7 +91,7 @@ def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
 def _read(
     turn: TurnRecord, head: Head, raw: bytes, decoder: Decoder, lost: ConnectionLost | None
 ) -> Attempt:
-    """The attempt, with the bytes that the caller is to get where nothing is to be done."""
+    """Return the attempt, with the bytes for the caller if nothing needs to be done."""
     builder = turn.builder()
     body: bytes | None = None
     try:

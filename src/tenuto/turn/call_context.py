@@ -1,8 +1,8 @@
-"""What a loop gives the pipe along with a request, and gets back with the answer.
+"""What an agent's loop passes to the pipe with a request, and receives with the answer.
 
-An SDK asks for one turn and knows nothing of the pipe. A loop of our own asks for one turn after
-another: its tools have hints of their own, some budgets hold for all of its steps together, nobody
-below it tries again, and it wants the answer itself rather than the bytes that show it.
+An SDK makes one request and doesn't know about the pipe. Tenuto's own loop makes one request after
+another. Its tools have hints of their own, all of its steps share some budgets, nothing below it
+retries, and it wants the answer itself instead of bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PER_TURN = (Budget.NUDGE, Budget.REPHRASE, Budget.EMPTY_RETRY)
 
 
 def _nobody(answers: Sequence[tuple[ToolCall, str, bool]]) -> None:
-    """Nobody watches."""
+    """Do nothing: nobody listens."""
 
 
 @dataclass(slots=True)
@@ -35,31 +35,33 @@ class CallContext:
     """One request of a loop.
 
     Attributes:
-        parsed: the request as its wire reads it: who has composed it need not have it read again.
-        provider: whom it was composed for: a host that no row names is taken for theirs. None: the
-            URL alone says who is asked.
-        hints: what a call of a tool is answered with where the output limit cut it, by the tool's
-            name; who is not named gets the general one (T6).
+        parsed: the request as its wire reads it, so that it need not be read again.
+        provider: the provider that the request was made for. A host that is in no provider's row
+            then counts as this provider's. None: the URL alone decides.
+        hints: the failed results for calls that the output limit cut, by the tool's name. Other
+            tools get the general one (T6).
         spent: what the loop's turn has spent of `PER_TURN` before this request.
-        answered: called with the calls that recovery answers as failed, and their results (T9).
-        said: called with the answer's text, piece by piece as it is given; None: nobody listens.
-        thought: called with its reasoning, piece by piece as it comes; None: nobody listens.
-        on_event: called with the events of this request; None: whoever the client tells.
-        within_s: seconds that it may take in all its attempts and waits: none begins later, and no
+        answered: called with the calls that a recovery answers as failed, and their results (T9).
+        said: called with each piece of the answer's text as the caller receives it; None for no
+            listener.
+        thought: called with each piece of its reasoning as it arrives; None for no listener.
+        on_event: called with the events of this request; None for the client's own listener.
+        within_s: seconds for all of its attempts and waits. None of them begins later, and no
             silence of a further one lasts longer. None: as long as the policy allows.
 
     Once the answer has come:
-        report: how the turn ended; None while it has not, and where nothing came of it.
+        report: how the turn ended; None before, and if there was no answer.
         answer: text, reasoning, whole calls and content, merged over all attempts.
-        fault: the error of the last attempt, None where there was none.
-        output_tokens: what its attempts used, as told, else estimated from what can be seen of them
-            (`turn.usage.BYTES_PER_TOKEN`).
-        quota: the headers of the last answer that tell of the provider's quota.
-        refusal: the words by which the last attempt's model declined, "" where it did not.
-        given: the text that was given, where the caller went away before the end; else "".
+        fault: the error of the last attempt; None if there was none.
+        output_tokens: the tokens that its attempts used, as reported, otherwise estimated from what
+            is visible of them (`turn.usage.BYTES_PER_TOKEN`).
+        quota: the headers of the last answer about the provider's quota.
+        refusal: the text in which the last attempt's model declined; "" if it did not.
+        given: the text that the caller received before it left early; otherwise "".
         unsure_chars: characters at the beginning of the answer's text that came with a call which
-            had to be asked for again: whatever else they call for was asked for again as well.
-        last_text: all text of the last attempt, what only repeats that beginning included.
+            Tenuto requested again. Other calls that came with this text were requested again as
+            well.
+        last_text: all text of the last attempt, even if it only repeats that beginning.
     """
 
     parsed: WireRequest

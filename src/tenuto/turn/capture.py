@@ -1,15 +1,15 @@
-"""Capture: the exchanges of a turn as one file, for `tenuto explain` (P8b). Off unless the policy
-names a folder.
+"""Capture: the requests and responses of a turn as one file, for `tenuto explain` (P8b). Off unless
+the policy names a folder.
 
 Theory of operation
 -------------------
-A turn is a generator of commands, so all that goes out, comes in, and is handed to the caller
-passes one place. `Record.watching()` is a generator around it that looks at each command and reply,
-and writes the file when the turn is over, however it ends. Nothing else of the turn knows of it.
+A turn is a generator of commands, so everything that goes out, comes in, or goes to the caller
+passes one place. `Record.watching()` is a generator around it. It reads each command and reply, and
+writes the file when the turn is over, however it ends. Nothing else in the turn knows about it.
 
-Secrets are taken out before anything is written (`redaction`); a body whose coding cannot be read
-here could hide some and is left out. The file appears whole or not at all, for its owner alone.
-Whatever goes wrong is logged once, and the turn goes on as if nothing were captured.
+Secrets are removed before anything is written (`redaction`). A body whose coding cannot be read
+could hide some, so it is left out. The file appears completely or not at all, for its owner only. A
+failure is logged once, and the turn continues as if nothing were captured.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ from tenuto.turn.redaction import Redactor
 log: logging.Logger = logging.getLogger("tenuto")
 
 FORMAT = 1
-"""The form of a capture file; a reader that knows it reads it."""
+"""The format version of a capture file. A reader accepts the versions that it knows."""
 
 _STEP_BYTES = 65_536
 _OWN_NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-\d+-\d{6,}\.json")
-"""What files that were written here are called; nothing else in the folder is ever removed."""
+"""The pattern of the names of files written here; no other file in the folder is ever removed."""
 _number = itertools.count(1)
 
 
@@ -65,9 +65,9 @@ class Capture:
     """Writes capture files.
 
     Args:
-        folder: where they go; it is made where it is missing, for its owner alone.
-        policy: the client's policy; its `capture_…` settings bound a file, the number of files,
-            and the share of healthy turns.
+        folder: the folder for the files; created for its owner only, if it is missing.
+        policy: the client's policy; its `capture_…` settings limit the size of a file, the number
+            of files, and the share of healthy turns.
     """
 
     def __init__(self, folder: str, policy: Policy) -> None:
@@ -75,17 +75,17 @@ class Capture:
         self.policy = policy
         self._lock = threading.Lock()
         self._failed = False
-        self._room: int | None = None  # files that may still come before the folder is looked at
+        self._room: int | None = None  # files that may be added before the folder is listed again
 
     def begin(
         self, wire: str, request: Request, on_event: OnEvent | None, policy: Policy
     ) -> Record:
-        """The record of a turn that begins, with its own policy."""
+        """Return the record of a turn that begins, with the turn's own policy."""
         return Record(self, wire, request, on_event, policy)
 
     def write(self, name: str, value: dict[str, Any]) -> None:
         """Write one file completely or not at all."""
-        # What UTF-8 cannot say (half a surrogate pair) is a valid escape of JSON.
+        # A character that UTF-8 cannot encode (half a surrogate pair) is a valid escape in JSON.
         text = json.dumps(value, ensure_ascii=False, indent=1)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         made, target = self.folder / f".{name}.part", self.folder / name
@@ -103,9 +103,9 @@ class Capture:
                 self._keep(most)
 
     def _keep(self, most: int) -> None:
-        """Remove the oldest files, so that no more than `most` are left. A tenth of them goes at
-        once, so that the folder need not be listed for every turn; what other processes write to it
-        is seen as often."""
+        """Remove the oldest files, so that no more than `most` are left. It removes a tenth of them
+        at once, so that the folder need not be listed for every turn. Files that other processes
+        write are noticed as often as that."""
         self._room = None if self._room is None else self._room - 1
         if self._room is not None and self._room >= 0:
             return
@@ -129,7 +129,7 @@ class Capture:
         return int.from_bytes(drawn) / 2**32 < self.policy.capture_share
 
     def failed(self, error: Exception) -> None:
-        """Log that capturing does not work; once, since it will fail the same way each turn."""
+        """Log that capturing fails; only once, since it will fail the same way in each turn."""
         with self._lock:
             first, self._failed = not self._failed, True
         if first:
@@ -158,8 +158,8 @@ class _Kept:
         return self.size == other.size and self._digest.digest() == other._digest.digest()
 
     def value(self, redactor: Redactor, coding: str, most: float) -> dict[str, Any]:
-        """The body as plain values: `text`, or `base64` of what is no text; `bytes` that came, and
-        `cut_bytes` that were not kept."""
+        """Return the body as plain values: `text`, or `base64` if it is not text; the number of
+        `bytes` received, and of `cut_bytes` that were not kept."""
         told: dict[str, Any] = {"bytes": self.size}
         if cut := self.size - self._pieces.size:
             told["cut_bytes"] = cut
@@ -171,7 +171,7 @@ class _Kept:
         try:
             return told | {"text": redactor.text(raw.decode())}
         except UnicodeDecodeError:
-            if cut or not whole:  # it may be the cut that fell inside a character
+            if cut or not whole:  # the cut may have split a character
                 text = raw.decode("utf-8", "ignore")
                 if len(raw) - len(text.encode()) <= 3:
                     return told | {"text": redactor.text(text)}
@@ -180,8 +180,8 @@ class _Kept:
 
 
 def _decoded(raw: bytes, coding: str, most: float) -> tuple[bytes | None, bool]:
-    """Plain bytes, and whether they are all; None where the coding cannot be read. In steps: a
-    small body may unfold to a thousand times its size."""
+    """Return the decoded bytes, and whether they are all; None if the coding cannot be read. It
+    decodes in steps, since a small body may expand to a thousand times its size."""
     decoder = decoder_for(coding)
     if decoder is None:
         return None, False
@@ -211,7 +211,7 @@ class _Attempt:
 
 
 class Record:
-    """One turn while it is being captured."""
+    """One turn while it is captured."""
 
     def __init__(
         self,
@@ -244,7 +244,7 @@ class Record:
             self._on_event(event)
 
     def watching(self, run: Run) -> Run:
-        """The same turn; its file is written when it is over."""
+        """Return the same turn; the file is written when it is over."""
         reply: Reply = None
         try:
             while True:
@@ -253,7 +253,7 @@ class Record:
                 except StopIteration:
                     return
                 self._quietly(self._saw, command)
-                # Not with its offer: what passes by unasked would be missing here.
+                # Without `take`: bytes that it passes on would be missing here.
                 reply = (
                     yield reading(command.within_s) if isinstance(command, ReadMore) else command
                 )
@@ -297,7 +297,7 @@ class Record:
         events = self._events
         ended = next((e.data for e in reversed(events) if e.name == "turn_ended"), None)
         if ended is not None and ended["status"] is None:
-            ended = None  # nobody read the answer
+            ended = None  # Tenuto passed the answer on unread
         healthy = len(self._attempts) == 1 and self._raised is None
         healthy = healthy and (ended is None or ended["status"] == "complete")
         if healthy and not self._capture.samples(events[0].turn if events else ""):
@@ -314,7 +314,7 @@ class Record:
         changed = {
             key: plain(v) for key in RULES if (v := getattr(policy, key)) != getattr(default, key)
         }
-        for folder in ("capture", "events"):  # where this process writes is nothing of the turn
+        for folder in ("capture", "events"):  # this process's folders are no property of the turn
             changed.pop(folder, None)
         first = events[0] if events else None
         return {
@@ -360,11 +360,13 @@ class Record:
         }
 
     def _told(self, attempt: int) -> list[Event]:
-        """What was told of an attempt, and until the next one; of 0: before the first."""
+        """Return the events from the start of an attempt until the next one; for 0, those before
+        the first."""
         return [e for e in self._events if e.attempt == attempt]
 
     def _seen_by_caller(self, redactor: Redactor) -> dict[str, Any]:
-        """What the caller was given; `attempt` is the number of the one whose very bytes it was."""
+        """Return what the caller received; `attempt` is the number of the attempt whose bytes it
+        got unchanged."""
         same = (n for n, a in enumerate(self._attempts, 1) if a.came.is_same(self._shown))
         number = next(same, None) if self._head is not None else None
         coding = self._head.coding if self._head else ""

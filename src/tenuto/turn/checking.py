@@ -1,22 +1,22 @@
-"""Checks values against JSON Schemas that anybody may have written, in bounded time and memory.
+"""Check values against JSON Schemas from anybody, in bounded time and memory.
 
-Only `truncated_calls="execute_complete"` asks whether a call satisfies its tool's parameters (T3):
-calls of a response that the limit cut are handed on without a clean stop behind them, so they have
-to prove themselves. JSON Schema is large enough that optional packages read it.
+Only `truncated_calls="execute_complete"` needs to know whether a call satisfies its tool's
+parameters (T3). It passes on calls of a response that the limit cut, so no clean stop confirms
+them. JSON Schema is so large that optional packages read it.
 
 Theory of operation
 -------------------
-A schema may come from an MCP server, or from whoever sends a request. Two of its parts are
-programs: patterns, and references, with which a few lines of schema ask for 2²⁴ checks of one
-value. Nothing can stop Python's `re` from within the process, so it never sees a pattern.
+A schema may come from an MCP server, or from anybody who sends a request. Two of its features are
+programs: patterns, and references, with which a few lines of schema can demand 2²⁴ checks of one
+value. Nothing can stop Python's `re` from within the process, so it never gets a pattern.
 
-`jsonschema_rs` reads the schema once (`Checker(…)`): whether it is one, whether all that it refers
-to is there, whether its patterns compile within a size. What it refuses is refused by name before
-any call comes. `jsonschema` judges values, with each part of its work counted: past `LIMIT_S`
-seconds of processor time the check ends. Patterns are matched by the engine of `jsonschema_rs`: in
-time that is linear in the text where the pattern allows it, with a limit on steps back where it
-looks around or refers back. docs/decisions/2026-11-23-schemas-are-checked-in-bounded-time.md has
-the measurements.
+`jsonschema_rs` reads the schema once (`Checker(…)`). It checks that it is a schema, that everything
+it refers to is there, and that its patterns compile within a size. A schema that it rejects is
+reported by name before any call comes. `jsonschema` judges values, and each part of its work is
+counted: after `LIMIT_S` seconds of processor time, the check ends. The engine of `jsonschema_rs`
+matches patterns. This takes time that is linear in the text if the pattern allows it. Patterns that
+look around or refer back have a limit on backtracking steps instead.
+docs/decisions/2026-11-23-schemas-are-checked-in-bounded-time.md has the measurements.
 """
 
 from __future__ import annotations
@@ -42,29 +42,29 @@ LIMIT_S: Final = 2.0
 """Seconds of this thread's processor time that one check may take."""
 
 MAX_LOOKAROUND_CHARS: Final = 10_000
-"""So long a text is matched with a pattern that looks around or refers back: each of its steps may
-go through all of the text, and 10,000 steps through so much take 0.4 s."""
+"""The longest text that is matched with a pattern that looks around or refers back. Each step may
+read all of the text, and 10,000 steps through this much take 0.4 s."""
 
 LEFT_OUT: Final = "…"
-"""What stands for a value in the message of a fault where the value is too long to be said."""
+"""Replaces a value in the message of a fault if the value is too long."""
 
 _MOST_STEPS_BACK: Final = 10_000
 _PATTERN_BYTES: Final = 10 << 20  # compiled; ^[\p{L}\p{N}]{1,128}$ needs more than 1 MB
-_PATTERNS_BYTES: Final = 32 << 20  # of one schema in all: compiling so much takes about 0.7 s
+_PATTERNS_BYTES: Final = 32 << 20  # for one schema in all: compiling this much takes about 0.7 s
 _LEAST_PATTERN_BYTES: Final = 16 << 10
 _MESSAGE_CHARS: Final = 2_000
 _STEPS_BETWEEN_LOOKS: Final = 32
 
 
 class Uncheckable(ValueError):
-    """The schema is none, or is one that no value can be checked against in bounded time."""
+    """The schema is invalid, or no value can be checked against it in bounded time."""
 
 
 def require_packages(policy: Policy) -> None:
-    """Nothing where the policy can be carried out as installed.
+    """Check that the packages that the policy needs are installed.
 
     Raises:
-        PolicyError: it needs packages that are not there; the message says what to install.
+        PolicyError: a package is missing; the message says what to install.
     """
     if policy.truncated_calls != "execute_complete":
         return
@@ -81,7 +81,7 @@ def require_packages(policy: Policy) -> None:
 def runnable(
     calls: Sequence[ToolCall], parameters: Mapping[str, dict[str, Any]]
 ) -> tuple[ToolCall, ...]:
-    """The calls that are whole and satisfy the parameters of the tool that they name.
+    """Return the calls that are whole and satisfy the parameters of the tool that they name.
 
     Args:
         calls: the calls of one response.
@@ -106,7 +106,7 @@ def _satisfies(arguments: str, schema: dict[str, Any]) -> bool:
     try:
         return Checker(schema).fits(msgspec.json.decode(arguments))
     except (Uncheckable, msgspec.DecodeError):
-        # What cannot be checked has not been proved: half of a surrogate pair is JSON, and no text.
+        # An unchecked call is unproven: half of a surrogate pair is valid in JSON, but is not text.
         return False
 
 
@@ -114,12 +114,12 @@ class Checker:
     """Checks values against one schema.
 
     Args:
-        schema: a JSON Schema, of the draft that it names, else of 2020-12.
+        schema: a JSON Schema, of the draft that it names, otherwise of 2020-12.
 
     Raises:
-        ImportError: `jsonschema` or `jsonschema_rs` is not there.
-        Uncheckable: what was given is no schema, refers to what is not in it, or has a pattern that
-            does not compile. Nothing is ever fetched.
+        ImportError: `jsonschema` or `jsonschema_rs` is not installed.
+        Uncheckable: the value is not a schema, refers to something that is not in it, or has a
+            pattern that does not compile. Nothing is ever fetched.
 
     >>> word = Checker({"type": "string", "pattern": "^(a+)+$"})
     >>> word.fits("aaaa"), word.fits("a" * 50_000 + "!")
@@ -140,8 +140,8 @@ class Checker:
             raise Uncheckable(str(error) or type(error).__name__) from None
 
     def faults(self, value: object) -> list[Any]:
-        """What is wrong with a value, as errors of `jsonschema`; a long value in a message is
-        `LEFT_OUT`.
+        """Return what is wrong with a value, as errors of `jsonschema`. A long value in a message
+        is replaced by `LEFT_OUT`.
 
         Raises:
             Uncheckable: the check takes longer than `LIMIT_S`, or nests too deeply.
@@ -149,10 +149,10 @@ class Checker:
         return self._judged(lambda: list(self._validator.iter_errors(value)))
 
     def fits(self, value: object) -> bool:
-        """Whether nothing is wrong with a value.
+        """Return whether nothing is wrong with a value.
 
         Raises:
-            Uncheckable: as `faults` does.
+            Uncheckable: as for `faults`.
         """
         return self._judged(lambda: bool(self._validator.is_valid(value)))
 
@@ -166,7 +166,8 @@ class Checker:
 
 
 def deepest(fault: Any) -> Any:
-    """The fault within a fault that tells most: of a union, the one of the nearest alternative."""
+    """Return the most informative fault within a fault: in a union, that of the nearest
+    alternative."""
     return _judge().exceptions.best_match(iter([fault]))
 
 
@@ -174,7 +175,7 @@ def deepest(fault: Any) -> Any:
 
 
 def _read(schema: Any, draft: str) -> None:
-    """Refuse what is no schema, what refers elsewhere, and patterns that do not compile."""
+    """Refuse an invalid schema, references to the outside, and patterns that do not compile."""
     rust = _engine()
     reader = getattr(rust, draft, None)
     if reader is None:
@@ -194,11 +195,11 @@ def _read(schema: Any, draft: str) -> None:
 
 
 _UNREAD: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
-"""Where these stand beside 24 doubled references, jsonschema_rs reads for eleven minutes."""
+"""With these keywords beside 24 doubled references, jsonschema_rs reads for eleven minutes."""
 
 
 def _without(schema: Any, names: frozenset[str]) -> Any:
-    """A copy of a schema without these keywords."""
+    """Return a copy of a schema without these keywords."""
     if isinstance(schema, list):
         return [_without(each, names) for each in schema]
     if not isinstance(schema, dict):
@@ -207,7 +208,7 @@ def _without(schema: Any, names: frozenset[str]) -> Any:
 
 
 def _keys(schema: Any) -> dict[str, int]:
-    """How often each keyword that holds patterns may stand in a schema."""
+    """Return how often each keyword that holds patterns may occur in a schema."""
     found = {"pattern": 0}
     left = [schema]
     while left:
@@ -227,7 +228,7 @@ def _keys(schema: Any) -> dict[str, int]:
 
 
 class _Work(threading.local):
-    """What the check that this thread is at has used."""
+    """The work of this thread's current check."""
 
     def begin(self) -> None:
         self._steps = 0
@@ -240,7 +241,7 @@ class _Work(threading.local):
             self.look()
 
     def look(self) -> None:
-        """End the check where its time is over."""
+        """End the check if its time is over."""
         if time.thread_time() > self._end_s:
             raise Uncheckable(
                 f"its check takes longer than {LIMIT_S:g} s; a schema whose references or unions "
@@ -253,7 +254,7 @@ _work = _Work()
 
 @functools.cache
 def _bounded(kind: Any) -> Any:
-    """A validator class of jsonschema whose work is counted and whose patterns are safe."""
+    """Return a validator class of jsonschema whose work is counted and whose patterns are safe."""
     own = {
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
@@ -265,8 +266,8 @@ def _bounded(kind: Any) -> Any:
     names = [(each.name, each.alias) for each in made.__attrs_attrs__ if each.init]
 
     def evolve(self: Any, **changes: Any) -> Any:
-        """The validator of a part. A part that names another draft would get a class of
-        jsonschema's own, with `re` in it."""
+        """Return the validator of a part. For a part that names another draft, jsonschema would use
+        its own class, with `re` in it."""
         _work.step()
         given = {alias: getattr(self, name) for name, alias in names}
         return made(**(given | changes))
@@ -279,7 +280,7 @@ def _counted(check: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
     def counted(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
         _work.step()
         for fault in check(validator, wanted, value, schema) or ():
-            if len(fault.message) > _MESSAGE_CHARS:  # of thousands of faults each may quote it all
+            if len(fault.message) > _MESSAGE_CHARS:  # thousands of faults may each quote it all
                 rest = fault.message.removeprefix(repr(value))
                 fault.message = LEFT_OUT + rest[:_MESSAGE_CHARS]
             yield fault
@@ -324,7 +325,8 @@ def _unique_items(validator: Any, wanted: Any, value: Any, schema: Any) -> Itera
 
 
 def _hashable(value: Any) -> Any:
-    """What is equal where JSON Schema says so: 1 and 1.0 are, 1 and true are not."""
+    """Return a key that is equal if JSON Schema says so: 1 and 1.0 are equal, 1 and true are
+    not."""
     match value:
         case bool():
             return bool, value
@@ -339,7 +341,7 @@ def _hashable(value: Any) -> Any:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    """Whether a pattern is found in a text."""
+    """Return whether a pattern is found in a text."""
     _work.look()
     validator, is_linear = _compiled(pattern)
     if is_linear:
@@ -361,7 +363,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 @functools.lru_cache(64)
 def _compiled(pattern: str) -> tuple[Any, bool]:
-    """A pattern, and whether it is matched in linear time."""
+    """Return the compiled pattern, and whether it matches in linear time."""
     rust, schema = _engine(), {"pattern": pattern}
     try:
         linear = rust.RegexOptions(size_limit=_PATTERN_BYTES)
@@ -372,7 +374,8 @@ def _compiled(pattern: str) -> tuple[Any, bool]:
 
 
 def _options(size_bytes: int) -> Any:
-    """Patterns that look around or refer back are taken too; all others are linear here as well."""
+    """Return options that also accept patterns that look around or refer back. All others stay
+    linear."""
     steps = _MOST_STEPS_BACK
     return _engine().FancyRegexOptions(backtrack_limit=steps, size_limit=size_bytes)
 
@@ -390,14 +393,14 @@ def _engine() -> ModuleType:
 
 @functools.cache
 def _drafts() -> Any:
-    """What may be referred to beside the schema itself: the drafts' own. The default registry of
-    jsonschema would fetch all else from the network."""
+    """Return the schemas of the drafts, the only ones outside a schema that it may refer to. The
+    default registry of jsonschema would fetch others from the network."""
     return importlib.import_module("jsonschema_specifications").REGISTRY
 
 
 @functools.cache
 def _odd() -> tuple[type[Exception], ...]:
-    """What the libraries raise on odd schemas, which may be anything."""
+    """Return the exceptions that the libraries raise on odd schemas, which may be of any type."""
     unresolvable = importlib.import_module("referencing.exceptions").Unresolvable
     plain = (RecursionError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
     return (unresolvable, *plain)

@@ -1,6 +1,6 @@
-"""The words between the pipe and its drivers.
+"""The commands and replies between the pipe and its drivers.
 
-The pipe is a generator: it yields commands and is sent replies. It does no I/O; a driver does
+The pipe is a generator that yields commands and receives replies. It does no I/O; a driver does
 nothing else.
 """
 
@@ -17,11 +17,11 @@ from tenuto.core.stop import printable
 from tenuto.turn.call_context import CallContext
 
 Headers = tuple[tuple[bytes, bytes], ...]
-"""Names and values as they stand on the wire; names are compared without case."""
+"""Names and values as they are on the wire. Names are compared without case."""
 
 
 def encoded(headers: Iterable[tuple[str, str]]) -> Headers:
-    """Headers given as text; `decoded` gives them back.
+    """Encode headers given as text; `decoded` is the inverse.
 
     >>> encoded([("Accept", "*/*")])
     ((b'Accept', b'*/*'),)
@@ -30,7 +30,7 @@ def encoded(headers: Iterable[tuple[str, str]]) -> Headers:
 
 
 def decoded(headers: Headers) -> tuple[tuple[str, str], ...]:
-    """Headers as text, byte by byte."""
+    """Return headers as text, byte by byte."""
     return tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in headers)
 
 
@@ -51,8 +51,9 @@ BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")
 
 
 class Request(msgspec.Struct, frozen=True):
-    """The caller's request. `timeout_s`: how long it is ready to wait for a read, None for ever;
-    `context`: what a loop of our own gives along (`turn.call_context`), None from all others."""
+    """The caller's request. `timeout_s`: how long the caller waits for a read, None for ever;
+    `context`: what an agent's loop passes with it (`turn.call_context`), None for all other
+    callers."""
 
     method: str
     url: str
@@ -88,7 +89,7 @@ class Head(msgspec.Struct, frozen=True):
 
     @property
     def coding(self) -> str:
-        """The body's content coding; several headers of the same name are one list
+        """The body's content coding. Several headers of the same name form one list
         (https://www.rfc-editor.org/rfc/rfc9110#section-5.3)."""
         name = b"content-encoding"
         lines = [v for k, v in self.headers if len(k) == len(name) and k.lower() == name]
@@ -108,15 +109,15 @@ class Head(msgspec.Struct, frozen=True):
 
 
 LeftS = Callable[[], float]
-"""Tells how many seconds are left, 0 or less where none are."""
+"""Returns the number of seconds left, 0 or less if there are none."""
 
 
 class SendRequest(msgspec.Struct, frozen=True):
     """Close the previous response, then send this request to the provider.
 
     Attributes:
-        headers, body: as they leave.
-        edited: False where the body is the caller's own.
+        headers, body: as they are sent.
+        edited: whether the body differs from the caller's own.
         timeout_s: the longest single wait, in seconds; None: the caller's own setting.
         within_s: returns the seconds left for the whole head, however many waits it takes. If it
             hasn't arrived by then, reply with `late()`. None: no limit.
@@ -192,7 +193,7 @@ class ConnectionLost(msgspec.Struct, frozen=True):
 
 
 def late() -> ConnectionLost:
-    """What was waited for longer than there was time (C29a).
+    """Return the reply for a wait that took longer than there was time (C29a).
 
     >>> late().kind.value
     'timeout'
@@ -203,22 +204,23 @@ def late() -> ConnectionLost:
 
 
 Command = SendRequest | ReadMore | StartResponse | SendData | Sleep | RaiseError
-"""What a turn tells its driver to do."""
+"""A command from a turn to its driver."""
 
 Reply = Head | bytes | ConnectionLost | None
 """A driver's reply: a `Head` or `ConnectionLost` to `SendRequest`, bytes or `ConnectionLost` to
-`ReadMore`, None to all others."""
+`ReadMore`, None to all other commands."""
 
 Run = Generator[Command, Reply, None]
 """A turn, or a part of one."""
 
 
 class Commands(Protocol):
-    """A turn as its driver sees it: a `Run`, or what speaks like one."""
+    """A turn as its driver sees it: a `Run`, or an object with the same interface."""
 
     @property
     def send(self) -> Callable[[Reply], Command]:
-        """Gives the command that follows a reply; raises StopIteration at the end."""
+        """A function that takes a reply and returns the next command; raises StopIteration at the
+        end."""
         ...
 
     def close(self) -> None:
@@ -229,5 +231,5 @@ READ = ReadMore()
 
 
 def reading(within_s: LeftS | None) -> ReadMore:
-    """To read on for as long as this tells."""
+    """Return the command to read on, for as long as `within_s` says."""
     return READ if within_s is None else ReadMore(within_s=within_s)

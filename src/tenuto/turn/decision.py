@@ -1,8 +1,7 @@
-"""What follows from an attempt: the machine's decision, with the facts that it is made from, and
-what an error teaches about the model.
+"""Decide what follows from an attempt: collect the facts, ask the machine, and learn from errors.
 
-Only here change the turn's `state`, `left_alone` and `ceiling_tokens`, what is learned of a model,
-and the stop of an attempt that nothing marks the end of.
+Only this module changes the turn's `state`, `left_alone` and `ceiling_tokens`, what is learned
+about a model, and the stop of an attempt that ended without a mark.
 """
 
 from __future__ import annotations
@@ -38,20 +37,20 @@ _OUTPUT, _WINDOW = "output_tokens", "window_tokens"
 
 
 def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
-    """Return what to do after an attempt, what it means, and the facts that were looked at. The
-    turn's state, and what is left alone, change here and nowhere else."""
+    """Return what to do after an attempt, what the attempt means, and the facts behind that. Only
+    this function changes the turn's state and `left_alone`."""
     response, context, state = attempt.response, turn.context, turn.state
-    # Nobody has asked for several choices: they are a gateway's own default.
+    # The caller has not asked for several choices: they are a gateway's own default.
     alone = attempt is turn.first or attempt.new_chars == len(turn.said)
     several = response.several and alone and not turn.outlet.writing
     if several and turn.open is turn.facts.stream and not turn.left_alone:
-        turn.left_alone = _SEVERAL  # it came as it was asked for, and is handed on as it came
+        turn.left_alone = _SEVERAL  # it has the form that was requested, and is passed on unchanged
     outcome = attempt.outcome = classify(response)
     used_tokens = _output_tokens(turn, attempt)
     if context is not None:
         context.output_tokens += used_tokens
     action: Send | Finish
-    going, now_s = None, 0.0  # not needed where the turn is settled
+    going, now_s = None, 0.0  # not needed if the turn is settled
     if turn.policy.decide is None and (finish := settled(state, outcome)):
         action, facts = finish, Facts(said=turn.said)
     else:
@@ -87,15 +86,15 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
 
 
 def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
-    """A turn is whole that nothing marks the end of: its stop is inferred, and the absence is
-    learned (S3a)."""
+    """Complete a turn whose end has no mark: infer its stop, and learn that there is no mark
+    (S3a)."""
     reason = StopReason.TOOL_CALL if attempt.response.calls else StopReason.END_TURN
     stop = Stop(reason, confidence=Confidence.MEDIUM, anomalies=("no_stop",))
     attempt.response = replace(attempt.response, stop=stop, fault=None)
     turn.watch.last = attempt.response
     now_s, learned = turn.around.now(), turn.around.learned
     if learned.marks_ends(*turn.model, now_s):
-        return  # the asking has shown a mark
+        return  # the further request has shown a mark
     if learned.ended_unmarked(*turn.model, now_s) and turn.events is not None:
         turn.events.no_end_mark_learned(UNMARKED_TURNS)
 
@@ -105,7 +104,7 @@ def _act(
 ) -> tuple[State, Send | Finish]:
     try:
         return act(turn.state, response, outcome, facts, turn.policy, now_s)
-    except PolicyError:  # it answers with what is no rung: a mistake to be mended at once
+    except PolicyError:  # it returned something that is no rung: a mistake to fix at once
         raise
     except Exception:  # `decide` is somebody else's code: it must not cost an answer
         log.exception("decide raised")
@@ -139,7 +138,7 @@ def _facts(
         ceiling_tokens=_ceiling_tokens(turn),
         window_tokens=_learned(turn, _WINDOW) or dialect.window_tokens or None,
         prefill=prefill,
-        # Some models that go on with a text do not go on behind reasoning of their own.
+        # Some models that continue a text do not continue after their own reasoning.
         reasoning_prefill=prefill
         and dialect.reasoning_prefill
         and _learned(turn, _REASONING) is None,
@@ -171,8 +170,8 @@ def _runnable(turn: TurnRecord, response: Response) -> tuple[ToolCall, ...]:
 
 
 def _may_go(turn: TurnRecord, attempt: Attempt) -> tuple[str, ...] | None:
-    """Return what of the caller's own request goes with the keys that an error names; None where
-    they may not go."""
+    """Return the members of the caller's request that are removed with the keys that an error
+    names; None if they may not be removed."""
     fault = attempt.response.fault
     if fault is None or not fault.keys or not attempt.http_error:
         return None
@@ -182,12 +181,13 @@ def _may_go(turn: TurnRecord, attempt: Attempt) -> tuple[str, ...] | None:
 
 
 _NAMES_KEYS = (400, 422)
-"""Statuses by which providers refuse a request for a key that it has."""
+"""Statuses with which providers reject a request because of one of its keys."""
 
 
 def _ceiling_tokens(turn: TurnRecord) -> int | None:
-    """What the provider said; and what its row or the model's says, and for bodies what the
-    wire bears: of these no less than was asked."""
+    """Return the model's output ceiling: what the provider said, otherwise what its row or the
+    model's says. For a body, the wire's limit counts too. Only what the provider said may be lower
+    than the request's own limit."""
     request, dialect = turn.facts, turn.provider.dialect
     told = turn.ceiling_tokens or _learned(turn, _OUTPUT)
     bears = None if request.stream else turn.wire.body_ceiling_tokens(request.model)
@@ -203,7 +203,7 @@ def _learned(turn: TurnRecord, what: str) -> int | None:
 
 
 def _output_tokens(turn: TurnRecord, attempt: Attempt) -> int:
-    """Output tokens of an attempt; of a body that was lost, all that it was allowed."""
+    """Return the output tokens of an attempt; for a body that was lost, all that it was allowed."""
     asked = asked_tokens(turn.state.last_edits, turn.facts.max_tokens)
     if attempt.unread and asked is not None and attempt.response.usage is None:
         return asked
@@ -211,7 +211,7 @@ def _output_tokens(turn: TurnRecord, attempt: Attempt) -> int:
 
 
 def _takes_prefill(turn: TurnRecord) -> bool:
-    if turn.facts.goes_on:  # a prompt that grows is none
+    if turn.facts.goes_on:  # a prompt that the model extends is no prefill
         return True
     wanted = turn.policy.prefill
     if turn.facts.prefill_barred or wanted == "never":
@@ -222,23 +222,23 @@ def _takes_prefill(turn: TurnRecord) -> bool:
 
 
 def _prefilled(turn: TurnRecord) -> str:
-    """What a prefill of the last request teaches about."""
+    """Return what the last request's prefill shows about the model."""
     return _REASONING if reasoning_in(turn.state.last_edits) else _PREFILL
 
 
 def learn(turn: TurnRecord, fault: Fault) -> None:
-    """Keep what an error says about the model, for this turn and those that follow."""
+    """Remember what an error says about the model, for this turn and later ones."""
     learned, now_s = turn.around.learned, turn.around.now()
     if fault.kind is FaultKind.PREFILL_REJECTED:
         learned.deny(*turn.model, _prefilled(turn), now_s)
     if fault.allowed_tokens:
         turn.ceiling_tokens = fault.allowed_tokens
-    if fault.window_tokens:  # what is allowed is what this prompt leaves
+    if fault.window_tokens:  # the allowed tokens are only what this prompt leaves
         learned.limit(*turn.model, _WINDOW, fault.window_tokens, now_s)
     elif fault.allowed_tokens:
         learned.limit(*turn.model, _OUTPUT, fault.allowed_tokens, now_s)
 
 
 def took_prefill(turn: TurnRecord) -> None:
-    """Note that the model has taken a prefill."""
+    """Remember that the model accepted a prefill."""
     turn.around.learned.allow(*turn.model, _prefilled(turn))

@@ -1,13 +1,13 @@
-"""The drivers: take a command, perform it, feed the reply back. They decide nothing, and differ
-only in waiting: what follows from a command, and from closing, stands in `_Driver`.
+"""The drivers: take a command, perform it, return the reply. They decide nothing, and differ only
+in how they wait: `_Driver` has what follows from a command and from closing.
 
-A driver owns the response that is being read (`_upstream`), and whether anybody still wants the
-turn (`_closed`, `_all_said`). The turn itself changes only inside of `_next`.
+A driver owns the response that is being read (`_upstream`), and knows whether anybody still wants
+the turn (`_closed`, `_all_said`). The turn itself only changes inside `_next`.
 
-A driver may be closed from elsewhere while its pieces are waited for (a stop button, another task,
-the garbage collector, which closes generators in any order): closing is separate from the iterator
-and harmless when it is repeated. Whoever still asks for pieces then is told by an exception, unless
-all was said: what just ended would look like a turn that was read to its end.
+A driver may be closed from elsewhere while a caller waits for its pieces (by a stop button, another
+task, or the garbage collector, which closes generators in any order). So closing is separate from
+the iterator, and harmless if repeated. A caller that then still asks for pieces gets an exception,
+unless everything was sent. Without it, a turn that was closed early would look complete.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from tenuto.turn.commands import (
 
 
 class _Response(Protocol):
-    """One response of the provider. Its `pieces` are its bytes as they come: an iterator and not a
-    method to be called, since every layer less counts per event."""
+    """One response of the provider. Its `pieces` are its bytes as they come. They are an iterator
+    and not a method, since each layer less counts for every event."""
 
     @property
     def head(self) -> Head:
@@ -45,7 +45,7 @@ class _Response(Protocol):
         ...
 
     def lost(self, error: Exception) -> ConnectionLost | None:
-        """What an exception of `pieces` means, None where it is none of the transport's."""
+        """Return what an exception of `pieces` means; None if it is not one of the transport's."""
         ...
 
 
@@ -64,7 +64,7 @@ class AsyncUpstream(_Response, Protocol):
     pieces: AsyncIterator[bytes]
 
     async def finish(self) -> None:
-        """Nothing more is wanted: give its connection back where that takes no time, and close."""
+        """Release the connection, if that takes no time, and close: nothing more is wanted."""
 
     async def close(self) -> None:
         """Stop reading; may be called twice."""
@@ -75,15 +75,15 @@ Result = TypeVar("Result")
 _Answer = TypeVar("_Answer", Upstream, AsyncUpstream)
 
 WhenClosed = Callable[[], Exception]
-"""Makes what is raised where more is asked for of a turn that was closed before its end."""
+"""Makes the exception for a caller that wants more of a turn that was closed before its end."""
 
 
 def _takes_nothing(_: bytes) -> None:
-    """Every piece is a reply."""
+    """Return None: every piece is a reply."""
 
 
 class _Driver(Generic[_Answer]):
-    """What both drivers have alike: the turn, its state, and what follows from each command.
+    """What both drivers share: the turn, its state, and what follows from each command.
 
     Args:
         run, when_closed: as for `Drive`.
@@ -97,19 +97,19 @@ class _Driver(Generic[_Answer]):
         self._upstream: _Answer | None = None
 
     def _next(self, reply: Reply) -> Command | None:
-        """Give the turn a reply. Return its next command; None: the turn is over.
+        """Send the turn a reply. Return its next command; None if the turn is over.
 
         Raises:
-            Exception: the turn hands on an error, or was closed before all was said.
+            Exception: the turn passes on an error, or was closed before everything was sent.
         """
         if not self._closed:
             try:
                 command = self._run.send(reply)
             except StopIteration:
-                if not self._closed:  # else it was the run that was closed
+                if not self._closed:  # otherwise the run was closed
                     return None
             except ValueError:
-                if not self._closed:  # else another thread is just inside the run, closing it
+                if not self._closed:  # otherwise another thread is inside the run, closing it
                     raise
             else:
                 if isinstance(command, SendData):
@@ -122,7 +122,7 @@ class _Driver(Generic[_Answer]):
         return None
 
     def _answered(self, answer: _Answer | ConnectionLost) -> Reply:
-        """Take what answers a request. Return the reply to it."""
+        """Take the answer to a request. Return the reply for the turn."""
         if isinstance(answer, ConnectionLost):
             self._upstream = None
             return answer
@@ -132,7 +132,7 @@ class _Driver(Generic[_Answer]):
     def _end(self) -> None:
         """End the turn; its upstream is still to be closed."""
         self._closed = True
-        # Whoever is just inside the run (another thread, an event's watcher) closes it as soon as
+        # If another thread or an event's listener is inside the run, it closes the run as soon as
         # it is out.
         with contextlib.suppress(ValueError):
             self._run.close()
@@ -143,12 +143,13 @@ class Drive(_Driver[Upstream]):
 
     Args:
         run: the turn.
-        connect: sends a request of it.
-        when_closed: makes the exception for who asks for more of a turn that was closed before all
-            was said; None: the pieces just end, for a caller that closes what only it reads.
-        wake: ends a wait for the head (given None) or for more of a response, from another thread,
-            given the identifier of the one that waits; None: nobody can, and limits of time are
-            looked at between the pieces alone.
+        connect: sends one of its requests.
+        when_closed: makes the exception for a caller that wants more of a turn that was closed
+            before everything was sent. None: the pieces just end, for a caller that closes only
+            what it reads itself.
+        wake: ends a wait, from another thread. It is called with the response that is read, or None
+            during a wait for the head, and with the identifier of the waiting thread. None: nothing
+            can end a wait, so limits of time are only checked between the pieces.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class Drive(_Driver[Upstream]):
         return self._closed
 
     def pieces(self) -> Generator[Head | bytes, None, None]:
-        """First the head, then the bytes for the caller."""
+        """Yield the head, then the bytes for the caller."""
         reply: Reply = None
         try:
             while (command := self._next(reply)) is not None:
@@ -196,13 +197,13 @@ class Drive(_Driver[Upstream]):
                             reply = upstream.lost(error)
                             if reply is None:
                                 raise
-                    case SendData():  # without names in the brackets: it comes with every event
+                    case SendData():  # no names in the parentheses: it comes with every event
                         yield command.data
                     case StartResponse(head):
                         yield head
                     case SendRequest():
                         self._leave()
-                        if not self._closed:  # by who was told of an event, or by another thread
+                        if not self._closed:  # by a listener of an event, or by another thread
                             reply = self._answered(self._connected(command))
                     case Sleep(seconds):
                         self._leave()
@@ -211,17 +212,17 @@ class Drive(_Driver[Upstream]):
             self.close()
 
     def stop(self) -> None:
-        """End the upstream, and whatever is waited for, from any thread; whoever iterates over the
-        pieces ends the turn then, and has all that came of it."""
+        """End the upstream and any wait, from any thread. The thread that iterates over the pieces
+        then ends the turn, and has everything received so far."""
         self._closed = True
         if self._alarm is not None:
             self._alarm.set()
         self._leave()
 
     def close(self) -> None:
-        """End the turn and its upstream at once (C23), from any thread. A read in which another
-        thread waits ends with it where closing the upstream wakes that thread; else at the next
-        bytes or the read's timeout."""
+        """End the turn and its upstream at once (C23), from any thread. If another thread waits in
+        a read, the read ends with it if closing the upstream wakes that thread; otherwise with the
+        next bytes, or the read's timeout."""
         self._closed = True
         if self._alarm is not None:
             self._alarm.set()
@@ -229,7 +230,7 @@ class Drive(_Driver[Upstream]):
         self._leave()
         if self._limit is not None:
             self._limit.close()
-            self._limit = None  # it refers to us
+            self._limit = None  # it refers to this driver
 
     def _connected(self, command: SendRequest) -> Upstream | ConnectionLost:
         if command.within_s is None:
@@ -245,7 +246,7 @@ class Drive(_Driver[Upstream]):
         return late() if rang else answer
 
     def _read_within(self, left_s: float) -> bytes | ConnectionLost:
-        """The next piece; b"" at the end."""
+        """Return the next piece; b"" at the end."""
         upstream = self._upstream
         assert upstream is not None
         if left_s <= 0:
@@ -273,7 +274,7 @@ class Drive(_Driver[Upstream]):
             self._wake(self._upstream, thread)
 
     def _sleep(self, seconds: float) -> None:
-        # Made before the flag is looked at: whoever closes meanwhile sees one of the two.
+        # Made before the flag is checked: a thread that closes meanwhile sees one of the two.
         self._alarm = threading.Event()
         if not self._closed:
             self._alarm.wait(seconds)
@@ -284,7 +285,7 @@ class Drive(_Driver[Upstream]):
 
 
 class Scope(Protocol):
-    """What `anyio.CancelScope` is: who waits within it can be told to wait no longer."""
+    """The interface of `anyio.CancelScope`: a wait within it can be cancelled."""
 
     def __enter__(self) -> Scope: ...
 
@@ -295,7 +296,7 @@ class Scope(Protocol):
 
 
 Limit = Callable[[float], AbstractContextManager[object]]
-"""What `anyio.move_on_after` is: a wait within it ends after so many seconds, without an error."""
+"""Like `anyio.move_on_after`: a wait within it ends after so many seconds, without an error."""
 
 
 class AsyncDrive(_Driver[AsyncUpstream]):
@@ -303,10 +304,11 @@ class AsyncDrive(_Driver[AsyncUpstream]):
 
     Args:
         run, connect, when_closed: as for `Drive`.
-        sleep: that of their event loop, in seconds.
-        scope: makes a scope of it; None: a wait ends with the task that waits, and by nothing else.
-        limit: makes a context within which a wait ends after so many seconds, without an error;
-            None: limits of time are looked at between the pieces alone.
+        sleep: the sleep of their event loop, in seconds.
+        scope: makes a cancel scope of that loop. None: only the end of the waiting task ends a
+            wait.
+        limit: makes a context in which a wait ends after so many seconds, without an error. None:
+            limits of time are only checked between the pieces.
     """
 
     def __init__(
@@ -327,7 +329,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
         self._opened = False
 
     async def pieces(self) -> AsyncGenerator[Head | bytes, None]:
-        """First the head, then the bytes for the caller."""
+        """Yield the head, then the bytes for the caller."""
         reply: Reply = None
         try:
             while (command := self._next(reply)) is not None:
@@ -353,7 +355,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
                             reply = upstream.lost(error)
                             if reply is None:
                                 raise
-                    case SendData():  # without names in the brackets: it comes with every event
+                    case SendData():  # no names in the parentheses: it comes with every event
                         yield command.data
                     case StartResponse(head):
                         self._opened = True
@@ -378,13 +380,13 @@ class AsyncDrive(_Driver[AsyncUpstream]):
             await self._upstream.close()
 
     def end(self) -> None:
-        """End the turn, and whatever is waited for; its upstream is still to be closed."""
+        """End the turn and any wait; its upstream is still to be closed."""
         self._end()
         if self._waiting is not None:
             self._waiting.cancel()
 
     async def _connected(self, command: SendRequest) -> AsyncUpstream | ConnectionLost | None:
-        """What answers a request; None where the turn is closed meanwhile."""
+        """Return the answer to a request; None if the turn is closed meanwhile."""
         if command.within_s is None or self._limit is None:
             return await self._unless_closed(self._connect, command)
         with self._limit(command.within_s()):
@@ -392,7 +394,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
         return late()
 
     async def _read_within(self, left_s: float) -> bytes | ConnectionLost:
-        """The next piece; b"" at the end."""
+        """Return the next piece; b"" at the end."""
         if left_s <= 0:
             return late()
         if self._limit is None:
@@ -418,8 +420,8 @@ class AsyncDrive(_Driver[AsyncUpstream]):
     async def _unless_closed(
         self, wait: Callable[[Argument], Awaitable[Result]], argument: Argument
     ) -> Result | None:
-        """What is waited for; None where the turn is closed meanwhile. Nobody can close a turn
-        whose head he does not have yet."""
+        """Return the result of a wait; None if the turn is closed meanwhile. Nobody can close a
+        turn before they have its head."""
         if self._scope is None or not self._opened:
             return await wait(argument)
         if self._closed:

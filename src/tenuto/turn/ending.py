@@ -1,8 +1,8 @@
 """The end of a turn: what the caller sees (P1a).
 
-`finish_turn` ends every turn whose answer was read, and `hand_on` those whose answer was not. One
-table of the wire says how each outcome shows; what needs nothing is handed on as it came. Nothing
-of the turn changes here but what it has shown.
+`finish_turn` ends every turn whose answer was read, and `hand_on` the others. One table of the wire
+says what each outcome looks like. An answer that needs no change is passed on as it came. This
+module changes nothing in the turn except what the caller has seen.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from tenuto.wires.answer import Answer, Shown
 
 
 def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
-    """Whether the caller gets an error: it asked for one, or the wire has no stop that says it."""
+    """Return whether the caller gets an error: the policy says so, or the wire has no stop for
+    it."""
     if finish.status is Status.COMPLETE:
         return False
     bare = finish.status is Status.FAILED and not shown.received
@@ -50,21 +51,22 @@ def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
 
 
 _MESSAGE_CHARS = 2_000
-"""As much of a provider's own words is repeated in an error."""
+"""How much of a provider's own message an error repeats."""
 
 _MISREAD = frozenset({"no_stop", "content_after_stop"})
-"""Anomalies of whole answers that some readers lose the text of: Strands wants a stop, and looks at
-nothing behind it. Who asks for errors asks for certainty, so these are put right for them."""
+"""Anomalies of whole answers with which some readers lose the text: Strands needs a stop, and
+ignores everything after it. With `on_incomplete="error"`, these are corrected, since it asks for
+certainty."""
 
 
 _ASKS_TO_WAIT = (b"retry-after", b"retry-after-ms")
-"""Headers by which a provider asks to wait: an error in place of its own hands them on (P5)."""
+"""Headers with which a provider asks to wait. An error that replaces its own has them too (P5)."""
 
 _LOST = {
     FaultKind.TIMEOUT: "ended in a timeout",
     FaultKind.CONNECTION: "lost its connection",
 }
-"""How an attempt ended of which the provider says nothing."""
+"""How an attempt ended about which the provider says nothing."""
 
 _WHOSE = {
     FaultKind.LIMIT: "A limit was passed",
@@ -73,14 +75,14 @@ _WHOSE = {
     FaultKind.CONNECTION: "What failed",
     FaultKind.TIMEOUT: "What failed",
 }
-"""What stands before the words of a fault that are ours and not the provider's."""
+"""Precedes the message of a fault if it is Tenuto's and not the provider's."""
 
 
 def finish_turn(
     turn: TurnRecord, finish: Finish, outcome: Outcome, facts: Facts, attempt: Attempt
 ) -> Run:
-    """Finish a turn: add up its report, give the answer to whoever takes it whole, and return the
-    commands that show the caller what is still to come."""
+    """Finish a turn: complete its report, give the whole answer to an agent's loop, and return the
+    commands that show the caller the rest."""
     if finish.status is Status.COMPLETE and turn.first is not None:
         turn.around.successors.add(turn.first.response.id, attempt.response.id)
     ending = _Ending(turn, finish, facts, attempt)
@@ -91,11 +93,11 @@ def finish_turn(
 
 
 class _Ending:
-    """How one turn ended, and what of it the caller has still to see.
+    """How one turn ended, and what the caller has still to see.
 
     Attributes:
-        error: the code of the error that the caller gets in place of an answer; None where it gets
-            an answer, or an error that is not ours.
+        error: the code of the error that the caller gets instead of an answer; None if it gets an
+            answer, or an error that is not Tenuto's.
     """
 
     def __init__(self, turn: TurnRecord, finish: Finish, facts: Facts, attempt: Attempt) -> None:
@@ -107,8 +109,8 @@ class _Ending:
         self._is_first = attempt is turn.first
         self._is_complete = finish.status is Status.COMPLETE
         nothing_came = finish.status is Status.FAILED and not turn.headed
-        # Nothing of ours was sent either: the SDK retries by itself, and its users know its own
-        # exception (P1b).
+        # The caller has received nothing from Tenuto either. So the SDK retries by itself, and its
+        # users know its own exception (P1b).
         self._reraised = attempt.lost if self._is_first and nothing_came else None
         self._unchanged = self._reraised is None and self._as_it_came()
         ours = self._reraised is None and not self._unchanged
@@ -118,7 +120,7 @@ class _Ending:
     def tell(self, context: CallContext, report: Report) -> None:
         """Give the whole answer to a loop, whether or not its caller has seen some of it."""
         fault = self._attempt.response.fault
-        if fault is not None:  # some repeat the key that they refuse
+        if fault is not None:  # some messages repeat the key that the provider rejects
             fault = with_words(fault, self._attempt)
             fault = replace(fault, message=self._turn.redactor.brief(fault.message, _MESSAGE_CHARS))
         context.refusal = self._attempt.response.refusal
@@ -127,7 +129,7 @@ class _Ending:
         context.ended(report, self._answer(whole=True), fault, self._turn.state.spent)
 
     def show(self, report: Report) -> Run:
-        """The head and the bytes that are still to come."""
+        """Yield the head and the bytes that are still to come."""
         turn, finish, attempt = self._turn, self._finish, self._attempt
         if self._reraised is not None:
             yield RaiseError(self._reraised.error)
@@ -153,7 +155,7 @@ class _Ending:
         if turn.open:
             yield SendData(self._stream_end(answer, report), last=True)
             return
-        # The last attempt may have no head at all: its connection was lost.
+        # The last attempt may have no head at all, if its connection was lost.
         shape = turn.answered or attempt
         first, head = shape.value or {}, shape.head
         assert head is not None
@@ -163,26 +165,26 @@ class _Ending:
         yield SendData(body, last=True)
 
     def _as_it_came(self) -> bool:
-        """Whether the caller gets the very bytes of this attempt."""
+        """Return whether the caller gets the bytes of this attempt unchanged."""
         turn, finish, response = self._turn, self._finish, self._attempt.response
         if turn.left_alone:
             return True
         bare = finish.status is Status.FAILED and not turn.said.strip()
         if self._attempt.http_error and not turn.headed and bare:
-            return True  # the provider's own error says it best
+            return True  # the provider's own error is the most precise
         if turn.facts.stream and not turn.open:
-            return False  # a body came: an SDK that waits for events would see none
+            return False  # a body came, and an SDK that expects events would see none
         if not self._is_first or response.mended or (turn.open and turn.outlet.writing):
             return False
         if self._is_complete:
             if response.stop.reason in (StopReason.DROPPED, StopReason.ERROR):
-                return False  # half an event may stand at its end
+                return False  # half an event may be at its end
             if turn.policy.on_incomplete != "error":
                 return True
             if response.calls and not self._says_that_it_calls():
-                return False  # whoever goes by the stop would pass over them
+                return False  # a reader that goes by the stop would ignore them
             if response.calls_alternate:
-                return False  # some readers take each piece for the newest call
+                return False  # some readers assign each piece to the newest call
             if not turn.open:
                 return True
             only_text = turn.outlet.only_text
@@ -196,7 +198,8 @@ class _Ending:
         return self._shown.received or self._shown.native == response.stop.raw
 
     def _says_that_it_calls(self) -> bool:
-        """Whether the native stop is the one that this wire has beside calls, in whatever words."""
+        """Return whether the native stop is the usual one of this wire beside calls, in any
+        spelling."""
         wire, response = self._turn.wire, self._attempt.response
         raw = response.stop.raw or ""
         usual = {wire.clean_stop(response.calls).lower()}
@@ -217,7 +220,7 @@ class _Ending:
             return
         assert attempt.head is not None
         head = attempt.head
-        if report.attempts > 1:  # an error that retries did not mend: the SDK need not try as well
+        if report.attempts > 1:  # retries did not fix this error, so the SDK need not retry either
             line = usage_line(report).encode()
             head = head.plus((b"x-should-retry", b"false"), (b"x-tenuto-usage", line))
         if not turn.headed:
@@ -227,23 +230,23 @@ class _Ending:
             yield from rest_of_response()
 
     def _answer(self, *, whole: bool = False) -> Answer:
-        """What is still to be said. `whole`: with the content of a stream, of which the caller has
-        all that there is but its end."""
+        """Return what is still to be sent. `whole`: with the content of a stream, of which the
+        caller already has everything but the end."""
         turn, finish, attempt = self._turn, self._finish, self._attempt
         response, shown = attempt.response, self._shown
         calls = response.calls if self._is_complete else ()
         if finish.whole_calls_only:
             calls = self._facts.runnable
         native = shown.native
-        # Of a fault `raw` is an error code, which is no stop of the wire.
+        # For a fault, `raw` is an error code, which is no stop of the wire.
         received = shown.received or finish.as_received or self._is_complete
         if response.fault is None and received:
             native = response.stop.raw or native
             if finish.status is Status.PARTIAL and not self._is_first:
                 native = self._not_clean(native)
-        if finish.without_stop:
+        if finish.without_stop and turn.policy.on_incomplete != "error":
             native = None
-        elif native is None or calls:  # calls beside another stop would not be seen (E8)
+        elif native is None or calls:  # calls beside another stop would not be noticed (E8)
             native = turn.wire.clean_stop(calls)
         if turn.open:
             ending, raw_usage = turn.outlet.ending, turn.outlet.raw_usage
@@ -251,7 +254,7 @@ class _Ending:
             ending = attempt.value or {}
             values = [a.value for a in (turn.answered, attempt) if a is not None and a.value]
             raw_usage = next((u for v in values if (u := turn.wire.usage_object(v))), None)
-        if attempt.stopped_at:  # in the words of those who name the sequence
+        if attempt.stopped_at:  # as wires that name the sequence write it
             ending = {"stop_reason": native, "stop_sequence": attempt.stopped_at}
         spoken = turn.spoken(turn.said)
         return Answer(
@@ -267,8 +270,8 @@ class _Ending:
         )
 
     def _not_clean(self, native: str | None) -> str | None:
-        """The stop of a text that was cut and not finished: a clean one, such as that of a refusal
-        to go on, would pass it for whole."""
+        """Return the stop of a text that was cut and not finished. A clean stop, such as that of a
+        refusal to continue, would make it look complete."""
         wire, shown = self._turn.wire, self._shown
         clean = wire.clean_stop(())
         if native != clean or not self._turn.said:
@@ -299,7 +302,7 @@ class _Ending:
             outlet = turn.outlet
             spoken = outlet.stop_forwarding() + outlet.say_rest()
             event = outlet.framed(usage_comment(line) + outlet.writer.error(code, message))
-            # An SDK raises at this event and reads no further: upstream is let go before it.
+            # An SDK raises at this event and reads no further, so upstream is released before it.
             yield Sleep(0.0)
             yield SendData(spoken + event, last=True)
             return
@@ -315,7 +318,7 @@ class _Ending:
 
 
 def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
-    """Hand on a response as it came, unread, and what is still to come of it; `raw`: what came."""
+    """Hand on a response unread: `raw`, the part that came already, and the rest of it."""
     if turn.events is not None:
         turn.events.left_alone(why)
     turn.watch.handed_on(head.status)
@@ -327,7 +330,7 @@ def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
 
 
 def rest_of_response() -> Run:
-    """Hand on what is left of a response as it comes."""
+    """Hand on the rest of a response as it arrives."""
     while isinstance(reply := (yield READ), bytes) and reply:
         yield SendData(reply)
     if isinstance(reply, ConnectionLost):
@@ -335,16 +338,16 @@ def rest_of_response() -> Run:
 
 
 def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
-    """Hand on what was held back of a stream's end, and what stands behind it."""
+    """Hand on what was held back of a stream's end, and what follows it."""
     codec = attempt.codec
     assert codec is not None
     data = held + attempt.tail
     reply: Reply = attempt.lost
-    breaks = left_alone and reply is not None  # and that is told of
+    breaks = left_alone and reply is not None  # and the caller is told of it
     while True:
         if data:
             yield SendData(data, last=not breaks)
-        # Behind a break there is nothing.
+        # After a break there is nothing.
         reply = reply if attempt.lost else (yield READ)
         if not isinstance(reply, bytes) or not reply:
             break
@@ -355,5 +358,5 @@ def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
     if data := codec.behind_end(b"", over=True):
         yield SendData(data)
     if left_alone and isinstance(reply, ConnectionLost):
-        # Else all was said: a connection that breaks behind the end mark is no news.
+        # Otherwise everything was sent: a connection that breaks after the end mark doesn't matter.
         yield RaiseError(reply.error)

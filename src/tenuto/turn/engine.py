@@ -1,7 +1,7 @@
-"""Which requests are turns, and what turns of one client share.
+"""Decide which requests are turns, and hold what the turns of one client share.
 
-An `Engine` begins turns and keeps nothing of them. What one turn learns for the next stands in its
-`Environment`. `take` and `read` say whether a request is a turn; `run` begins the machine.
+An `Engine` begins turns and keeps nothing of them. What one turn learns for the next is in its
+`Environment`. `take` and `read` decide whether a request is a turn; `run` begins the machine.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ policy_around: Callable[[], object] = per_request.around.get
 
 
 class Engine:
-    """Begins turns. One engine belongs to one wrapped client; it is safe under threads.
+    """Begins turns. One engine belongs to one wrapped client. It is thread-safe.
 
     Args:
         policy: the limits.
         on_event: called with every event, or None.
-        learned: what providers taught, where it is shared with others; None: an own one.
-        around: all of its environment, where it is shared with others.
+        learned: what providers taught, if it is shared with others; None for a new one.
+        around: the whole environment, if it is shared with others.
 
     Attributes:
         around: what its turns need from outside.
-        special: the engines for single providers and models, by both names; None: all turns have
+        special: the engines for single providers and models, by both names; None if all turns have
             the same policy.
-        speaks: the name of the wire that the client's SDK speaks where several have the same
-            paths; "" where it says nothing of it.
+        speaks: the name of the wire that the client's SDK speaks, if several wires have the same
+            paths; "" if it is unknown.
 
     Raises:
-        PolicyError: the policy needs a package that is not installed or names a provider that
-            cannot be told by its URL, or `on_event` cannot be called.
+        PolicyError: the policy needs a package that is not installed, or names a provider that no
+            URL identifies, or `on_event` cannot be called.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class Engine:
         self._capture = Capture(policy.capture, policy) if policy.capture else None
 
     def telling(self, on_event: OnEvent) -> Engine:
-        """Return an engine for turns that send their events to a listener and each have a report;
-        `watch.nobody` is a listener too. Both share what was learned."""
+        """Return an engine whose turns send their events to a listener, and each have a report.
+        `watch.nobody` is a listener too. Both engines share what was learned."""
         around = replace(self.around, on_event=on_event)
         return Engine(self.policy, on_event, around=around)
 
@@ -90,40 +90,41 @@ class Engine:
             around = replace(self.around, policy=policy)
             engine = Engine(policy, self.on_event, around=around)
             engine.speaks = self.speaks
-            if len(self.special) >= _MOST_SPECIAL:  # models are named by requests
+            if len(self.special) >= _MOST_SPECIAL:  # requests choose the names of models
                 self.special.clear()
             self.special[provider, model] = engine
         return engine
 
     def is_turn(self, method: str, url: str) -> bool:
-        """Whether a request asks a model for a turn, on a wire that is known."""
+        """Return whether a request asks a model for a turn, on a known wire."""
         return method == "POST" and route(url, self.speaks)[0] is not None
 
     def check(self, method: str, url: str, headers: Headers) -> None:
-        """Raise the `PolicyError` of a request for a turn that says or changes what it may not."""
+        """Raise the `PolicyError` of a request for a turn with settings that are wrong or not
+        allowed."""
         if self.is_turn(method, url):
             per_request.of_request(self.policy, per_request.header_in(headers))
 
     def refusal(self, request: Request, error: PolicyError) -> tuple[Head, bytes]:
-        """Return the response that tells the caller of such an error, as its provider would."""
+        """Return the response with such an error for the caller, in the form of its provider."""
         wire, provider, path = route(request.url, self.speaks)
-        assert wire is not None  # else the request is not read
+        assert wire is not None  # otherwise the request would not have been read
         least = self.policy.probe_max_tokens
         parsed = wire.asked(request.body, least, path, provider.dialect, request.headers)
         return refusal(getattr(parsed, "wire", wire), error)
 
     def begin(self, request: Request) -> Commands | None:
-        """Begin the turn of a request. Return None where it is no request for a turn, and must pass
-        untouched."""
+        """Begin the turn of a request. Return None if it is no request for a turn, and must pass
+        unchanged."""
         taken = self.take(request)
         return self.run(taken)[1] if isinstance(taken, TurnRequest) else taken
 
     def take(self, request: Request, machine: Engine | None = None) -> Short | TurnRequest | None:
-        """The turn of a request that leaves as it came and that nobody wants to hear of: it needs
-        no machine as long as its answer is healthy. Other requests for a turn are given as their
-        wire reads them, for `run`; None: it is no request for a turn, and must pass untouched.
+        """Return the turn of a request that leaves unchanged and has no listener: it needs no
+        machine as long as its answer is healthy. Other requests for a turn are returned as their
+        wire reads them, for `run`. None: it is no request for a turn, and must pass unchanged.
 
-        `machine`: the engine that begins the machine where it is needed; None: this one."""
+        `machine`: the engine that begins the machine if it is needed; None for this one."""
         if self._capture is not None or self.around.watched:
             return self.read(request)
         if request.context is not None or request.method != "POST" or policy_around():
@@ -157,11 +158,11 @@ class Engine:
         return ShortStream(machine, request, wire, provider, parsed, short, asks, reports=reports)
 
     def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
-        """Read a request as its wire does. Return None where it is no request for a turn, and must
-        pass untouched. `parsed`: what the wire has read of it before.
+        """Read a request as its wire does. Return None if it is no request for a turn, and must
+        pass unchanged. `parsed`: what the wire has read of it before.
 
         Raises:
-            PolicyError: the request says or changes what it may not (`per_request`)."""
+            PolicyError: the request has settings that are wrong or not allowed (`per_request`)."""
         least, context = self.policy.probe_max_tokens, request.context
         meant = context.provider if context is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
@@ -199,7 +200,7 @@ class Engine:
         )
 
     def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
-        """Begin a turn. Return its record, which holds the report in the end, and its commands."""
+        """Begin a turn. Return its record, which has the report at the end, and its commands."""
         around, record = self.around, None
         if turn_request.policy is not around.policy:
             around = replace(around, policy=turn_request.policy)
@@ -227,12 +228,13 @@ class Engine:
 _MOST_SPECIAL = 256
 
 _LIKE_OURS = (b"-t", b"-T")
-"""What stands in `x-tenuto` where nearly every other header has something else: SDKs send many that
-begin with `x-`."""
+"""A part of `x-tenuto` that nearly every other header lacks: SDKs send many that begin with
+`x-`."""
 
 
 def _check_exceptions(policy: Policy) -> None:
-    """Raise a `PolicyError` for exceptions that could never apply or cannot be carried out."""
+    """Raise a `PolicyError` for exceptions that could never apply or that need a missing
+    package."""
     check_providers(policy.providers)
     for changes in (*policy.providers.values(), *policy.models.values()):
         checking.require_packages(policy.changed(changes))

@@ -1,7 +1,7 @@
 """What turns need from outside, and share.
 
-One `Environment` belongs to an engine. Nothing in it changes but what is learned: `learned`,
-`successors` and `templates`, which several threads may use at once.
+Each engine has one `Environment`. Only what is learned changes in it: `learned`, `successors` and
+`templates`, which several threads may use at once.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tenuto.telemetry.listeners import is_listening
 
 
 class Successors:
-    """Which response took the place of which, where the provider keeps the history: ids of
-    responses, each with that of the response that holds the whole turn; safe under threads.
+    """Which response replaced which, if the provider keeps the history: ids of responses, each with
+    the id of the response that holds the whole turn. Thread-safe.
 
-    A turn that took several attempts shows the id of its first one, and the provider knows the
-    whole answer under the id of the last. A later request that goes on from the first means the
+    A turn that took several attempts shows the id of its first one, but the provider knows the
+    whole answer under the id of the last. A later request that continues from the first means the
     whole answer.
 
     Args:
-        most: how many are kept; the oldest go first.
+        most: how many to keep; the oldest are removed first.
 
     >>> successors = Successors()
     >>> successors.add("resp_1", "resp_2")
@@ -53,15 +53,15 @@ class Successors:
                 del self._ids[next(iter(self._ids))]
 
     def __bool__(self) -> bool:
-        """Whether any id has one."""
+        """Whether there is any successor."""
         return bool(self._ids)
 
     def knows(self, follows: str) -> bool:
-        """Whether this id has a successor."""
+        """Return whether this id has a successor."""
         return follows in self._ids
 
     def instead(self, body: bytes, follows: str) -> bytes:
-        """A request that goes on from this id, from its successor; the same bytes without one."""
+        """Return a request that continues from this id, changed to its successor if it has one."""
         last = self._ids.get(follows) if follows else None
         if last is None:
             return body
@@ -70,19 +70,19 @@ class Successors:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What a turn needs from outside: all that is not pure.
+    """Everything that a turn needs from outside and that is not pure.
 
     Attributes:
         policy: the limits.
-        on_event: who listens, or None. Beside it, the process may have listeners
+        on_event: the listener, or None. The process may have further listeners
             (`telemetry.listeners`).
         learned: what providers taught, shared by all turns of a client.
-        now: a steady clock, in seconds; how long anything took is measured by it.
+        now: a steady clock, in seconds, which measures durations.
         wall: the time of day, in seconds since the epoch, for events.
-        date: what a header says that tells the date.
+        date: returns the current date as a header writes it.
         jitter: a factor for waits, around 1.
-        successors: responses that others took the place of, shared by all turns of a client.
-        templates: how the events of streams look that are alike, shared by all turns of a client.
+        successors: ids of responses that others replaced, shared by all turns of a client.
+        templates: what similar events of streams look like, shared by all turns of a client.
     """
 
     policy: Policy
@@ -97,7 +97,7 @@ class Environment:
 
     @property
     def watched(self) -> bool:
-        """Whether somebody wants to hear of, or to decide about, every answer."""
+        """Whether somebody wants to be told of every answer, or to decide about it."""
         policy = self.policy
         if self.on_event is not None or policy.decide is not None:
             return True

@@ -1,7 +1,7 @@
-"""Makes a turn's events and sends them. A turn has a sender where somebody listens, and only then:
-this module, and the events with it, are loaded by the first listener of a process.
+"""Make a turn's events and send them. A turn only has a sender if somebody listens: the first
+listener of a process loads this module, and the events with it.
 
-A sender keeps what events need beside the report: times, and which recoveries are open. The turn
+A sender keeps what events need besides the report: times, and which recoveries are open. The turn
 and its `Watch` tell it what happens; it never asks them.
 """
 
@@ -54,29 +54,29 @@ _URL_CHARS = 500
 
 
 def _where(url: str) -> tuple[str, int | None]:
-    """The host and the port that a URL leads to."""
+    """Return the host and the port that a URL leads to."""
     parts = urlsplit(url)
     return printable(parts.hostname or ""), parts.port or _PORTS.get(parts.scheme)
 
 
 class EventSender:
-    """Sends the events of one turn. A listener that raises is logged and never breaks a turn.
+    """Sends the events of one turn. An exception of a listener is logged, and never breaks a turn.
 
     Args:
         on_event: the listener.
         turn: the turn's id.
-        model: as the request says it.
+        model: the name in the request.
         provider: as far as it is known.
-        redactor: makes texts of the provider fit for events.
-        around: the clocks. The time of day is read once: what it jumps while the turn goes on is no
-            time that passed.
+        redactor: makes the provider's texts fit for events.
+        around: the clocks. The time of day is read once, so that a jump of it during the turn does
+            not count as time.
         started_s: when the turn began, by the steady clock.
         wire: the format of its requests.
         stream: whether the caller wants a stream.
-        attempt: the number of requests that were answered before, 0 for a turn that begins.
+        attempt: the number of requests that were answered before; 0 for a turn that begins.
 
     Attributes:
-        provider: the provider's name for all events from here on.
+        provider: the provider's name for all events from now on.
     """
 
     def __init__(
@@ -113,10 +113,10 @@ class EventSender:
         self._wire, self._stream = wire, stream
         self._stop_raw: str | None = None
         self._begun: list[str] = []  # the kinds of recoveries
-        self._repairing: tuple[Outcome, str] | None = None  # what was last wrong with a call
+        self._repairing: tuple[Outcome, str] | None = None  # the last problem with a call
 
     def _send(self, kind: type[Event], /, **own: Any) -> None:
-        """Make an event of this kind, with the fields that are its own, and send it."""
+        """Make an event of this kind, with these fields of its own, and send it."""
         event = kind(
             time=round(self._epoch_s + self._now(), 6),
             turn=self._turn,
@@ -149,7 +149,7 @@ class EventSender:
         )
 
     def history_repaired(self, repairs: Iterable[str]) -> None:
-        """The history was put right."""
+        """Tenuto repaired the history."""
         self._send(turn_events.HistoryRepaired, repairs=tuple(repairs))
 
     def left_alone(self, why: str, outcome: Outcome | None = None) -> None:
@@ -158,7 +158,7 @@ class EventSender:
         self._send(turn_events.LeftAlone, why=why, outcome=meant)
 
     def no_end_mark_learned(self, turns: int) -> None:
-        """It was learned that streams have no end mark."""
+        """Tenuto learned that streams have no end mark."""
         self._send(turn_events.NoEndMarkLearned, turns=turns)
 
     def finished(
@@ -181,11 +181,11 @@ class EventSender:
         self._send(turn_events.Cancelled, output_chars=output_chars, attempts=answered)
 
     def handed_on(self, status: int) -> None:
-        """The answer is handed on unread."""
+        """Tenuto hands the answer on unread."""
         self._attempt_ended(status, None, None, None)
 
     def unreachable(self, fault: Fault, lost: ConnectionLost) -> None:
-        """The first request of the turn found no answer, and is left to the SDK."""
+        """The first request of the turn got no answer, and the SDK may retry it."""
         self._attempt_ended(None, lost, Outcome.FAULT, None)
         self._stalled(lost, None, 0)
         self._fault(fault, 0.0, None)
@@ -200,8 +200,8 @@ class EventSender:
         read: bool,
         error: str | None,
     ) -> None:
-        """The turn is over. `read`: whether its answer was read; `error`: what the caller gets in
-        place of an answer."""
+        """The turn is over. `read`: whether its answer was read; `error`: the error that the caller
+        gets instead of an answer."""
         ends = self._recoveries.finished(
             report.status, report.reason, outcome, cancelled=self._cancelled
         )
@@ -236,7 +236,7 @@ class EventSender:
     def attempt_started(
         self, send: Send, edits: tuple[Edit, ...], max_tokens: int | None, output_chars: int
     ) -> None:
-        """A request is about to leave. `max_tokens`: the limit of the caller's own."""
+        """A request is about to leave. `max_tokens`: the limit of the caller's own request."""
         self._attempt += 1
         self._running = True
         self._status = self._first_byte_s = self._first_piece_s = self._lost = None
@@ -264,7 +264,7 @@ class EventSender:
         self._first_piece_s = self._since(self._sent_s)
 
     def held_too_much(self, held_bytes: int, limit_bytes: int) -> None:
-        """More is held back than may be."""
+        """More is held back than the policy allows."""
         self._send(attempt_events.HoldBackExceeded, held_bytes=held_bytes, limit_bytes=limit_bytes)
 
     def answered(
@@ -276,7 +276,7 @@ class EventSender:
         lost: ConnectionLost | None,
         output_chars: int,
     ) -> None:
-        """An attempt was read, and it was decided what follows."""
+        """An attempt was read, and Tenuto decided what follows."""
         lost = lost or self._lost
         self._attempt_ended(status, lost, outcome, response)
         self._stalled(lost, status, output_chars)
@@ -365,12 +365,12 @@ class EventSender:
 
         Args:
             action: the request.
-            outcome: what the answer means that it follows on.
-            facts: what is known beside that answer.
+            outcome: what the answer before it means.
+            facts: further facts about that answer.
             last: the answer.
             output_tokens: those of the turn so far.
-            tokens_left: those that it may still use; None: no limit.
-            attempts_left: continuations that are left.
+            tokens_left: those that it may still use; None for no limit.
+            attempts_left: the continuations that are left.
         """
         kind = action.recovery
         if self._recoveries.goes_on(kind, self._now()):
@@ -399,7 +399,7 @@ class EventSender:
         self._send(attempt_events.Waited, duration_s=waited_s, planned_s=planned_s, asked=asked)
 
     def keys_left_out(self, keys: Iterable[str]) -> None:
-        """Members of the caller's request go."""
+        """Tenuto leaves members of the caller's request out."""
         self._send(attempt_events.KeysLeftOut, keys=tuple(keys))
 
     def _repair(self, outcome: Outcome, rung: str, result: str, *, attempted: bool) -> None:
@@ -412,7 +412,7 @@ class EventSender:
         )
 
     def _empty(self, outcome: Outcome, rung: str, facts: Facts, response: Response | None) -> None:
-        """The shape of an empty answer, never its content (E14)."""
+        """Send the form of an empty answer, never its content (E14)."""
         if response is None:
             return
         self._send(

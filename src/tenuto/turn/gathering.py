@@ -1,8 +1,8 @@
-"""The events of a stream as the whole body that was asked for.
+"""Turn the events of a stream into the whole body that was requested.
 
-Gateways that force every answer into a stream send one where none was asked for, and SDKs hand
-that out as text, or fail on it. What the events, or the lines, tell, the wire says as a body, and
-from there on it is one.
+Gateways that force every answer into a stream send one even if nobody asked for it. SDKs then
+return it as text, or fail on it. The wire writes a body from the events or lines, and from then on
+it is treated as a body.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tenuto.wires.stream import EventReader
 def gathered(
     wire: Wire, stream: bytes, builder: Builder, message: Message | None = None
 ) -> JsonObject | None:
-    """The body that events make; None where they make none. The builder and the message are fed
-    what they say, an end included only where it came."""
+    """Return the body that events make; None if they make none. The builder and the message receive
+    the signals of the events, with an end only if one came."""
     message = Message() if message is None else message
     reader = EventReader(wire, wire.make_incremental(), message=message)
     found = False
@@ -60,7 +60,7 @@ def gathered(
 
 
 def _events(wire: Wire, stream: bytes) -> list[Frame]:
-    """What a stream is made of, often nothing: a body is none."""
+    """Return the events of a stream, often none, since a body has none."""
     if begins(stream) is Framing.EVENTS:
         sse = SseDecoder()
         return [*sse.feed(stream), *sse.flush()]
@@ -71,8 +71,8 @@ def _events(wire: Wire, stream: bytes) -> list[Frame]:
 
 
 def _calls_are_whole(wire: Wire, body: JsonObject) -> bool:
-    """Whether all calls of a body can be read there: of arguments that Gemini streams member by
-    member only their end is known (T1)."""
+    """Return whether all calls of a body can be read there. If Gemini streams arguments member by
+    member, only their end is known (T1)."""
     reread = Builder()
     for signal in wire.parse_object(body, event=False):
         reread.feed(signal)

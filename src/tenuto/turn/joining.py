@@ -1,7 +1,7 @@
-"""How an attempt's text is joined to what the turn keeps.
+"""Join an attempt's text to the text that the turn keeps.
 
-What is kept (`said` and `kept` of the turn) changes here and nowhere else: in `joint_of`, before an
-attempt is read, and in `keep`, behind it.
+Only this module changes what is kept (`said` and `kept` of the turn): in `joint_of`, before an
+attempt is read, and in `keep`, after it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tenuto.wires.stop_sequences import stop_of
 
 
 def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
-    """Return where this attempt's text is joined to what is kept; None where nothing is, and where
-    it stands apart from what is kept."""
+    """Return where this attempt's text joins the kept text; None if there is none, or if the
+    attempt is separate from it."""
     if turn.state.apart:
         return None
     _take_back_empty(turn)
@@ -40,10 +40,10 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
     exact = holds_prefill(edits)
     given_space = given[len(base) :]
     given_space = given_space if space.startswith(given_space) else ""
-    # What is said again is the answer, not what was thought before it; an echo has both.
+    # A repetition repeats the answer, not the reasoning before it; an echo has both.
     thought = 0 if exact else leading_thought(base)
     begins = {0, *(max(kept.begins - thought, 0) for kept in turn.kept)}
-    # The text before a call that broke off was whole already; that behind a whole call was not.
+    # The text before a call that broke off was complete already; text after a whole call was not.
     last = turn.kept[-1].attempt.response if turn.kept else None
     broke_in_call = last is not None and bool(last.calls) and not last.text_behind_calls
     seam = Seam(
@@ -56,15 +56,16 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
     )
     lifted = any(isinstance(edit, DropConstraint) for edit in edits)
     document = lifted and not turn.facts.one_of_words
-    # Behind a break nobody knows whether more was to come: a model may say that there is nothing.
+    # After a break it is unknown whether more was to come: the model may say that there is nothing.
     met: Joint = NoNews(seam) if turn.state.broke and not exact else seam
     joint = Wrapped(met, base, thinks=not exact, document=document)
     return StopSequenceJoint(joint, given, len(space) - len(given_space), turn.stop_sequences)
 
 
 def _take_back_empty(turn: TurnRecord) -> None:
-    """Forget the white space that came as an empty answer (E1). Behind a prefill it is text, unless
-    the turn is asked for again: no request shows it, and what follows does not go on with it."""
+    """Forget white space that came as an empty answer (E1). After a prefill it counts as text,
+    unless the turn is requested again. Then no request contains it, and the next answer doesn't
+    continue it."""
     last = next((kept for kept in reversed(turn.kept) if kept.attempt.new_chars), None)
     if last is None or last.attempt.response.text.strip():
         return
@@ -74,7 +75,7 @@ def _take_back_empty(turn: TurnRecord) -> None:
 
 
 def joined(turn: TurnRecord, attempt: Attempt) -> str:
-    """Join a whole body's text to what is kept. Return what is new."""
+    """Join a whole body's text to the kept text. Return what is new."""
     apart, joint = turn.state.apart, joint_of(turn)
     text, said = attempt.response.text, turn.said
     if joint is None:
@@ -92,13 +93,12 @@ def joined(turn: TurnRecord, attempt: Attempt) -> str:
 
 
 def keep(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
-    """Keep an attempt: from now on all text is `said`, and that of the attempt begins at `begins`
-    of it."""
+    """Keep an attempt: all text is now `said`, and that of the attempt begins at index `begins`."""
     apart, turn.said = turn.state.apart, said
     if not begins and not apart:
         turn.kept = []
-    # A cut character at the end of what was kept is written anew, so that an attempt in between,
-    # which brought nothing, begins no later than this one.
+    # A cut character at the end of the kept text is written anew, so an attempt in between that
+    # added nothing must not begin later than this one.
     turn.kept = [
         replace(kept, begins=begins) if kept.begins > begins else kept for kept in turn.kept
     ]
@@ -106,7 +106,7 @@ def keep(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
 
 
 def stopped(turn: TurnRecord, attempt: Attempt, found: Found | None) -> None:
-    """End an attempt at a stop sequence that lies across the cut, where one was found."""
+    """End an attempt at a stop sequence that spans the cut, if one was found."""
     if found is not None:
         stop = stop_of(turn.wire)
         attempt.response = replace(attempt.response, stop=stop, calls=(), refusal="", fault=None)

@@ -1,15 +1,15 @@
-"""The merger: one streamed message out of the parts of several attempts.
+"""The merger: one streamed message from the parts of several attempts.
 
 Theory of operation
 -------------------
-The first attempt's events are handed on as they came, and the merger is shown them, so that it
-knows which part is open and how many there were. Of a further attempt it is given the signals, and
-writes what the caller is to see of them: text goes on in the part that is open, parts that are
-neither text nor calls follow under new numbers, reasoning in the middle of a text is left out, and
-calls wait for the end. How a part looks is the wire's business: its `Layout`.
+The first attempt's events are handed on unchanged. The merger sees them, so that it knows which
+part is open and how many there were. For a further attempt it receives the signals, and writes what
+the caller sees of them. Text continues in the open part, parts that are neither text nor calls
+follow with new numbers, reasoning in the middle of a text is left out, and calls wait for the end.
+The wire's `Layout` says what a part looks like.
 
-A wire may put parts into items (`GroupLayout`). Then a further part of text stands in the message
-that is open, a second message of an attempt begins a new one, and the last event says all items.
+A wire may put parts into items (`GroupLayout`). A further part of text then goes into the message
+that is open, a second message of an attempt begins a new one, and the last event lists all items.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from tenuto.wires.json import JsonObject
 from tenuto.wires.layout import FlatLayout, GroupLayout, Layout
 
 _SAID = (Kind.TEXT, Kind.REFUSAL)
-"""What the parts of a message hold that is said to the user."""
+"""The kinds of parts whose content the user sees."""
 
 
 def merger(layout: Layout | GroupLayout | FlatLayout) -> Merger | FlatLayout:
-    """Return what writes the one message of a wire that writes so: the layout itself where nothing
-    is to be merged, since each event stands for itself."""
+    """Return what writes the one message of a wire: the layout itself if nothing has to be merged,
+    since each event is independent."""
     return layout if layout.numbered is False else Merger(layout)
 
 
 class Merger:
-    """The one message that the caller is given of a stream, written in its own name.
+    """Writes the one streamed message that the caller receives.
 
     Args:
         layout: how the wire writes.
@@ -57,11 +57,11 @@ class Merger:
         self._started = False
         self._events = 0
         self._items: dict[int, Part] = {}
-        # The part that is open, and the one that words belong to: itself, or one that it holds.
+        # The open part, and the one that holds words: the same part, or one inside it.
         self._item: Part | None = None
         self._open: Part | None = None
         self._next = 0
-        # Of the attempt that is written:
+        # About the attempt that is being written:
         self._numbers: dict[Place, int | None] = {}
         self._texts = 0
         self._announced: Place | None = None
@@ -75,10 +75,10 @@ class Merger:
         """Take the identity of the message from its first event, or from a whole body."""
         self._layout.begin(value)
 
-    # --- what was handed on as it came
+    # --- events that were handed on unchanged
 
     def given(self, signals: Iterable[AnySignal]) -> None:
-        """Follow an event that was handed on as it came, but for its text."""
+        """Follow an event that was handed on unchanged, except for its text."""
         self._events += 1
         for signal in signals:
             match signal:
@@ -138,12 +138,12 @@ class Merger:
             self._open = None
 
     def said(self, texts: Sequence[str]) -> None:
-        """Follow texts that were handed on as they came."""
+        """Follow texts that were handed on unchanged."""
         self._events += len(texts)
         if not texts or self._groups is None:
             return
         if self._open is None or self._open is self._item:
-            # Their part was not announced, or not so that it can be read.
+            # Their part was not announced, or not in a readable form.
             item = self._item
             if item is None or not self._in_message:
                 number = self._next if item is None else _number(item)
@@ -154,15 +154,15 @@ class Merger:
             self._open.pieces += texts
 
     def follow(self, last: JsonObject | None) -> None:
-        """Write from here on, behind this event."""
+        """Write from here on, after this event."""
         if self._groups is not None:
             self._groups.follow(last, self._events)
 
     # --- what is written
 
     def next_attempt(self, *, apart: bool) -> bytes:
-        """The signals of another attempt follow. Its text goes on in the part that is open, unless
-        the attempt stands apart or nothing can be added to that part."""
+        """Begin another attempt. Its text continues in the open part, unless the attempt is
+        separate from it or nothing can be added to that part."""
         self._numbers, self._texts, self._left_out, self._unled = {}, 0, [], False
         self._announced = None
         part = self._open
@@ -173,19 +173,19 @@ class Merger:
         return out + self._close()
 
     def heard(self, text: str) -> None:
-        """Take text of a further attempt as it came, before a seam took any of it away."""
+        """Take text of a further attempt as it came, before a seam removed any of it."""
         self._heard.append(text)
 
     def text(self, text: str) -> bytes:
         """Write text."""
         out = self._to(Kind.TEXT)
-        # Reasoning that was left out led to a message that is none of its own here.
+        # Reasoning that was left out belonged to a message that does not exist here.
         self._unled = self._unled or bool(self._left_out)
         self._left_out = []
         return out + self._say(text)
 
     def reasoning(self, text: str) -> bytes:
-        """Write reasoning, where a body is said as events that don't say it themselves."""
+        """Write reasoning, for a body that is sent as events."""
         if any(self._layout.holds(part) is Kind.REASONING for part in self._layout.ahead):
             return b""
         thought = self._layout.thought(text)
@@ -194,7 +194,7 @@ class Merger:
         return self._whole(thought)
 
     def parts(self, signals: Iterable[AnySignal]) -> bool:
-        """Whether an event of a further attempt ends the text that is open. Calls wait for the end,
+        """Return whether an event of a further attempt ends the open text. Calls wait for the end,
         and reasoning is left out there."""
         if self._open is None or self._open.kind not in _SAID:
             return False
@@ -220,7 +220,7 @@ class Merger:
             case Piece(_, Kind.REFUSAL, str(text)):
                 return self._to(Kind.REFUSAL) + self._say(text)
             case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and self._groups is not None:
-                self._waiting.append(raw)  # until all is there that it points at
+                self._waiting.append(raw)  # until all the text that it points at is there
             case Piece(place, kind, _, adds, raw, holds) if raw is not None:
                 out = b"" if holds is None else self._pass_unopened(place, kind)
                 if kind is Kind.OTHER and place == self._announced:
@@ -234,12 +234,12 @@ class Merger:
                 elif self._groups and self._groups.holds(native) is Kind.REASONING:
                     self._left_out.append(native)
             case PartClosed(place) if self._is_mine(place):
-                # Text may go on yet.
+                # Text may still continue.
                 return b"" if self._in_text else self._close()
         return b""
 
     def _kind(self, signal: Opened) -> Kind:
-        """What a part is, or what the parts are that it is to hold."""
+        """Return the kind of a part, or of the parts that it will hold."""
         if signal.kind is not Kind.GROUP or self._groups is None:
             return signal.kind
         return self._groups.holds(signal.native)
@@ -253,7 +253,7 @@ class Merger:
             out = self._close() + self._begin(signal.kind, signal.native)
         else:
             self._texts += 1
-            # The provider begins a further part of text where citations part them.
+            # The provider begins a further part of text where citations separate them.
             out = self._close() if self._texts > 1 else b""
             if self._groups is not None:
                 self._coming = signal.native if self._texts > 1 else self._coming
@@ -267,7 +267,7 @@ class Merger:
         return out
 
     def _pass_unopened(self, place: Place, kind: Kind) -> bytes:
-        """Find the part of a piece on wires whose parts begin with their first piece."""
+        """Find the part of a piece, on wires whose parts begin with their first piece."""
         if kind is Kind.TEXT and self._in_text and self._item is not None:
             self._numbers[place] = _number(self._item)
         elif kind is not Kind.TEXT and place not in self._numbers:
@@ -275,7 +275,7 @@ class Merger:
         return b""
 
     def _is_mine(self, place: Place) -> bool:
-        """Whether what stood at this place is open under a number of ours."""
+        """Return whether the part at this place is open under a number of the merger's own."""
         return self._item is not None and self._numbers.get(place) == _number(self._item)
 
     def _pass_piece(self, place: Place, adds: Native | None, raw: Native) -> bytes:
@@ -286,7 +286,7 @@ class Merger:
         return self._start() + self._layout.passed(self._item, raw)
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """End the message: what is open, the calls, the stop, the usage and the end mark."""
+        """End the message: write what is open, the calls, the stop, the usage and the end mark."""
         out = [self._close(answer)]
         if answer.calls:
             left_out, self._left_out = self._left_out, []
@@ -301,7 +301,7 @@ class Merger:
         return b"".join(out)
 
     def error(self, code: str, message: str) -> bytes:
-        """Write an event by which the official SDK raises."""
+        """Write an event at which the official SDK raises."""
         start = self._start() if self._layout.error_follows_start else b""
         return start + self._layout.error(code, message)
 
@@ -313,12 +313,12 @@ class Merger:
 
     @property
     def _in_message(self) -> bool:
-        """Whether an item is open that text can stand in."""
+        """Whether an item is open that may hold text."""
         groups, item = self._groups, self._item
         return groups is not None and item is not None and groups.holds(item.native) is Kind.TEXT
 
     def _to(self, kind: Kind) -> bytes:
-        """Be in an open part of this kind; else one begins."""
+        """Make sure that a part of this kind is open; begin one if not."""
         if self._open is not None and self._open.kind is kind:
             return b""
         native = self._layout.native(kind)
@@ -352,8 +352,8 @@ class Merger:
         return self._start() + self._layout.said(self._open, text)
 
     def _say_waiting(self) -> bytes:
-        """What points at the words of the part that is open. It counts in the words of the attempt,
-        of which a seam may have taken away the first; the last ones are those of the part."""
+        """Write what points at the words of the open part. Its positions count in the words of the
+        attempt, of which a seam may have removed the first. The last ones are those of the part."""
         waiting, heard = self._waiting, "".join(self._heard)
         self._waiting, self._heard = [], []
         if self._open is None or not waiting or self._groups is None:
@@ -377,7 +377,7 @@ class Merger:
         return out + self._start() + self._layout.closed(item, answer)
 
     def _start(self) -> bytes:
-        """What stands before all else: the message begins with the first bytes of it."""
+        """Write the start of the message before its first bytes."""
         if self._started:
             return b""
         self._started = True
@@ -392,5 +392,5 @@ def _number(item: Part) -> int:
 
 
 def _is_further(part: Opened) -> bool:
-    """Whether a part is not the first of its item; all that an item thinks is one."""
+    """Return whether a part is not the first of its item. All reasoning of an item is one part."""
     return part.kind is not Kind.REASONING and bool(part.place[-1])

@@ -1,20 +1,19 @@
-"""The outlet: the one message that the caller sees of a stream, whatever it took to finish it.
+"""The outlet: the one message that the caller sees of a stream, however many attempts it took.
 
 Theory of operation
 -------------------
-While the first attempt runs, the events of the provider are handed on as the very bytes that they
-came in. What might have to be changed is held back: events that consist of white space (S4, C7),
-and from the first event that carries a tool call, a stop, the usage or an error, everything. At the
-end of a good turn what was held follows unchanged, so that the caller has the same bytes as without
-Tenuto (P8).
+While the first attempt runs, the provider's events are handed on as the bytes that came. What might
+have to be changed is held back: events with nothing but white space (S4, C7), and everything from
+the first event with a tool call, a stop, the usage or an error. At the end of a good turn, the held
+events follow unchanged, so the caller has the same bytes as without Tenuto (P8).
 
-An event that only closes a part (S4) is held until the next one shows that another part follows:
-a continuation may have to go on in that very part.
+An event that only closes a part (S4) is held until the next one shows that another part follows,
+since a continuation may have to continue in that part.
 
-Once another attempt is needed, the text that was held is delivered, and what stood beside it.
-Calls, the stop and the usage are dropped, and from then on the wire's writer speaks in the name of
-the first message: the same id, text without what was said before, one end. It is shown every event
-that is handed on, so that it knows which part is open.
+If another attempt is needed, the held text is delivered, and anything beside it. Calls, the stop
+and the usage are dropped, and from then on the wire's writer continues the first message: the same
+id, text without repetitions, one end. The writer sees every event that is handed on, so that it
+knows which part is open.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ from tenuto.wires.stream import EventReader, event_object
 
 _Kinds = Set[type[Signal]]
 _Told = Sequence[AnySignal] | None
-"""What the merger is told of an event: its signals; None where it has no object."""
+"""What the merger receives of an event: its signals; None if the event has no object."""
 
 _FLOWING: _Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
 _FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
@@ -67,24 +66,25 @@ _WRITTEN_OR_CLOSED: _Kinds = {*_WRITTEN, Closed}
 _CLOSED: _Kinds = {Closed}
 
 _TEMPLATE_MAX_BYTES = 4_096
-"""Longer ones are not kept for another stream."""
+"""Longer templates are not kept for another stream."""
 
 
 class Outlet:
-    """What the caller gets of a streamed turn.
+    """What the caller receives of a streamed turn.
 
     Args:
         wire: the format.
-        model: the model that is asked.
-        hold_max_bytes: how much may be held back; 0: no limit.
-        transparent: True where the turn is only watched: every byte is handed on at once.
-        context: who listens to what is given, None: nobody.
-        templates: what events were alike in other streams, by who reads them; it is added to.
-        framing: how the caller's stream is framed; None: as server-sent events.
+        model: the model in the request.
+        hold_max_bytes: how much may be held back; 0 for no limit.
+        transparent: whether the turn is only watched: every byte is then handed on at once.
+        context: the loop that listens to the answer; None if there is none.
+        templates: what events of other streams looked like, by the function that reads them; the
+            outlet adds to it.
+        framing: how the caller's stream is framed; None for server-sent events.
 
     Attributes:
-        broken: whether an event of the attempt could not be read: the text behind it would have a
-            hole before it.
+        broken: whether an event of the attempt could not be read, so that text after it would
+            follow a gap.
     """
 
     def __init__(
@@ -104,20 +104,20 @@ class Outlet:
         self.writer: Merger | FlatLayout = merger(wire.layout(model))
         self._merger = self.writer if isinstance(self.writer, Merger) else None
         self._begun = False  # whether the writer knows which message it is
-        self._last = b""  # of what was handed on as it came
+        self._last = b""  # the last event that was handed on unchanged
         self._followed = 0
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
         self._templates: Templates = {} if templates is None else templates
-        # What was made for one request reads events as its kind does.
+        # A reader that was made for one request reads events like others of its kind.
         self._read_by = wire.read.func if isinstance(wire.read, partial) else wire.read
-        self._reader: EventReader  # of the attempt that was begun
+        self._reader: EventReader  # of the current attempt
         self._delivered: list[str] = []
         said = context.said if context is not None else None
         self._give = self._delivered.append if said is None else self._telling(said)
         self._thought = context.thought if context is not None else None
-        # One text and the places in it of those events that say something: an object for each
-        # event, or what it says decoded, takes many times its bytes.
+        # One text, and the places in it of the events that carry something. An object or decoded
+        # content for each event would take many times its bytes.
         self._held = bytearray()
         self._most_held_bytes = 0
         self._held_told = array("Q")
@@ -141,7 +141,7 @@ class Outlet:
 
     @property
     def message(self) -> Message:
-        """The parts of the attempt that was begun last."""
+        """The parts of the attempt that began last."""
         return self._reader.message
 
     @property
@@ -151,29 +151,29 @@ class Outlet:
 
     @property
     def heard(self) -> int:
-        """Grows with all that says anything; what keeps a connection alive says nothing."""
+        """A counter that grows with everything that carries content, unlike a keep-alive."""
         return self._signals + len(self._delivered)
 
     @property
     def flows(self) -> bool:
-        """Whether text may be handed on at once: the first event has given the envelope, and
+        """Whether text may be handed on at once: the first event has identified the message, and
         nothing has closed yet."""
         return self._begun and not self._holding_all
 
     @property
     def delivered_text(self) -> str:
-        """All text that the caller has been given."""
+        """All text that the caller has received."""
         return "".join(self._delivered)
 
     @property
     def text(self) -> str:
-        """All text of the message: what was given, and what is held but will be."""
+        """All text of the message, including text that is held but will be delivered."""
         return self.delivered_text + self._pending
 
     @property
     def only_text(self) -> bool:
-        """Whether nothing is held but what the wire would write alike: a stop, usage, and text in
-        events that hold nothing more than those before them."""
+        """Whether the held events are only ones that the wire would write alike: a stop, usage, and
+        text in events with nothing else that is new."""
         return not self._more_held
 
     def begin_message(self, value: JsonObject) -> None:
@@ -182,9 +182,10 @@ class Outlet:
         self._begun = True
 
     def begin(self, seam: Joint | None, *, apart: bool = False) -> bytes:
-        """Start an attempt. Once the caller has been given anything, the wire writes.
+        """Start an attempt. Once the caller has received anything, the wire writes.
 
-        `apart`: what follows stands for itself, so that nothing is owed to a seam."""
+        `apart`: whether the attempt is separate from the text so far, so that no seam is owed
+        anything."""
         self._joint = seam
         self._spoke = self._part_ended = self.broken = False
         self._reader = EventReader(self._wire, known=self._templates.get(self._read_by, ()))
@@ -193,12 +194,12 @@ class Outlet:
             return b""
         self._take_over()
         rest = self.say_rest() if apart else b""
-        # A seam has been told of the white space that is owed; without one there was nothing.
+        # The seam knows of the white space that is owed; without a seam there was none.
         self._pending = ""
         return rest + self.framed(self.writer.next_attempt(apart=apart))
 
     def end(self, builder: Builder) -> bytes:
-        """End an attempt: what the seam still held."""
+        """End an attempt; return what the seam still held."""
         self._count(builder)
         known = self._reader.matcher.known
         self._templates[self._read_by] = [t for t in known if len(t) <= _TEMPLATE_MAX_BYTES]
@@ -208,8 +209,8 @@ class Outlet:
         return self.say(seam.finish(broke_off=broke_off(builder.build())))
 
     def event(self, event: Frame, builder: Builder) -> bytes:
-        """Take one event: feed its signals to the builder, return the bytes to hand on now."""
-        # The first event gives the envelope, and once something closes nothing flows any more.
+        """Take one event: feed its signals to the builder, and return the bytes to hand on now."""
+        # The first event identifies the message, and once something closes nothing flows any more.
         if self.flows:
             quick = self._reader.flowing(event)
             if quick is not None:
@@ -243,7 +244,7 @@ class Outlet:
         if TextDelta in kinds:
             text = "".join(s.text for s in signals if isinstance(s, TextDelta))
         if ChoiceSeen in kinds and not self.transparent:
-            # An answer of several choices is not finished (C28), so that nothing need wait.
+            # Tenuto doesn't recover an answer with several choices (C28), so nothing need wait.
             self.transparent = True
             return self.release() + self._watched(text, kinds, event)
         if self.transparent:
@@ -256,10 +257,11 @@ class Outlet:
         return event.raw
 
     def taking(self, builder: Builder, most_bytes: int) -> Callable[[bytes], bytes | None]:
-        """Reads pieces of the stream that are one event like one before it, for `ReadMore`.
-        Nearly every piece of nearly every stream is: this is `event` in as few steps as may be.
+        """Return a function that takes pieces of the stream that are one event like an earlier one,
+        for `ReadMore`. Nearly all pieces are, so this does the work of `event` in as few steps as
+        possible.
 
-        `most_bytes`: the largest event, 0: no limit. To be offered only while `flows`."""
+        `most_bytes`: the largest event; 0 for no limit. Only use it while `flows`."""
         reader, matcher, held = self._reader, self._reader.matcher, self._held
         text_of = matcher.text
         say, give, thought = builder.saying, self._give, self._thought
@@ -307,7 +309,7 @@ class Outlet:
         return take
 
     def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame, told: _Told) -> bytes:
-        """`event` for the signal of nearly every event."""
+        """Do the same as `event` for the signal of nearly every event."""
         text = signal.text if isinstance(signal, TextDelta) else ""
         if self.transparent:
             self._give(text)
@@ -335,7 +337,7 @@ class Outlet:
         return before + self._deliver(raw)
 
     def _count(self, builder: Builder) -> None:
-        """Take the usage that was told beside texts that flowed."""
+        """Take the usage that came beside texts that flowed."""
         signals, usage = self._reader.counted()
         for signal in signals:
             builder.feed(signal)
@@ -343,7 +345,7 @@ class Outlet:
             self.raw_usage = usage
 
     def _note(self, kinds: _Kinds, value: JsonObject) -> None:
-        """What an event's object says of the whole message."""
+        """Note what an event's object says about the whole message."""
         if not self._begun and FaultSeen not in kinds:
             self.begin_message(value)
         if self.raw_usage is None:
@@ -356,7 +358,7 @@ class Outlet:
     def _forward(self, text: str, kinds: _Kinds, event: Frame, told: _Told) -> bytes:
         raw = event.raw
         if not event.terminated and told is None:
-            return self._hold(raw, None)  # half an event: of use only where nothing follows it
+            return self._hold(raw, None)  # half an event: only useful if nothing follows it
         if self._holding_all or not _flows(kinds):
             alike = not text or self._reader.matcher.text(event.raw) is not None
             written = _WRITTEN if self._merger is None else _WRITTEN_OR_CLOSED
@@ -375,7 +377,7 @@ class Outlet:
         return b""
 
     def _told(self) -> Iterator[Sequence[AnySignal]]:
-        """What the events say that are held, as `_told_by`."""
+        """Yield what the held events carry, like `_told_by`."""
         places = iter(self._held_told)
         for begin, end in zip(places, places, strict=True):
             told = self._told_by(self._framing.writes.kept(bytes(self._held[begin:end])))
@@ -383,14 +385,14 @@ class Outlet:
                 yield told
 
     def _told_by(self, event: Frame) -> _Told:
-        """What an event says, as the writer reads it; None where it has no object."""
+        """Return what an event carries, as the writer reads it; None if it has no object."""
         value = event_object(event)
         if not isinstance(value, dict):
             return None
         return self._wire.read(value, event=True)
 
     def release(self, text: str = "") -> bytes:
-        """What was held, as it came. `text`: that of the event behind it."""
+        """Return the held events unchanged. `text`: the text of the event after them."""
         self._follow(self._pending)
         for told in self._told():
             self.writer.given(told)
@@ -424,12 +426,12 @@ class Outlet:
 
     @property
     def most_held_bytes(self) -> int:
-        """The most that was held at once."""
+        """The most bytes that were held at once."""
         return max(self._most_held_bytes, len(self._held))
 
     @property
     def overfull(self) -> bool:
-        """Whether more is held than may be."""
+        """Whether more is held than the policy allows."""
         return 0 < self._hold_max_bytes < len(self._held)
 
     # --- further attempts: one message, written by the wire
@@ -439,8 +441,8 @@ class Outlet:
             # Comments keep the connection alive; fields without data belong to another message.
             return event.raw if self._framing.codec.is_comment(event) else b""
         out: list[bytes] = []
-        # Texts of two parts are never joined. Behind the last the stop is still to come, and what
-        # broke off in a repetition is known by it.
+        # Texts of two parts are never joined. After the last text the stop is still to come, which
+        # shows whether a repetition broke off.
         if self._part_ended and self._joint and not _PARTS.isdisjoint(map(type, signals)):
             out.append(self.say(self._joint.finish()))
             self._joint = None
@@ -460,7 +462,7 @@ class Outlet:
         return b"".join(out)
 
     def say(self, text: str) -> bytes:
-        """Deliver text, but for white space at its end, which waits for what follows it."""
+        """Deliver text, except white space at its end, which waits for what follows."""
         text = self._pending + text
         ready = trailing_space(text)[0]
         self._pending = text[len(ready) :]
@@ -470,7 +472,7 @@ class Outlet:
         return self.framed(self.writer.text(ready))
 
     def stop_forwarding(self) -> bytes:
-        """Give up the bytes that are held, but not what they say; from here on the wire writes."""
+        """Drop the bytes that are held, but not their content; from here on the wire writes."""
         held = list(self._told())
         self._drop_held()
         self._take_over()
@@ -487,7 +489,7 @@ class Outlet:
         del self._held_told[:]
 
     def say_rest(self) -> bytes:
-        """Deliver all that is pending, white space included."""
+        """Deliver all pending text, including white space."""
         self._take_over()
         text, self._pending = self._pending, ""
         if not text:
@@ -496,16 +498,16 @@ class Outlet:
         return self.framed(self.writer.text(text))
 
     def framed(self, events: bytes) -> bytes:
-        """Return events that the wire wrote as the caller reads them."""
+        """Return events that the wire wrote in the framing that the caller reads."""
         return self._framing.writes.recoded(events)
 
 
 def _begins_part(signal: AnySignal) -> bool:
-    """Whether a piece may be the first of its part, which nothing else announces."""
+    """Return whether a piece may be the first of a part that no other signal announces."""
     return isinstance(signal, Piece) and signal.holds is not None
 
 
 def _flows(kinds: _Kinds) -> bool:
-    """Whether an event may be handed on at once: it carries text or reasoning and nothing that
-    ends anything, or nothing at all. Usage beside text is a running count."""
+    """Return whether an event may be handed on at once: it carries text or reasoning and nothing
+    that ends anything, or nothing at all. Usage beside text is a running count."""
     return not kinds or (kinds <= _FLOWING_OR_COUNT and not kinds.isdisjoint(_FLOWING))

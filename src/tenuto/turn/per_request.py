@@ -1,8 +1,8 @@
 """Settings for a single request: by the header `x-tenuto`, or by `tenuto.policy()` around it.
 
-The header says "off", or settings: `x-tenuto: on_incomplete=error, continuation_max_attempts=0`.
-The client's own policy says what may be changed (`Policy.per_request`), and a request that changes
-anything else is refused with a `PolicyError`. The header never goes upstream.
+The header is "off", or names settings: `x-tenuto: on_incomplete=error, fault_retries=0`. The
+client's own policy says what a request may change (`Policy.per_request`). A request that changes
+anything else is refused with a `PolicyError`. The header is never sent to the provider.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tenuto.turn.checking import require_packages
 from tenuto.turn.commands import Headers
 
 HEADER = "header x-tenuto"
-"""What the messages of errors call it."""
+"""The name of the header in error messages."""
 
 _OFF = frozenset({"off", "false", "no", "0"})
 _ON = frozenset({"", "on", "true", "yes", "1"})
@@ -27,9 +27,9 @@ _ALLOWED = "'off', or settings such as 'on_incomplete=error, empty_retries=0'"
 
 
 class _Block(AbstractContextManager[None]):
-    """One `with` block. It is no decorator: on an `async def` that would have no effect.
+    """One `with` block. It is not a decorator, which would have no effect on an `async def`.
 
-    Leaving it removes it and no other. Blocks inside generators end in any order, and where a
+    Leaving it removes this block and no other. Blocks inside generators end in any order, and if a
     generator is closed from another task, that task never entered the block.
     """
 
@@ -47,7 +47,7 @@ class _Block(AbstractContextManager[None]):
 
 
 around: ContextVar[tuple[_Block, ...]] = ContextVar("tenuto_policy", default=())
-"""The blocks in which this thread or task is, the outermost first."""
+"""The blocks around this thread or task, the outermost first."""
 
 
 def policy(**changes: Any) -> AbstractContextManager[None]:
@@ -72,7 +72,7 @@ def policy(**changes: Any) -> AbstractContextManager[None]:
 
 
 def changes_policy(headers: Headers) -> bool:
-    """Whether a request may have a policy of its own. Nearly none has, so this is quick."""
+    """Return whether a request may have a policy of its own. Nearly none has, so this is quick."""
     for name, _ in headers:
         if len(name) == 8 and name.lower() == b"x-tenuto":
             return True
@@ -80,7 +80,7 @@ def changes_policy(headers: Headers) -> bool:
 
 
 def header_in(headers: Headers) -> str | None:
-    """The value of the caller's `x-tenuto` header, None where no header is for us.
+    """Return the value of the caller's `x-tenuto` header; None if there is none.
 
     >>> header_in(((b"X-Tenuto", b" Off "),))
     'Off'
@@ -92,14 +92,15 @@ def header_in(headers: Headers) -> str | None:
 
 
 def of_request(policy: Policy, header: str | None) -> tuple[Policy, bool]:
-    """The policy of one request, and whether it switches Tenuto off.
+    """Return the policy of one request, and whether the request switches Tenuto off.
 
     Args:
         policy: that of its client, for its provider and model.
-        header: as `header_in` gives it.
+        header: the result of `header_in`.
 
     Raises:
-        PolicyError: the request changes what it may not, or what it says is not allowed.
+        PolicyError: the request changes a setting that it may not change, or a value is not
+            allowed.
 
     >>> of_request(Policy(), "empty_retries=0")[0].empty_retries
     0
@@ -127,7 +128,7 @@ def of_request(policy: Policy, header: str | None) -> tuple[Policy, bool]:
 
 
 def _changes_in(header: str) -> dict[str, object]:
-    """The settings that a header names; several names of keys are separated by blanks."""
+    """Return the settings in a header. Several keys in one value are separated by spaces."""
     values: dict[str, object] = {}
     for pair in header.split(","):
         key, equals, text = (part.strip() for part in pair.partition("="))

@@ -2,17 +2,17 @@
 
 Theory of operation
 -------------------
-`run` is a generator of commands (`turn.commands`); a driver carries them out and sends the replies
-back. One turn is one run, and goes round in three steps until it ends:
+`run` is a generator of commands (`turn.commands`). A driver carries them out and sends the replies
+back. One run is one turn, and repeats three steps until the turn ends:
 
 1. receive: send the request, and read what comes (`bodies`, `streams`, and `joining` for the text);
 2. decide: ask the machine what follows (`decision`);
 3. present: show the caller how the turn ended (`ending`).
 
-What belongs to the turn stands in its `TurnRecord`, which says who may change it; the pipe keeps
-nothing, and decides nothing that a table decides. A turn that needs nothing is handed on as the
-bytes that came (C25). Everything before the first response header is left to the SDK, which retries
-it by itself (P1b).
+The turn's `TurnRecord` holds its state, and says who may change it. The pipe keeps nothing, and
+decides nothing that a table decides. A turn that needs no change is handed on as the bytes that
+came (C25). Failures before the first response header are left to the SDK, which retries them by
+itself (P1b).
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ from tenuto.turn.unrecognized import (
 from tenuto.wires.json import as_utf8
 
 ERROR_BODY_MAX_BYTES = 1_048_576
-"""More of an error response is not read; errors are short."""
+"""The most that is read of an error response; errors are short."""
 
 Receiving = Generator[Command, Reply, Attempt | None]
-"""Receives one attempt; None: it was handed on unread, and the turn is over."""
+"""Receives one attempt; None if it was handed on unread, and the turn is over."""
 
 
 def run(turn: TurnRecord) -> Run:
-    """Finish a turn: its commands, which end after the last byte."""
+    """Finish a turn. Yield its commands, which end after the last byte."""
     if turn.events is not None:
         turn.events.turn_started(turn.request.url)
         if turn.parsed.repairs and not turn.left_alone:
@@ -87,7 +87,7 @@ def run(turn: TurnRecord) -> Run:
         raised = type(error).__name__
         raise
     finally:
-        # Closed from outside before its end: the caller went away (C23).
+        # Closed from outside before its end: the caller left (C23).
         if not turn.watch.ended:
             said = turn.outlet.delivered_text or turn.said
             turn.watch.cancelled(len(said), turn.held_bytes, raised)
@@ -106,7 +106,7 @@ def _wait(turn: TurnRecord, send: Send) -> Run:
 
 
 def _receive(turn: TurnRecord, send: Send) -> Receiving:
-    """Send the request with its edits and read what comes."""
+    """Send the request with its edits, and read what comes."""
     edits = () if turn.left_alone else send.edits
     command, events, ahead = _transmit(turn, edits), turn.events, deque[Reply]()
     if events is not None:
@@ -173,12 +173,12 @@ def _transmit(turn: TurnRecord, edits: tuple[Edit, ...]) -> SendRequest:
 def _look(
     turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, Receiving]:
-    """Look how the answer to a request for a stream is framed, and return what reads it. (It is not
-    read in here: each generator around it would cost time for every piece.)"""
+    """Find out how the answer to a request for a stream is framed, and return what reads it. (It is
+    not read here, since each generator around it would cost time for every piece.)"""
     framing = turn.framing
     says_events = named_by(head.get(b"content-type")) is Framing.EVENTS
     if says_events and framing.asked is Framing.EVENTS:
-        # It says that it is what was asked for: the head need not wait for what it is.
+        # The answer says that it is what was requested, so the head need not wait for its content.
         yield from open_head(turn, head)
     limit_bytes = turn.policy.body_max_bytes
     came, ahead = yield from look_ahead(framing.asked, head, limit_bytes, turn.within_s, ahead)
@@ -202,14 +202,14 @@ def _receive_error(turn: TurnRecord, head: Head, decoder: Decoder | None) -> Rec
             break
         more = pieces.size >= ERROR_BODY_MAX_BYTES
     raw = pieces.whole
-    if turn.late:  # an error is worth telling of though its words were cut
+    if turn.late:  # an error should be reported even if its message was cut
         head = head.without(b"content-length")
     try:
         body = as_utf8(decoder.feed(raw)) if decoder is not None else b""
     except UndecodableBytes:
         body = b""
     lowered = {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in head.headers}
-    # A wait until some date is counted from the response's own, where it has one.
+    # A wait until a date is counted from the response's own date, if it has one.
     lowered.setdefault("date", turn.around.date())
     fault = turn.wire.parse_fault(head.status, lowered, body)
     learn(turn, fault)

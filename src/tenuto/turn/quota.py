@@ -1,4 +1,4 @@
-"""What a provider tells of its quota, in the headers of an answer."""
+"""What the headers of an answer say about the provider's quota."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ BEGINNINGS = (
 
 _NAMES = frozenset({"ratelimit"})
 _MOST = 32
-"""As many headers are kept; Anthropic sends twelve."""
+"""The most headers to keep; Anthropic sends twelve."""
 
 
 def quota_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """The headers that tell of a quota, by their names in lower case; {} where none came.
+    """Return the headers about a quota, by their names in lower case; {} if there are none.
 
     >>> quota_of([(b"X-RateLimit-Remaining-Tokens", b"149984"), (b"Date", b"today")])
     {'x-ratelimit-remaining-tokens': '149984'}

@@ -1,12 +1,12 @@
-"""The record of one turn: all that attempts add to, and that its end is made from.
+"""The record of one turn: everything that attempts add to, and that the turn's end is made from.
 
-`TurnRecord` owns the state of a turn, and all that holds some of it. What the request and the
-environment say never changes. Who may change the rest:
+`TurnRecord` owns the state of a turn, and the objects that hold some of it. What the request and
+the environment say never changes. These parts may change the rest:
 
     attributes                          changed by
     first, answered, reasoning          `received`, once an attempt is over
     the time limits                     `begin_attempt`, `begin_stream`
-    provider                            `answered_by`, where the server names itself
+    provider                            `answered_by`, if the server names itself
     said, kept                          `turn.joining`
     state, left_alone, ceiling_tokens   `turn.decision`
     headed, open                        `turn.streams`, which shows the head and the first events
@@ -14,10 +14,10 @@ environment say never changes. Who may change the rest:
     outlet, framing                     themselves, as `turn.streams` feeds them: what was given to
                                         the caller, what waits, how the bytes are framed
 
-Beside it, an `Attempt` gets its response from `turn.streams` or `turn.bodies`, and what is kept of
-it from `turn.decision` and `turn.joining`. A `CallContext` belongs to the loop that asks, and is
-told the end by `turn.decision`, `turn.pipe` and `turn.ending`. A turn on the short path has no
-record.
+Besides it, `turn.streams` or `turn.bodies` makes an `Attempt` with its response, and
+`turn.decision` and `turn.joining` set what is kept of it. A `CallContext` belongs to the loop that
+sends the request; `turn.decision`, `turn.pipe` and `turn.ending` store the end in it. A turn on the
+short path has no record.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An attempt of which the turn keeps something: where its text begins in that of the turn, and
-    whether it stands apart from what was kept before."""
+    """An attempt of which the turn keeps something: where its text begins in the turn's text, and
+    whether it is separate from the text before it."""
 
     attempt: Attempt
     begins: int
@@ -72,7 +72,7 @@ _number = itertools.count(1)
 
 
 def _begin_anew() -> None:
-    """Give the turns of a process that was forked ids that those of its parent do not have."""
+    """Give the turns of a forked process ids that differ from those of its parent."""
     global _process  # noqa: PLW0603 - it belongs to the process
     _process = uuid.uuid4().hex
 
@@ -85,10 +85,10 @@ class TurnRequest(msgspec.Struct, frozen=True):
     """A request for a turn.
 
     Attributes:
-        request: as it came.
+        request: the request as it came.
         wire: the format that it speaks.
-        provider: who is behind its URL, as far as that tells.
-        path: that of its URL.
+        provider: the provider, as far as its URL shows.
+        path: the path of its URL.
         parsed: the request as the wire reads it.
         started_s: when the turn began, by the clock of the environment.
         policy: the limits of the turn.
@@ -108,19 +108,19 @@ class TurnRequest(msgspec.Struct, frozen=True):
 
 
 class TurnRecord:
-    """One turn, of one request, within its environment.
+    """One turn, for one request, within its environment.
 
     Attributes:
-        left_alone: why the turn is only watched, "" where it is not.
-        model: the base URL and the model's name: by them lessons about a model are kept.
+        left_alone: why the turn is only watched; "" if it is not.
+        model: the base URL and the model's name, under which lessons about a model are kept.
         state: the machine's state.
         said: all text that is kept.
         kept: the attempts that it came from, in order.
-        reasoning: what each attempt thought.
+        reasoning: the reasoning of each attempt.
         first: the first attempt; answered: the first whose body could be read.
-        headed: whether the caller has the head; open: whether it is given events.
+        headed: whether the caller has the head; open: whether the caller receives events.
         reading: the command to read on for as long as there is time.
-        within_s: tells how many seconds are left for what is read now; None: nothing bounds it.
+        within_s: returns the seconds left for the current read; None if there is no limit.
     """
 
     def __init__(self, turn_request: TurnRequest, around: Environment) -> None:
@@ -143,7 +143,7 @@ class TurnRecord:
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
-        self._just_ended = False  # an attempt, where nobody knew whether that says anything
+        self._just_ended = False  # an attempt, while it was unknown whether that means anything
         self.headed = False
         self.open = False
         self.first: Attempt | None = None
@@ -164,7 +164,7 @@ class TurnRecord:
 
     @property
     def events(self) -> EventSender | None:
-        """Sends the turn's events; None where nobody listens, or not yet."""
+        """Sends the turn's events; None if nobody listens, or not yet."""
         return self.watch.events
 
     @cached_property
@@ -176,7 +176,7 @@ class TurnRecord:
 
     @cached_property
     def outlet(self) -> Outlet:
-        """What the caller gets of a stream."""
+        """What the caller receives of a stream."""
         hold = self.policy.hold_max_bytes
         alone, templates = bool(self.left_alone), self.around.templates
         return Outlet(
@@ -197,27 +197,28 @@ class TurnRecord:
 
     @cached_property
     def stop_sequences(self) -> tuple[str, ...]:
-        """Those of the request."""
+        """The stop sequences of the request."""
         return stop_sequences(self.request.body)
 
     @cached_property
     def unsupported(self) -> Unsupported:
-        """What may be left out of the request when the provider rejects it by name (H5)."""
+        """What may be left out of the request if the provider rejects it by name (H5)."""
         opted = frozenset(self.policy.drop_unsupported)
         return Unsupported(self.wire.name, self.provider.dialect, opted, self.request.body)
 
     def body(self, edits: Sequence[Edit]) -> bytes:
-        """Return the request with these edits: the caller's own bytes where neither an edit nor a
-        repair changes anything."""
+        """Return the request with these edits. Without an edit or a repair, these are the caller's
+        own bytes."""
         made = self.parsed.apply(edits, self.provider.dialect)
         for edit in edits:
-            if isinstance(edit, DropKeys):  # last: keys of our own rows go as well
+            if isinstance(edit, DropKeys):  # last, since it removes keys of our own rows as well
                 made = self.unsupported.without(made, edit.keys)
         return made
 
     def shown(self, head: Head) -> Head:
-        """Return a head for the caller: it names what was left out of the request (H5), and the
-        turn where somebody may look for it, by its events or because it took several attempts."""
+        """Return a head for the caller. It names what was left out of the request (H5), and the
+        turn if somebody may look for it, because of its events or because it took several
+        attempts."""
         went = ", ".join(self.watch.left_out).encode("ascii", "replace")
         shown = head.plus((b"x-tenuto-left-out", went)) if went else head
         told = self.watch.heard or len(self.watch.usage) > 1
@@ -226,8 +227,8 @@ class TurnRecord:
         return shown.plus((b"x-tenuto-turn", self.watch.turn.encode()))
 
     def builder(self) -> Builder:
-        """Return a builder, which adds up what an attempt says."""
-        # Letters and digits that tell this turn's own ids from those of others.
+        """Return a builder for an attempt's response."""
+        # Letters and digits that distinguish this turn's own ids from those of others.
         salt = f"{self._number ^ int(_process[:5], 16):05x}"[-5:]
         return Builder(
             self.facts.max_tokens if self.first is None else None,
@@ -239,7 +240,7 @@ class TurnRecord:
     def received(self, attempt: Attempt) -> Attempt:
         """Note an attempt, once it is over."""
         reasoning = attempt.response.reasoning
-        if self.provider.dialect.reasoning_echoed:  # without that which it went on from
+        if self.provider.dialect.reasoning_echoed:  # remove what the model continued from
             reasoning = reasoning.removeprefix(reasoning_in(self.state.last_edits))
             reasoning = reasoning if reasoning.strip() else ""
         self.reasoning.append(reasoning)
@@ -250,14 +251,14 @@ class TurnRecord:
         return attempt
 
     def answered_by(self, server: str) -> None:
-        """Note whose server answers, where the URL does not tell who the provider is."""
+        """Note whose server answers, if the URL does not show who the provider is."""
         self.provider = by_server(server, self.wire.name)
         self.watch.provider = name = self.provider.dialect.name
         if self.events is not None:
             self.events.provider = name
 
     def content(self, spoken: Sequence[AttemptContent]) -> Content:
-        """Return what `spoken` gave, merged, in the wire's own form."""
+        """Return the content of the attempts in `spoken`, merged, in the wire's own form."""
         return self.wire.content(spoken) if spoken else ()
 
     def spoken(self, text: str) -> list[AttemptContent]:
@@ -277,8 +278,8 @@ class TurnRecord:
 
     @property
     def marks_ends(self) -> bool | None:
-        """Whether this provider marks the end of a stream; None where nobody knows yet (S3a). What
-        a later attempt shows is no word on one before it."""
+        """Whether this provider marks the end of a stream; None while it is unknown (S3a). A later
+        attempt shows nothing about an earlier one."""
         told = self.provider.sends_stop
         if told is not None or self._just_ended:
             return told
@@ -291,22 +292,24 @@ class TurnRecord:
         self._just_ended = self._just_ended or (marks is None and not builder.marked)
 
     def ended(self, builder: Builder) -> None:
-        """Learn from a stream that was read whether this provider marks its end."""
+        """Learn from a finished stream whether this provider marks its end."""
         if builder.marked and self.provider.sends_stop is None and not self.left_alone:
             self.around.learned.ended_marked(*self.model, self.around.now())
 
     def timeout_s(self) -> float | None:
-        """Return how long the turn may take by its caller's word, in seconds: as long as the caller
-        waits for a whole body, and no longer than a loop has left. None: for ever."""
+        """Return how long the caller lets the turn take, in seconds: as long as it waits for a
+        whole body, and no longer than a loop has left. None: for ever."""
         waits = None if self.facts.stream else self.request.timeout_s
         left = self.context.within_s if self.context is not None else None
         return min((limit for limit in (waits, left) if limit is not None), default=None)
 
     def begin_attempt(self) -> float | None:
-        """Begin to count the time of an attempt's head, and of its body where it has one (C29a):
-        all that is left of the turn, and of a further attempt no more than the caller waits for a
-        read. Returns the seconds that there are, None where nothing bounds them: a first attempt
-        takes as long as without Tenuto."""
+        """Start the clock for an attempt's head, and for its body if it has one (C29a). The limit
+        is the time left for the turn, and for a further attempt also how long the caller waits for
+        a read.
+
+        Returns the seconds left; None if nothing limits them, since a first attempt takes as long
+        as without Tenuto."""
         now_s, begun_s = self.around.now(), self.state.started_s
         ends = [self._recovery_ends_s()]
         if self.context is not None and self.context.within_s is not None:
@@ -318,34 +321,35 @@ class TurnRecord:
         return None if ends_s is None else max(ends_s - now_s, 0.001)
 
     def begin_stream(self) -> None:
-        """Begin to read a stream: while it goes on only the policy's own limit ends it."""
+        """Begin to read a stream. From now on, only the policy's own limit ends it."""
         self._end_by(self._recovery_ends_s())
 
     def _recovery_ends_s(self) -> float | None:
-        """Return by when a further attempt must be over: `turn_timeout_s` after the end of the
-        first one. None: at no time."""
+        """Return when a further attempt must be over: `turn_timeout_s` after the end of the first
+        one; None if there is no limit."""
         limit = self.policy.turn_timeout_s
         return self.state.answered_s + limit if limit and self.state.attempts else None
 
     def _end_by(self, ends_s: float | None) -> None:
-        """Bound what is read from here on; None: it takes as long as it takes."""
+        """Limit the reads from here on; None for no limit."""
         now = self.around.now
         self.within_s: LeftS | None = None if ends_s is None else lambda: ends_s - now()
         self.reading: ReadMore = reading(self.within_s)
 
     @property
     def late(self) -> bool:
-        """Whether no time is left for what is read now."""
+        """Whether no time is left for the current read."""
         return self.within_s is not None and self.within_s() <= 0
 
     def is_over(self) -> bool:
-        """Whether a loop has no time left for this turn: no silence is waited out any more."""
+        """Return whether a loop has no time left for this turn: Tenuto then waits out no further
+        silence."""
         left = self.context.within_s if self.context is not None else None
         return left is not None and self.around.now() - self.state.started_s > left
 
 
 def _is_delimited(head: Head) -> bool:
-    """Whether a transfer said where it ends. On HTTP/1.1 a header says so, or says that the closing
-    of the connection is the end. On HTTP/2 every transfer does, and there is no such header."""
+    """Return whether a transfer marked its own end. On HTTP/1.1 a header says so, or says that the
+    end of the connection is the end. On HTTP/2 every transfer does, and there is no such header."""
     closes = "close" in head.get(b"connection").lower()
     return not closes or bool(head.get(b"content-length") or head.get(b"transfer-encoding"))

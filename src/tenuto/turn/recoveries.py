@@ -1,10 +1,10 @@
-"""Which recoveries of a turn are open, so that each that begins has exactly one end (P6).
+"""Track which recoveries of a turn are open, so that each one that begins has exactly one end (P6).
 
 Theory of operation
 -------------------
-A recovery is open from its first request until it is mended, until another kind takes over, or
-until the turn ends. A retry and a repair of the request are about a request and not about an
-answer: they may happen within another recovery, which stays open and goes on behind them. So there
+A recovery is open from its first request until an answer fixes its problem, until another kind
+takes over, or until the turn ends. A retry and a repair of the request concern a request and not an
+answer. They may happen within another recovery, which stays open and continues afterwards. So there
 are two places, one for each sort, and the inner one always ends first.
 """
 
@@ -32,16 +32,16 @@ MENDED_BY: dict[Recovery, frozenset[Outcome]] = {
     Recovery.REQUEST_REPAIR: frozenset(set(Outcome) - _UNANSWERED),
     Recovery.EMPTY: frozenset({*_WITH_ANSWER, Outcome.PAUSED}),
     Recovery.PAUSE: frozenset({*_WITH_ANSWER, Outcome.CALLS_MISSING}),
-    # Whether text or a call is whole is known with the turn's end alone.
+    # Only the turn's end shows whether a text or a call is complete.
     Recovery.CONTINUATION: frozenset(),
     Recovery.TOOL_REPAIR: frozenset(),
 }
-"""The answers that mend what a recovery is for, whatever else may be wrong with them. A turn that
-ends complete has mended all."""
+"""The answers that fix the problem of each kind of recovery, whatever else may be wrong with them.
+A turn that ends complete has fixed all of them."""
 
 
 class Over(NamedTuple):
-    """A recovery that is over: what `RecoveryEnded` says of it, and when it began."""
+    """A recovery that is over: the fields of `RecoveryEnded`, and when it began."""
 
     kind: Recovery
     result: str
@@ -70,7 +70,7 @@ class Recoveries:
         self._open: dict[bool, _Open] = {}  # by whether it is of a request
 
     def answered(self, outcome: Outcome, action: Action) -> Iterator[Over]:
-        """An answer came, and another request follows: what it ends."""
+        """Yield the recoveries that end with an answer if another request follows."""
         if not isinstance(action, Send):
             return
         kind = action.recovery
@@ -86,7 +86,7 @@ class Recoveries:
                 yield _over(one, _result(one, outcome, "superseded"), outcome.value)
 
     def goes_on(self, kind: Recovery, now_s: float) -> bool:
-        """Another request of this kind follows; whether a recovery begins with it."""
+        """Note another request of this kind; return whether a recovery begins with it."""
         of_request = kind in _OF_REQUESTS
         begins = of_request not in self._open
         self._open.setdefault(of_request, _Open(kind, now_s)).attempts += 1
@@ -95,7 +95,8 @@ class Recoveries:
     def finished(
         self, status: str, reason: str, outcome: Outcome, *, cancelled: bool
     ) -> Iterator[Over]:
-        """The turn ended, and all that is open with it. `cancelled`: by the caller."""
+        """Yield the open recoveries, which end with the turn. `cancelled`: whether the caller ended
+        it."""
         for of_request in (True, False):
             if (one := self._open.pop(of_request, None)) is None:
                 continue

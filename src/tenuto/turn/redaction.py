@@ -1,10 +1,10 @@
-"""Taking secrets out of what is written down (P8b, N10).
+"""Remove secrets from everything that is recorded (P8b, N10).
 
-Of headers and query parameters only those stay whose names are known to be harmless: gateways call
-their keys what they like. Members of JSON, which hold the content, are taken out by name, and texts
-by their look. Beside that, what a request carries as a secret is taken out wherever it occurs
-again, whatever it looks like. In doubt too much is taken out. What no table can see is a key that
-a model spells out piece by piece over the events of a stream.
+Of headers and query parameters, only those with names that are known to be harmless stay, since
+gateways name their keys as they like. Members of JSON, which hold the content, are removed by name,
+and texts by their form. In addition, a secret of the request is removed wherever it occurs again,
+whatever it looks like. In doubt, too much is removed. No table can recognize a key that a model
+writes piece by piece over the events of a stream.
 
 The patterns begin at few places and repeat within bounds, so that a large body takes linear time.
 """
@@ -43,29 +43,29 @@ HARMLESS_HEADERS = (
     "amz-sdk-(?:invocation-id|request)|x-amz-(?:date|content-sha256)|x-amzn-bedrock-[a-z-]+",
     "x-amzn-(?:requestid|errortype)|x-client-name|x-title|x-tenuto(?:-[a-z]+)?|x-sim-[a-z]+",
 )
-"""Headers whose values are written down, as patterns without case."""
+"""Headers whose values may be recorded, as patterns without case."""
 
 _is_harmless_header = re.compile("|".join(HARMLESS_HEADERS), re.IGNORECASE).fullmatch
 
 HARMLESS_PARAMETERS = frozenset(
     {"alt", "api-version", "beta", "fields", "model", "prettyprint", "stream", "version", "wire"}
 )
-"""Parameters of a URL's query whose values are written down, in small letters."""
+"""Parameters of a URL's query whose values may be recorded, in lower case."""
 
 _parameters = re.compile(r"([?&#])([^&#=]*)(=?)([^&#]*)")
 
 _is_opaque = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[^\s]{16,}").fullmatch
-"""What a key looks like that stands under a name which says nothing."""
+"""The form of a key under a name that says nothing."""
 
 _values_within = re.compile(r'=\s*"?([^;,\s"]+)').findall
-"""The values that a header's value names, as those of cookies."""
+"""The named values within a header's value, such as those of cookies."""
 
 _is_opaque_segment = re.compile(
     r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}"
     r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
     re.IGNORECASE,
 ).fullmatch
-"""What a key looks like in a URL's path. Names of models and deployments hold dashes or dots."""
+"""The form of a key in a URL's path. Names of models and deployments have dashes or dots."""
 
 _user_and_password = re.compile(r"^[^/?#]*//([^/?#]*)@").match
 
@@ -83,8 +83,8 @@ SECRET_PARAMETERS = (
     "code",
     "x-(?:amz|goog)-[a-z-]+",
 )
-"""Parameters of URLs within texts, as patterns without case: what follows `?` in a text need be
-no URL's."""
+"""Parameters of URLs within texts, as patterns without case. Text after a `?` need not be part of a
+URL."""
 
 _is_secret_parameter = re.compile("|".join(SECRET_PARAMETERS), re.IGNORECASE).fullmatch
 
@@ -114,7 +114,7 @@ SECRET_LOOKS = {
     "ya29.": r"ya29\.[A-Za-z0-9._-]{8,}",
     "eyJ": r"(?<![_-])eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,4096}(?:\.[A-Za-z0-9_-]*)?",
 }
-"""What keys of the well-known services look like, and JSON web tokens, each by its beginning."""
+"""The forms of the keys of well-known services, and of JSON web tokens, each by its beginning."""
 
 _REPLACED: tuple[tuple[str, re.Pattern[str], str], ...] = (
     (
@@ -141,7 +141,7 @@ _REPLACED: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ),
     ("://", re.compile(r"\b(\w{1,20}://)[^/?#@\s\"'\\]{1,512}@"), rf"\1{REMOVED}@"),
     (
-        # Also inside a text that is JSON itself, where each quote stands behind a backslash.
+        # Also inside a text that is JSON itself, where each quote comes after a backslash.
         '"',
         re.compile(
             rf'("(?:{"|".join(SECRET_MEMBERS)})\\{{0,8}}"\s*:\s*\\{{0,8}}")(?:\\{{1,8}}/|[^"\\])+',
@@ -150,17 +150,17 @@ _REPLACED: tuple[tuple[str, re.Pattern[str], str], ...] = (
         rf"\1{REMOVED}",
     ),
 )
-"""A pattern is only tried where the text beside it occurs, without case: most do in no body."""
+"""A pattern is only tried if the text beside it occurs, ignoring case. Most occur in no body."""
 
 _LEAST_CHARS = 8
-"""Shorter secrets of a request are not looked for elsewhere: they may be any word."""
+"""Shorter secrets of a request are not searched for elsewhere, since they may be any word."""
 
 _LOOKED_AT_CHARS = 2_000
-"""What stands behind so much of a text is in no event, log or error."""
+"""Text beyond this length is in no event, log or error."""
 
 
 def is_secret_header(name: str) -> bool:
-    """Whether a header's value is never written down.
+    """Return whether a header's value is never recorded.
 
     >>> is_secret_header("X-Api-Key"), is_secret_header("x-ratelimit-remaining-tokens")
     (True, False)
@@ -169,7 +169,7 @@ def is_secret_header(name: str) -> bool:
 
 
 def is_named_secret(name: str) -> bool:
-    """Whether a header's name says that its value is a secret, which no text may repeat.
+    """Return whether a header's name shows that its value is a secret, which no text may repeat.
 
     >>> is_named_secret("X-Api-Key"), is_named_secret("X-Team")
     (True, False)
@@ -182,25 +182,25 @@ def _is_plain_parameter(name: str) -> bool:
 
 
 def _credentials(url: str) -> list[str]:
-    """The password before a URL's host, and the user where it looks like a key."""
+    """Return the password before a URL's host, and the user if it looks like a key."""
     stands = _user_and_password(url)
     user, _, password = stands[1].partition(":") if stands else ("", "", "")
     return [password, user] if _is_opaque(user) else [password]
 
 
 def _opaque_segments(url: str) -> list[str]:
-    """Segments of a URL's path that look like a key: some gateways take it there."""
+    """Return segments of a URL's path that look like a key: some gateways take it there."""
     path = re.split("[?#]", url, maxsplit=1)[0]
     return [segment for segment in path.split("/")[3:] if _is_opaque_segment(segment)]
 
 
 class Redactor:
-    """Takes secrets out of the texts of one turn. What they are is read from its request when the
-    first text is looked at: most turns have none.
+    """Removes secrets from the texts of one turn. It reads them from the turn's request when the
+    first text comes, since most turns have none.
 
     Args:
-        url, headers: those of its request, whose own secrets are looked for everywhere. Headers are
-            pairs of text, or of bytes as they stand on the wire.
+        url, headers: those of the request, whose own secrets are searched for everywhere. Headers
+            are pairs of text, or of bytes as they are on the wire.
 
     >>> redactor = Redactor("https://host/v1?key=abc", [("X-Api-Key", "0123-4567-89")])
     >>> redactor.text("No such key: 0123-4567-89")
@@ -228,14 +228,15 @@ class Redactor:
                 found.update((value, unquote(value)))
         for value in (*_credentials(self._url), *_opaque_segments(self._url)):
             found.update((value, unquote(value)))
-        # The longest first: what holds another one would be left in half.
+        # The longest first: otherwise only half of a secret with another one in it would be
+        # removed.
         own = sorted((v for v in found if len(v) >= _LEAST_CHARS), key=len, reverse=True)
         return re.compile("|".join(map(re.escape, own))) if own else None
 
     def brief(self, text: str, most_chars: int = 80) -> str:
-        """Return what an event, a log or an error may say of a text of the far side: stop values,
-        error codes and messages are without secrets, printable and bounded (N10). Proxies put
-        anything into them.
+        """Return a text of the provider for an event, a log or an error: stop values, error codes
+        and messages without secrets, printable, and of limited length (N10). Proxies put anything
+        into them.
 
         >>> Redactor("", ()).brief("rejected: sk-0123456789abcdef\\n")
         'rejected: [removed]\\\\n'
@@ -245,8 +246,8 @@ class Redactor:
         return printable(text, most_chars)
 
     def stop_of(self, response: Response) -> Stop:
-        """The stop of a response as an event or a report may hold it. A value that stands in a
-        table is nobody's secret; where the provider reports an error, the value is its code."""
+        """Return the stop of a response for an event or a report. A value that is in a table is not
+        a secret. If the provider reports an error, the value is its code."""
         stop, raw = response.stop, response.stop.raw
         in_table = stop.confidence is Confidence.HIGH and response.fault is None
         if raw is not None and not in_table:
@@ -257,7 +258,7 @@ class Redactor:
         return replace(stop, raw=raw, metadata=words)
 
     def text(self, text: str) -> str:
-        """The text without secrets."""
+        """Return the text without secrets."""
         if self._own is not None:
             text = self._own.sub(REMOVED, text)
         lowered = text.lower()
@@ -267,7 +268,7 @@ class Redactor:
         return text
 
     def url(self, url: str) -> str:
-        """The URL without secrets: of its query only what is known to be harmless.
+        """Return the URL without secrets; of its query, only what is known to be harmless stays.
 
         >>> Redactor("", ()).url("https://host/v1?alt=sse&who=me#top")
         'https://host/v1?alt=sse&who=[removed]#[removed]'
@@ -283,8 +284,8 @@ class Redactor:
         return self.text(_parameters.sub(kept, url))
 
     def own_url(self) -> str:
-        """The URL of the request itself, without secrets. Most turns of a process share one, so
-        what can be seen of it alone is kept.
+        """Return the URL of the request itself, without secrets. Most turns of a process share a
+        URL, so what the URL alone shows is cached.
 
         >>> Redactor("https://me:hunter2hunter2@host/v1?key=abc", ()).own_url()
         'https://[removed]@host/v1?key=[removed]'
@@ -293,13 +294,13 @@ class Redactor:
         behind_host = shown.partition("://")[2].partition("/")[2]
         for _, value in self._headers:
             text = value if isinstance(value, str) else value.decode("latin-1")
-            key = text.rpartition(" ")[2]  # behind "Bearer"
+            key = text.rpartition(" ")[2]  # after "Bearer"
             if len(key) >= _LEAST_CHARS and key in behind_host:
                 return self.text(shown)
         return shown
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
-        """Headers as pairs, without secrets."""
+        """Return headers as pairs, without secrets."""
         return [[name, self._of(name, value)] for name, value in headers]
 
     def _of(self, name: str, value: str) -> str:
@@ -310,5 +311,5 @@ class Redactor:
 
 @lru_cache(maxsize=256)
 def _shown_alone(url: str) -> str:
-    """The URL without what looks like a secret in it, whatever else the request holds."""
+    """Return the URL without what looks like a secret in it, whatever else the request holds."""
     return Redactor(url, ()).url(url)

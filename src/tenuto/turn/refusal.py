@@ -1,7 +1,7 @@
-"""The response to a request whose own policy is wrong, for callers that only read responses.
+"""The response to a request with a wrong policy, for callers that only read responses.
 
-SDKs take what a transport raises for a failed connection, and try again. So the error is a response
-in the shape of the provider's own errors, which they raise at once.
+SDKs treat an exception of their transport as a failed connection, and retry. So the error is a
+response in the form of the provider's own errors, which they raise at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tenuto.wires.base import Wire
 from tenuto.wires.errors import OURS
 
 CODE = "policy_error"
-"""The code of such an error, where the wire's errors have one."""
+"""The code of such an error, if the wire's errors have one."""
 
 _STATUS = 400
 
@@ -23,11 +23,11 @@ _WORDS: dict[str | int, str | int] = {
     "api_error": "invalid_request_error",
     "incomplete_generation": "validation",
 }
-"""What stands in place of the words for an unfinished turn in the wires' errors."""
+"""Words in the wires' errors for an unfinished turn, and their replacements here."""
 
 
 def refusal(wire: Wire, error: PolicyError) -> tuple[Head, bytes]:
-    """Return the head and the body that tell what is wrong, in the wire's shape of an error.
+    """Return the head and the body that say what is wrong, in the form of the wire's errors.
 
     >>> from tenuto.wires.openai_chat.wire import WIRE
     >>> head, body = refusal(WIRE, PolicyError("empty_retries is 99"))
@@ -44,7 +44,7 @@ def refusal(wire: Wire, error: PolicyError) -> tuple[Head, bytes]:
 
 
 def _renamed(value: object, words: dict[str | int, str | int]) -> object:
-    """A JSON value with these words and numbers in place of others."""
+    """Return a JSON value with these words and numbers replaced."""
     match value:
         case dict():
             return {key: _renamed(below, words) for key, below in value.items()}

@@ -1,12 +1,12 @@
-"""Streams whose events repeat all that was said before, for a pipe that knows only what is new.
+"""Streams whose events repeat all text so far, for a pipe that only handles what is new.
 
 Theory of operation
 -------------------
-DashScope writes such streams where nobody asks for increments. The pipe is given what is new of
-each event, and what it writes is told with all that the caller was given before it. An event that
-is handed on keeps its bytes: they wait in the order in which they came, under what the pipe sees of
-them, until one is written that did not come. Whether a stream repeats is told by what comes
-(`wires.dashscope.events`); where that is not known yet, by what was asked for.
+DashScope writes such streams unless a request asks for increments. The pipe receives what is new in
+each event, and its own events are extended by everything that the caller received before. An event
+that is handed on keeps its bytes: they wait in the order of arrival, keyed by what the pipe sees of
+them, until the pipe writes an event that did not come. Whether a stream repeats is detected from
+its events (`wires.dashscope.events`); until then, the request decides.
 
 A turn is a generator of commands, so this is a generator around it.
 """
@@ -40,12 +40,12 @@ from tenuto.wires.dashscope.events import SoFar, Unrepeated
 from tenuto.wires.json import JsonObject, decode_object, encode
 
 PATHS = ("/text-generation/generation", "/multimodal-generation/generation")
-"""How the paths of such requests end."""
+"""The ends of the paths of such requests."""
 
 
 def repeated(run: Run, turn: TurnRecord) -> Run:
-    """Return the same turn for a caller that reads events which repeat, where its request asks for
-    these or may."""
+    """Return the same turn for a caller that reads events which repeat, if its request wants these
+    or may."""
     if not turn.path.rstrip("/").endswith(PATHS):
         return run
     return _repeated(run, _Repeating(turn.policy, repeats=turn.facts.repeats), turn)
@@ -83,7 +83,7 @@ def _repeated(run: Run, events: _Repeating, turn: TurnRecord) -> Run:
                     events.reading = False
                     if isinstance(reply, Head) and reply.is_good:
                         ahead = deque[Reply]()
-                        # Of no wire: the pipe sees it too, and hands it on as it came.
+                        # It belongs to no wire: the pipe sees it too, and hands it on unchanged.
                         if not may_be_unrecognized(turn) or not (
                             yield from is_unrecognized(turn, reply, ahead)
                         ):
@@ -106,12 +106,12 @@ class _Repeating:
     """Events that repeat, in both directions.
 
     Args:
-        repeats: whether they are expected to; None: nobody knows.
+        repeats: whether they are expected to; None if it is unknown.
 
     Attributes:
-        reading: whether what is read is to be made new; set by `began`.
-        ready: what is there for the pipe.
-        framed: whether what is written are events.
+        reading: whether received events are reduced to what is new; set by `began`.
+        ready: what is ready for the pipe.
+        framed: whether the pipe writes events.
     """
 
     def __init__(self, policy: Policy, *, repeats: bool | None) -> None:
@@ -127,7 +127,7 @@ class _Repeating:
         self.framed = False
 
     def began(self, head: Head, came: Framing) -> Head:
-        """The head of an attempt as the pipe is to see it."""
+        """Return the head of an attempt as the pipe should see it."""
         self._decoding = decoder_for(head.coding, self._policy.body_max_bytes)
         self.reading = came is Framing.EVENTS and self._decoding is not None
         self._sse = SseDecoder(self._policy.event_max_bytes)
@@ -157,7 +157,7 @@ class _Repeating:
             self.ready.append(came)
 
     def _told(self, event: Frame) -> bytes:
-        """What is new of an event, its bytes kept."""
+        """Return what is new in an event, and keep its bytes."""
         value = _output_of(event)
         if value is None:
             return event.raw
@@ -167,7 +167,7 @@ class _Repeating:
         return raw
 
     def written(self, data: bytes) -> bytes:
-        """Events with all that was said before them."""
+        """Return events with everything that came before them."""
         if not self.framed:
             return data
         decoder = SseDecoder()
@@ -183,7 +183,7 @@ class _Repeating:
                 while self._kept.popleft()[0] != told:
                     pass
                 return raw
-        self._kept.clear()  # from here on none says what was said
+        self._kept.clear()  # from here on, no received event has the same text
         return _with_data(event, so_far) if self._repeats else event.raw
 
     @property
@@ -193,13 +193,13 @@ class _Repeating:
 
 
 def _output_of(event: Frame) -> JsonObject | None:
-    """The object of an event that says something of the answer, else None."""
+    """Return the object of an event that carries part of the answer; otherwise None."""
     value = decode_object(event.data) if event.data and event.name != "error" else None
     return value if isinstance(value, dict) and isinstance(value.get("output"), dict) else None
 
 
 def _with_data(event: Frame, value: JsonObject) -> bytes:
-    """An event with another object; what stands before its data stays."""
+    """Return an event with another object; the lines before its data stay."""
     lines = [
         line
         for line in event.raw.removeprefix(BOM).splitlines()

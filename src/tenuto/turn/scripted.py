@@ -1,4 +1,4 @@
-"""A provider by script, for tests without a socket: of a driver, a policy, a watcher of events.
+"""A scripted provider, for tests of a driver, a policy or a listener without a socket.
 
 >>> from tenuto.core.policy import Policy
 >>> from tenuto.turn.commands import Request
@@ -26,7 +26,7 @@ from tenuto.turn.commands import ConnectionLost, Head, Headers, SendRequest
 
 @dataclass(frozen=True, slots=True)
 class Scripted:
-    """One response: its head, and its bytes piece by piece; a `ConnectionLost` breaks it off."""
+    """One response: its head, and its bytes piece by piece. A `ConnectionLost` breaks it off."""
 
     head: Head
     pieces: tuple[bytes | ConnectionLost, ...]
@@ -35,17 +35,17 @@ class Scripted:
     def body(
         cls, *pieces: bytes | ConnectionLost, status: int = 200, headers: Headers = ()
     ) -> Self:
-        """A whole JSON body."""
+        """Return a response with a whole JSON body."""
         return cls(Head(status, ((b"content-type", b"application/json"), *headers)), pieces)
 
     @classmethod
     def stream(cls, *pieces: bytes | ConnectionLost, headers: Headers = ()) -> Self:
-        """A stream of server-sent events."""
+        """Return a response with a stream of server-sent events."""
         return cls(Head(200, ((b"content-type", b"text/event-stream"), *headers)), pieces)
 
 
 def lost(kind: FaultKind = FaultKind.CONNECTION) -> ConnectionLost:
-    """A connection that breaks, as the answer to a request or as a piece of one.
+    """Return a broken connection, as the answer to a request or as a piece of one.
 
     >>> lost().kind.value
     'connection'
@@ -54,7 +54,7 @@ def lost(kind: FaultKind = FaultKind.CONNECTION) -> ConnectionLost:
 
 
 class Script:
-    """Answers requests one after the other, and keeps them; the last answer is given for ever.
+    """Answers requests one after the other, and keeps them. It repeats the last answer for ever.
 
     Args:
         answers: a response, or a `ConnectionLost` for a connection that is never made.
@@ -66,7 +66,7 @@ class Script:
         self.opened: list[ScriptedUpstream] = []
 
     def connect(self, command: SendRequest) -> ScriptedUpstream | ConnectionLost:
-        """Answer a request; what `turn.drive.Drive` asks for."""
+        """Answer a request; pass this to `turn.drive.Drive`."""
         answer = self.answers[min(len(self.transmitted), len(self.answers) - 1)]
         self.transmitted.append(command)
         if isinstance(answer, ConnectionLost):
@@ -76,7 +76,8 @@ class Script:
 
 
 class ScriptedUpstream:
-    """`turn.drive.Upstream` over a scripted response. Behind a break there is only the break."""
+    """`turn.drive.Upstream` over a scripted response. After a break, every read gives the break
+    again."""
 
     def __init__(self, answer: Scripted) -> None:
         self.head: Head = answer.head
@@ -85,7 +86,7 @@ class ScriptedUpstream:
         self._pieces = list(answer.pieces)
 
     def read(self) -> bytes | ConnectionLost:
-        """The next piece, for a loop of your own; b"" at the end."""
+        """Return the next piece, for a loop of your own; b"" at the end."""
         if not self._pieces:
             return b""
         if isinstance(self._pieces[0], ConnectionLost):
@@ -103,7 +104,7 @@ class ScriptedUpstream:
         return piece
 
     def lost(self, error: Exception) -> ConnectionLost | None:
-        """The break of the script."""
+        """Return the break of the script."""
         return next(
             (p for p in self._pieces if isinstance(p, ConnectionLost) and p.error is error), None
         )

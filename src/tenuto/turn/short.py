@@ -1,12 +1,12 @@
-"""The short path of a turn: what is healthy is handed on before anything is built.
+"""The short path of a turn: a healthy answer is handed on before anything is built.
 
 Theory of operation
 -------------------
-A `Short` speaks as a run of the pipe does (`turn.commands`), for a request that leaves as it came
-and that nobody wants to hear of. It sends the request and collects the answer; where the wire is
-certain that the answer is whole, it hands on the bytes, and the turn is over. In all other cases it
-starts the full path (`turn.pipe`) and gives it the same replies again, so that the turn goes on as
-if there were no short path. The same happens when somebody asks for the report.
+A `Short` has the interface of a run of the pipe (`turn.commands`). It serves a request that leaves
+unchanged and has no listener. It sends the request and collects the answer. If the wire is certain
+that the answer is complete, it hands on the bytes, and the turn is over. In all other cases it
+starts the full path (`turn.pipe`) with the same replies, so that the turn continues as if there
+were no short path. The same happens if somebody asks for the report.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from tenuto.wires.request import WireRequest
 
 
 class TurnStarter(Protocol):
-    """What starts the full path of a turn (`turn.engine.Engine`)."""
+    """Starts the full path of a turn (`turn.engine.Engine`)."""
 
     policy: Policy
     around: Environment
@@ -62,16 +62,16 @@ class Short:
 
     Args:
         engine: begins the machine.
-        request: as it came; it leaves so.
-        wire, provider: whom it is for.
-        parsed: the request as its wire reads it; None: nobody has read it so far.
-        reports: whether anybody may ask for the report; else nothing of the machine is kept.
+        request: the request as it came, which leaves unchanged.
+        wire, provider: those that the request is for.
+        parsed: the request as its wire reads it; None if nothing has read it so far.
+        reports: whether anybody may ask for the report; if not, nothing of the machine is kept.
 
     Attributes:
-        send: takes a reply and gives the next command; raises StopIteration at the end.
+        send: takes a reply and returns the next command; raises StopIteration at the end.
     """
 
-    # What few turns come to set; a turn begins the quicker.
+    # Attributes that few turns set. As class attributes, they save time at the start of a turn.
     _given_bytes = 0
     _has_head = False
     _is_coded = False
@@ -107,12 +107,13 @@ class Short:
         return self._request
 
     def ends_with(self, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-        """Whether the turn is over with a body, decoded, of a good answer with these headers: it is
-        certain to be whole, and whoever serves it means nothing else by it."""
+        """Return whether the turn is over with a body, decoded, of a good answer with these
+        headers: the body is certainly whole, and the server's name doesn't identify a provider that
+        reads it differently."""
         short = self._wire.short
         whole = short is not None and short.is_whole(body, self._request.body)
         if not whole or self._provider.hosts or self._provider.server:
-            return whole  # the provider is known, and not to be told by its server
+            return whole  # the provider is known, and its server needn't identify it
         for name, value in headers:
             if len(name) == 6 and name.lower() == b"server":
                 server = by_server(value.decode("latin-1"), self._wire.name)
@@ -121,7 +122,7 @@ class Short:
         return True
 
     def close(self) -> None:
-        """The caller went away."""
+        """The caller left."""
         self._is_over = True
         if self._run is not None:
             self._run.close()
@@ -130,7 +131,7 @@ class Short:
 
     @property
     def report(self) -> Report | None:
-        """How the turn ended, as the machine tells it; None before the end."""
+        """How the turn ended, as the machine reports it; None before the end."""
         if self._watch is None and self._is_over:
             self._replay()
         return self._watch.report if self._watch is not None else None
@@ -173,7 +174,7 @@ class Short:
         return StartResponse(head)
 
     def _decoded(self, head: Head, raw: bytes) -> bytes:
-        """A body without its coding, b"" where it cannot be read."""
+        """Return a body without its coding; b"" if it cannot be read."""
         decoder = decoder_for(head.coding, self._engine.policy.body_max_bytes)
         try:
             return b"" if decoder is None else decoder.feed(raw)
@@ -187,8 +188,8 @@ class Short:
     # --- the machine ----------------------------------------------------------------------------
 
     def _start(self, _: Reply) -> Command:
-        """Start the machine and give it what came; returns the first command that this does not
-        answer, or that gives what the caller has not been given."""
+        """Start the machine and give it what came. Return the first command that is still to be
+        carried out."""
         run = self._run = self._machine()
         self._waiting, self._came = deque(self._replies()), []
         self.send = run.send
@@ -196,7 +197,7 @@ class Short:
         return self._given(run.send(self._waiting.popleft())) if self._waiting else command
 
     def _replies(self) -> list[Reply]:
-        """What came so far."""
+        """Return what came so far."""
         return self._came
 
     def _machine(self) -> Run:
@@ -213,7 +214,7 @@ class Short:
         return self._given(self._run.send(reply))
 
     def _given(self, command: Command) -> Command:
-        """Pass over what was carried out already."""
+        """Skip commands that were carried out already; return the next one."""
         run = self._run
         assert run is not None
         while True:
@@ -230,13 +231,13 @@ class Short:
             command = SendData(command.data[self._given_bytes :], command.last)
             self._given_bytes = 0
         if isinstance(command, SendRequest):
-            self._waiting.clear()  # that answer is not wanted any more
+            self._waiting.clear()  # the machine doesn't want the rest of that answer
         self._has_head = False
         self.send = self._go_on if self._waiting or self._given_bytes else run.send
         return command
 
     def _replay(self) -> None:
-        """Let the machine tell how the turn ended; it is given what came, and goes no further."""
+        """Let the machine report how the turn ended. It receives what came, and goes no further."""
         run = self._machine()
         command = run.send(None)
         with contextlib.suppress(StopIteration):
@@ -250,5 +251,5 @@ class Short:
 
 
 def nothing_more(_: Reply) -> Command:
-    """The turn is over."""
+    """Raise StopIteration: the turn is over."""
     raise StopIteration

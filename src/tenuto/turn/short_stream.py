@@ -2,12 +2,13 @@
 
 Theory of operation
 -------------------
-A healthy stream says text in events that differ in little but one string, between events that open
+A healthy stream has text in events that differ in little but one string, between events that open
 the message and events that close it. The wire reads the latter one by one
-(`wires.short.EventKind`); the former are matched with a template that is made from the first of
-them, many in one step. What the machine would hold back is held back here: texts of white space,
-and what closes. Anything else starts the machine, which is given all that came; what it writes is
-passed over as far as the caller has it, by number, for both write the same bytes.
+(`wires.short.EventKind`). The former are matched with a template that is made from the first of
+them, many in one step. What the machine would hold back is held back here too: texts of white
+space, and events that close something. Anything else starts the machine with everything received.
+The machine's output is skipped up to the number of bytes that the caller has, since both write the
+same bytes.
 """
 
 from __future__ import annotations
@@ -39,33 +40,35 @@ from tenuto.wires.request import WireRequest
 from tenuto.wires.short import UNSURE, Asks, EventKind, EventSays, ShortPath, read_text
 
 _STARTS = (b"event: ", b"data: ")
-"""What an event begins with that is read here."""
+"""The only beginnings of events that are read here."""
 
 _LESSONS = 16
-"""Templates that one stream may teach. Who writes none twice is not learned from for ever."""
+"""How many templates one stream may teach. A stream that never repeats one must not teach for
+ever."""
 
 _MOST_FRAGMENTS = 32
-"""Pieces of one event. Each is looked at with those before it; the machine looks at it once."""
+"""How many pieces one event may have. Each is read with those before it; the machine reads it
+once."""
 
 _CUT = "\ufffd"
-"""Where a text ends so, a character may have been cut."""
+"""If a text ends like this, a character may have been cut."""
 
 
 _read_texts = msgspec.json.Decoder(list[str]).decode
 
 _TEXT, _NUMBER, _WORD, _BLANK = range(4)
-"""What may stand in a hole of a template."""
+"""What may fill a hole of a template."""
 
 _PROBE = "tenuto ∆ probe"
 _PROBES = {_TEXT: _PROBE.encode(), _NUMBER: b"90071992", _WORD: b"k3f", _BLANK: b" "}
-"""With these in its holes a template has to be read as the text alone."""
+"""With these in its holes, a template must be read as text and nothing else."""
 
 _QUOTE = 34
 
 
 def is_for_streams(request: Request, provider: Row, asks: Asks, probe_max_tokens: int) -> bool:
-    """Whether the short path takes a stream. What is only watched is not for it, and what comes
-    from a host that nobody knows may be no stream of a model."""
+    """Return whether the short path takes a stream. It doesn't take a stream that is only watched,
+    or one from an unknown host, which may not come from a model."""
     if asks.alone or not asks.model:
         return False
     if asks.max_tokens is not None and asks.max_tokens <= probe_max_tokens:
@@ -78,16 +81,16 @@ def is_for_streams(request: Request, provider: Row, asks: Asks, probe_max_tokens
 
 
 class ShortStream(Short):
-    """A stream that needs no machine as long as it is healthy; as `Short`."""
+    """A stream that needs no machine as long as it is healthy; see `Short`."""
 
-    _rest = b""  # of an event that has begun
+    _rest = b""  # the beginning of an event
     _held = b""  # events that wait for what follows
-    _end = b""  # what ends an event: a blank line, with the line's own end before it
+    _end = b""  # what ends an event: a blank line, after the end of the line before
     _first = _last = b""
     _boundary = b"\n"
-    _unlike = b""  # the piece that the template was tried on last, and that it does not match
+    _unlike = b""  # the last piece that the template was tried on and didn't match
     _lessons = _LESSONS
-    _fragments = 0  # pieces that have come of an event
+    _fragments = 0  # pieces of the current event so far
     _is_visible = _is_closing = _stopped = _ended = False
     _reading = READ
 
@@ -106,7 +109,7 @@ class ShortStream(Short):
         super().__init__(engine, request, wire, provider, parsed, reports=reports)
         self._way = way
         self._asks = asks
-        self._raw = bytearray()  # all that came
+        self._raw = bytearray()  # everything received
         self._holes: list[tuple[int, bytes]] = []
         self._most_bytes = engine.policy.event_max_bytes or 1 << 62
 
@@ -122,7 +125,8 @@ class ShortStream(Short):
         return StartResponse(reply.without(*BODY_HEADERS), events=True)
 
     def _is_events(self, head: Head) -> bool:
-        """Whether an answer says that it is a stream, in no coding, of whom the URL names."""
+        """Return whether an answer says that it is a stream without a coding, of the provider in
+        the URL."""
         if not 200 <= head.status < 300:
             return False
         unknown = not (self._provider.hosts or self._provider.server)
@@ -176,7 +180,7 @@ class ShortStream(Short):
     def _drain(self, reply: Reply) -> Command:
         if reply is None:
             return READ
-        if isinstance(reply, bytes) and reply:  # more, where nothing should be
+        if isinstance(reply, bytes) and reply:  # more, although nothing should follow
             return self._give_up(reply)
         self.send: Callable[[Reply], Command] = nothing_more
         raise StopIteration
@@ -191,7 +195,7 @@ class ShortStream(Short):
             around.learned.ended_marked(base_url, self._asks.model, around.now())
 
     def close(self) -> None:
-        """The caller went away; where it has not been given the end, there is none for it."""
+        """The caller left. If it has not received the end, the turn doesn't count as ended."""
         if self._ended and self.send == self._write_rest:
             del self._raw[len(self._raw) - len(self._held) :]
             self._ended = False
@@ -201,7 +205,7 @@ class ShortStream(Short):
         if not self._came:
             return []
         head, *behind = self._came
-        # An event that is too large is seen at once where no whole one comes with it.
+        # An event that is too large is noticed at once, unless a whole one comes with it.
         pieces = [piece for piece in (bytes(self._raw), self._rest) if piece]
         over = [b""] if self._ended and not behind else []
         return [head, *pieces, *behind, *over]
@@ -209,8 +213,8 @@ class ShortStream(Short):
     # --- events ---------------------------------------------------------------------------------
 
     def take(self, piece: bytes) -> bytes | None:
-        """The bytes for the caller of a piece that is nothing but events like the template, whose
-        texts need not wait; None: it takes more to tell."""
+        """Return the bytes for the caller if a piece holds only events like the template, whose
+        texts need not wait; otherwise None."""
         first, last = self._first, self._last
         if not first or self._rest or not (piece.startswith(first) and piece.endswith(last)):
             self._unlike = piece
@@ -272,11 +276,12 @@ class ShortStream(Short):
         return max(map(len, parts)) + len(self._first) + len(self._last) <= self._most_bytes
 
     def _read(self, piece: bytes) -> bytes | None:
-        """The bytes for the caller of any piece, event by event; None: it takes the machine."""
+        """Return the bytes for the caller of any piece, event by event; None if it needs the
+        machine."""
         data = self._rest + piece
         self._rest = data
         if not self._raw and not data.startswith(_STARTS):
-            return None  # an array under the name of events, say, of which each element is awaited
+            return None  # such as an array declared as events, whose elements are sent one by one
         end = self._end or (b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
         if (end != b"\n\n" or b"\r" in data) and _has_other_ends(data, end):
             return None
@@ -307,7 +312,7 @@ class ShortStream(Short):
         return b"".join(given)
 
     def _event(self, raw: bytes, event: bytes) -> bytes | None:
-        """The bytes for the caller of one event; None: it takes the machine."""
+        """Return the bytes for the caller of one event; None if it needs the machine."""
         kind, text = self._said(event)
         if kind is EventKind.UNSURE or len(raw) > self._most_bytes or _CUT in text:
             return None
@@ -332,7 +337,8 @@ class ShortStream(Short):
         return out
 
     def _may_hold(self, kind: EventKind, raw: bytes) -> bool:
-        """Whether an event may wait, and the stream is healthy with it; notes that it closes."""
+        """Return whether an event may wait and keeps the stream healthy; note that the stream
+        closes."""
         limit = self._engine.policy.hold_max_bytes
         if limit and len(self._held) + len(raw) > limit:
             return False
@@ -350,7 +356,8 @@ class ShortStream(Short):
         return True
 
     def _said(self, event: bytes) -> EventSays:
-        """What an event says, where it is framed as providers do, on lines of name and data."""
+        """Return what an event carries, if it is framed as providers do, in lines of name and
+        data."""
         if not is_readable(event):
             return UNSURE
         line_end = self._end[: len(self._end) // 2]
@@ -364,8 +371,8 @@ class ShortStream(Short):
         return self._way.event(event[6:])
 
     def _learn(self, raw: bytes, event: bytes, text: str) -> None:
-        """Make a template of an event of text; where its text is none that is found again, the next
-        one may do."""
+        """Make a template from an event of text. If its text can't be found again in the event, the
+        next one may do."""
         literal = b'"%b"' % text.encode("ascii", "replace")
         if not text.isascii() or not text.isprintable() or raw.count(literal) != 1 or len(text) < 2:
             return
@@ -400,7 +407,7 @@ class ShortStream(Short):
 
 
 def _has_other_ends(data: bytes, end: bytes) -> bool:
-    """Whether lines end otherwise than before; the last may still be ending."""
+    """Return whether lines end differently than before; the last one may still be incomplete."""
     if end == b"\n\n":
         return b"\r" in data
     rest = data.removesuffix(b"\r").replace(b"\r\n", b"")

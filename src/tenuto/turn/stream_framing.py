@@ -1,7 +1,7 @@
-"""How the stream of a turn is framed, in both directions: the request says how its caller reads it,
-and the bytes that come say how they are framed.
+"""How the stream of a turn is framed, in both directions: the request shows how its caller reads
+it, and the received bytes show how they are framed.
 
-`StreamFraming` belongs to one turn. `began` and `opened` are the only ones that change it.
+`StreamFraming` belongs to one turn. Only `began` and `opened` change it.
 """
 
 from __future__ import annotations
@@ -37,20 +37,21 @@ from tenuto.turn.commands import (
 EVENTS = b"text/event-stream"
 
 MakeCodec = Callable[..., Codec]
-"""Makes a codec, of the largest frame in bytes and `as_came`."""
+"""Makes a codec from the largest frame in bytes, and `as_came`."""
 
 
 @dataclass(frozen=True, slots=True)
 class FramingRule:
-    """Which framing a caller reads, and what may come in its place.
+    """Which framing a caller reads, and which framings may come instead.
 
     Attributes:
         asked: the framing that the caller reads.
         writes: makes the codec of that framing.
-        reads: makes the codec of what came, by its framing; what is not here is read as a body.
-        content_type: the name of the framing in the head for the caller; None: the head as it came.
-        or_json: whether a name of JSON that came is kept.
-        or_events: whether the caller is given events where the provider writes these.
+        reads: makes the codec of a received framing; a framing that is missing here is read as a
+            body.
+        content_type: the content type in the head for the caller; None for the received head.
+        or_json: whether a received content type of JSON is kept.
+        or_events: whether the caller receives events if the provider writes these.
     """
 
     asked: Framing
@@ -62,7 +63,7 @@ class FramingRule:
 
 
 def rule_for_events(events: MakeCodec) -> FramingRule:
-    """Return the rule of a caller that reads events, as nearly every one does."""
+    """Return the rule for a caller that reads events, as nearly all do."""
     return FramingRule(Framing.EVENTS, events, {Framing.EVENTS: events})
 
 
@@ -80,7 +81,7 @@ _ELEMENTS: Mapping[Framing, MakeCodec] = {
     Framing.ARRAY: ArrayCodec,
     Framing.BODY: partial(ArrayCodec, bare=True),
 }
-"""A whole answer of Google's wire is as good as an element of its array."""
+"""A whole answer of Google's wire may be an element of its array."""
 
 
 def _googles(request: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
@@ -98,7 +99,7 @@ def _ollamas(_: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
 
 
 def _coheres(request: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
-    # Version 1 writes events where one of these asks for them; the SDK's name is the second one.
+    # Version 1 writes events if one of these asks for them. The SDK uses the second name.
     asking = (value for key, value in request.headers if key.lower() in (b"accept", b"accepts"))
     if any(EVENTS in value for value in asking):
         return rule_for_events(events)
@@ -113,16 +114,16 @@ RULES: dict[str, Callable[[Request, MakeCodec, bool], FramingRule]] = {
     "/api/generate": _ollamas,
     "/v1/chat": _coheres,
 }
-"""By how the path of a request ends; all other callers read events."""
+"""The rules by the end of a request's path; all other callers read events."""
 
 
 def rule_of(request: Request, path: str, *, named: bool, left_alone: bool) -> FramingRule:
     """Return the rule for a request.
 
     Args:
-        path: that of its URL.
-        named: whether the caller's SDK passes over events without a name.
-        left_alone: the turn is only watched.
+        path: the path of its URL.
+        named: whether the caller's SDK ignores events without a name.
+        left_alone: whether the turn is only watched.
     """
     events = partial(SseCodec, named=named)
     path = unquote(path).rstrip("/")
@@ -136,8 +137,8 @@ class StreamFraming:
     """How the stream of one turn is framed, in both directions.
 
     Args:
-        limit_bytes: the largest frame; 0: no limit.
-        left_alone: the turn is only watched: every byte leaves as it came.
+        limit_bytes: the largest frame; 0 for no limit.
+        left_alone: whether the turn is only watched: every byte then leaves unchanged.
 
     Attributes:
         asked: the framing that the caller reads.
@@ -161,8 +162,8 @@ class StreamFraming:
         return make(self._limit_bytes, as_came=self._left_alone)
 
     def began(self, head: Head, came: Framing) -> Head | None:
-        """Begin an attempt whose bytes are framed so. Return its head without what was true of
-        these bytes alone, or None where they are to be read as a body."""
+        """Begin an attempt with this framing. Return its head without what was true only of the
+        received bytes, or None if they are to be read as a body."""
         kind = head.get(b"content-type").encode("latin-1")
         self._content_type = self._content_type or kind
         make = self._rule.reads.get(came)
@@ -177,7 +178,7 @@ class StreamFraming:
         return named(head, EVENTS) if own else head
 
     def opened(self, head: Head) -> Head:
-        """The head for the caller."""
+        """Return the head for the caller."""
         self._opened = True
         kind = self._rule.content_type
         if kind is None or not self._framed:
@@ -188,8 +189,8 @@ class StreamFraming:
 
 
 def named(head: Head, content_type: bytes) -> Head:
-    """The head of a translated stream under this name, b"" for none. What is true of the bytes that
-    came is not true of these."""
+    """Return the head of a translated stream with this content type; b"" for none. Headers about
+    the received bytes are removed, since they don't describe the translated ones."""
     plain = head.without(*BODY_HEADERS, b"content-type")
     return plain.plus((b"content-type", content_type)) if content_type else plain
 
@@ -201,15 +202,15 @@ def look_ahead(
     within_s: LeftS | None = None,
     before: deque[Reply] | None = None,
 ) -> Generator[ReadMore, Reply, tuple[Framing, deque[Reply]]]:
-    """Read as little of an answer as tells how it is framed. Return the framing, and what was read:
-    it is still to be taken.
+    """Read just enough of an answer to know how it is framed. Return the framing, and what was
+    read, which is still to be processed.
 
     Args:
-        asked: the framing that was asked for; it is the answer where the bytes do not tell.
+        asked: the framing that was requested; it counts if the bytes don't show one.
         head: the head of the answer.
-        limit_bytes: the most that one piece may unpack to; 0: no limit.
-        within_s: tells how many seconds are left for what tells more; None: as long as it takes.
-        before: what was read already; it is taken before anything else is read.
+        limit_bytes: the most that one piece may unpack to; 0 for no limit.
+        within_s: returns the seconds left for further reads; None for no limit.
+        before: what was read already; it is used before anything else is read.
     """
     kind, seen, left = head.get(b"content-type"), deque[Reply](), before or deque[Reply]()
     first = b""
@@ -231,9 +232,9 @@ def look_ahead(
 
 
 def in_one_array(run: Run, framing: StreamFraming) -> Run:
-    """Return the same turn for a caller that reads its stream as one array of JSON: with its
-    brackets, and what stands between its elements. A codec keeps no state of what leaves, so this
-    is a generator around the turn."""
+    """Return the same turn for a caller that reads its stream as one JSON array: with its brackets,
+    and the separators between its elements. A codec keeps no state about what leaves, so this is a
+    generator around the turn."""
     reply: Reply = None
     framed, first = False, True
     try:
@@ -254,7 +255,7 @@ def in_one_array(run: Run, framing: StreamFraming) -> Run:
                 case _:
                     reply = yield command
         codec = framing.codec
-        end = codec.closing if isinstance(codec, ArrayCodec) else b""  # where it came
+        end = codec.closing if isinstance(codec, ArrayCodec) else b""  # if it came
         if framed and (end := end or (b"" if first else b"\r\n]")):
             yield SendData(end, last=True)
     finally:

@@ -31,7 +31,7 @@ from tenuto.turn.record import TurnRecord
 
 _HELD = "more of the stream would be held back than hold_max_bytes ({})"
 _LATE = "the turn took longer than turn_timeout_s ({:g})"
-"""Limits of the policy, in words: each names its setting."""
+"""Limits of the policy, in words. Each names its setting."""
 
 _EVENT_S = 1.0
 """How long an event that has begun may take, once a loop has no time left for its turn."""
@@ -46,8 +46,8 @@ def open_head(turn: TurnRecord, head: Head) -> Run:
 
 
 def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
-    """Say what came as bodies as the events that were asked for; of `attempt` the head is, where no
-    body could be read."""
+    """Send what came as bodies as the events that were requested. The head is that of `attempt` if
+    no body could be read."""
     shape = turn.answered or attempt
     assert shape.head is not None
     turn.open = True
@@ -67,16 +67,16 @@ def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
 def read_stream(
     turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, Attempt | None]:
-    """Read a stream to its end, and hand on what may go on at once.
+    """Read a stream to its end, and hand on what may be sent at once.
 
-    `ahead`: what of it was read already."""
+    `ahead`: the part of it that was read already."""
     given, joint = yield from _begin(turn, head, decoder, ahead)
     builder, outlet = turn.builder(), turn.outlet
     events, codec = _Events(turn, decoder), turn.framing.codec
     quick, slow = events.quick(outlet, builder), turn.reading
     tail, lost, heard, heard_s = b"", None, -1, 0.0
-    # All that each piece goes through stands in this one generator: one around it would cost time
-    # for every piece.
+    # This one generator does everything with each piece: another one around it would cost time for
+    # every piece.
     while not builder.ended:
         offered = quick if codec.idle and outlet.flows else slow
         reply = ahead.popleft() if ahead else (yield offered)
@@ -96,14 +96,14 @@ def read_stream(
             break
         out, tail = _taken(came, outlet, builder)
         if builder.ended and outlet.transparent:
-            # An SDK leaves at the end mark: what there is to tell is told before.
+            # An SDK stops reading at the end mark, so everything is reported before it.
             out, tail = b"", out + tail
         if turn.left_alone and not reply:
-            out, tail = b"", out  # it is the last, which `rest_of_stream` says
+            out, tail = b"", out  # it is the last, and `rest_of_stream` sends it
         if out and reply is not given:
             yield SendData(out)
         if (joint is not None and joint.found) or outlet.broken:
-            break  # what follows is not wanted any more, or stands behind a hole
+            break  # the rest is not wanted any more, or comes after a gap
         if outlet.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
             builder.feed(_limit_passed(turn))
         elif heard == outlet.heard and turn.is_over() and events.stalls(reply, heard_s):
@@ -127,13 +127,13 @@ def read_stream(
 def _begin(
     turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, tuple[Reply, StopSequenceJoint | None]]:
-    """Hand on what a stream begins with. Return the piece that the caller has already, None where
-    it has none, and where the text is joined to what is kept."""
+    """Hand on the beginning of a stream. Return the piece that the caller has already, or None, and
+    where the text joins the kept text."""
     if not turn.open and turn.answered is not None and (turn.said or turn.reasoning):
-        yield from open_as_events(turn, turn.answered)  # this goes on with what came as a body
+        yield from open_as_events(turn, turn.answered)  # this continues an answer that was a body
     given = ahead[0] if ahead else None
     if isinstance(given, bytes) and _opens(turn, decoder, given):
-        # Handed on before anything is made for what follows it.
+        # Handed on before anything is built for what follows it.
         yield from open_head(turn, head)
         yield SendData(given)
     else:
@@ -150,12 +150,12 @@ def _begin(
 
 
 def _kept(turn: TurnRecord, attempt: Attempt, joint: StopSequenceJoint | None) -> Attempt:
-    """Keep what a stream has said, now that it is over."""
+    """Keep the content of a stream, now that it is over."""
     outlet, response, said = turn.outlet, attempt.response, turn.said
     attempt.message = outlet.message
     attempt.new_chars = joint.new_chars if joint else len(response.text)
     stopped(turn, attempt, joint.found if joint else None)
-    # What was only forwarded is what was read; one text is kept, not two.
+    # What was only forwarded equals what was read, so one text is kept instead of two.
     text = outlet.text if outlet.writing else response.text
     begins = len(said) if turn.state.apart else len(trailing_space(said)[0]) if joint else 0
     keep(turn, attempt, text, min(begins, len(text)))
@@ -163,8 +163,8 @@ def _kept(turn: TurnRecord, attempt: Attempt, joint: StopSequenceJoint | None) -
 
 
 def _opens(turn: TurnRecord, decoder: Decoder, piece: bytes) -> bool:
-    """Whether a piece only says that the turn's stream begins: it is handed on whatever follows, so
-    that the first of the caller's chunks waits for nothing."""
+    """Return whether a piece only begins the turn's stream. It is then handed on whatever follows,
+    so that the caller's first chunk comes without delay."""
     return decoder.plain and not turn.state.attempts and turn.wire.opens(piece)
 
 
@@ -177,37 +177,39 @@ class _Events:
         self._codec = turn.framing.codec
 
     def stalls(self, piece: bytes, heard_s: float) -> bool:
-        """Whether a piece that said nothing only keeps a connection alive, and is no part of an
-        event that is still to say something and does not take long; b"" is the end, and no silence.
+        """Return whether a piece without content only keeps a connection alive. A piece of an event
+        that may still bring content does not count, unless the event takes too long. b"" is the
+        end, and no silence.
 
-        `heard_s`: when something was said."""
+        `heard_s`: when content last came."""
         if not piece:
             return False
         keeps_alive = self._codec.idle or piece.strip()[:1] in (b"", b":")
         return keeps_alive or self._turn.around.now() - heard_s > _EVENT_S
 
     def quick(self, outlet: Outlet, builder: Builder) -> ReadMore:
-        """What to ask for while nothing is held: pieces that are one event like one before it are
-        taken in as few steps as may be."""
-        # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
+        """Return the command to read while nothing is held: pieces that are one event like an
+        earlier one are then taken in as few steps as possible."""
+        # In a further attempt, every piece is a reply, so that the time limit is checked (C29).
         unread = self._decoder.plain and self._codec.has_templates
         if not unread or outlet.writing or self._turn.state.attempts:
             return self._turn.reading
         return ReadMore(outlet.taking(builder, self._turn.policy.event_max_bytes))
 
     def of(self, piece: bytes) -> list[Frame]:
-        """The events that a piece completes; b"": those that the stream's end leaves over.
+        """Return the events that a piece completes; for b"", those left over at the end of the
+        stream.
 
         Raises:
             FrameTooLarge: an event is larger than the policy allows.
-            UndecodableBytes: the encoding does not hold what it says.
+            UndecodableBytes: the bytes don't match their content coding.
         """
         codec = self._codec
         return codec.decode(self._decoder.feed(piece)) if piece else codec.flush()
 
 
 def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:
-    """Pass events through the outlet: what may go on now, and what came after the end."""
+    """Pass events through the outlet: return what may go on now, and what came after the end."""
     if len(events) == 1:
         return outlet.event(events[0], builder), b""
     out: list[bytes] = []
@@ -221,7 +223,7 @@ def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes
 
 
 def _limit_passed(turn: TurnRecord) -> FaultSeen:
-    """The limit of the policy that ends a stream."""
+    """Return the fault for the limit of the policy that ends a stream."""
     outlet, codec, most_bytes = turn.outlet, turn.framing.codec, turn.policy.hold_max_bytes
     if outlet.overfull:
         if turn.events is not None:

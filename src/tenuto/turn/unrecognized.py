@@ -1,16 +1,17 @@
-"""Answers that are not recognized: nothing in them is of the API that was asked.
+"""Answers that are not recognized: nothing in them belongs to the API that was called.
 
 Theory of operation
 -------------------
-Nearly always base_url is wrong, or a network wants a log-in first: a page of HTML came, or a
-redirect to one. That is a fault of the turn (`not_of_this_api`), in words of ours.
+Nearly always the base URL is wrong, or a network requires a log-in first, and a page of HTML or a
+redirect to one came. That is a fault of the turn (`not_of_this_api`), with Tenuto's own message.
 
-But whoever takes `tenuto.http_client()` for all of their requests may have a service of their own
-at `/api/chat`, whose answers are of no wire. Read as one they would be faults, and be asked for
-again. So the first answer is looked at before it is read, where nothing says that the wire is meant
-(`may_be_unrecognized`): an HTTP library asks for itself and for no loop of ours, nobody knows the
-host, and the policy does not ask for certainty (`on_incomplete="error"`). What shows nothing of the
-wire passes through as it came. The turn reads all others as if nobody had looked.
+But a program that uses `tenuto.http_client()` for all of its requests may call a service of its own
+at `/api/chat`, whose answers belong to no wire. Read as answers of a model, they would be faults
+and be requested again. So Tenuto looks at the first answer before it reads it, unless something
+shows that the wire is meant (`may_be_unrecognized`). It does so for requests of an HTTP library,
+not of an agent's loop, to an unknown host, under a policy that does not ask for certainty
+(`on_incomplete="error"`). An answer with nothing of the wire in it passes through unchanged. The
+turn reads all others as usual.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ _EMPTY = {
 }
 
 
-# --- faults in words of ours -----------------------------------------------------------------
+# --- faults with Tenuto's own message ----------------------------------------------------------
 
 
 def not_of_this_api(attempt: Attempt) -> Fault | None:
-    """The fault of an attempt that was answered with something else; None where it was not. Its
-    words are ours, and name the content type or the host of a redirect alone."""
+    """Return the fault of an attempt that was answered with something else; None if it was not. Its
+    message is Tenuto's, and names only the content type, or the host of a redirect."""
     head = attempt.head
     if head is None or attempt.http_error or attempt.lost:
         return None
@@ -65,8 +66,8 @@ def not_of_this_api(attempt: Attempt) -> Fault | None:
 
 
 def with_words(fault: Fault, attempt: Attempt) -> Fault:
-    """The same fault; where an error response says nothing, its words are ours: the status, and
-    what came."""
+    """Return the same fault. If the error response has no message, it gets Tenuto's: the status,
+    and what came."""
     head = attempt.head
     if fault.message or not attempt.http_error or head is None:
         return fault
@@ -76,9 +77,9 @@ def with_words(fault: Fault, attempt: Attempt) -> Fault:
 
 
 def unreachable(lost: ConnectionLost, url: str) -> Fault:
-    """Return the fault of a request that got no answer. Its words are ours: the host and the port,
-    and the system's own error where there is one; never what a library says, which may quote a URL
-    with its query."""
+    """Return the fault of a request that got no answer. Its message is Tenuto's: the host and the
+    port, and the system's own error if there is one. It never repeats a library's message, which
+    may quote a URL with its query."""
     parts = urlsplit(url)
     port = f":{parts.port}" if parts.port else ""
     where = printable(f"{parts.hostname}{port}", _NAME_CHARS)
@@ -96,7 +97,7 @@ def unreachable(lost: ConnectionLost, url: str) -> Fault:
 
 
 def _of_the_system(error: BaseException | None) -> OSError | None:
-    """Return the error of the system that a library's error stands for, or None."""
+    """Return the system's error behind a library's error, or None."""
     for _ in range(_MOST_CAUSES):
         if error is None or (isinstance(error, OSError) and error.errno and error.strerror):
             return error
@@ -105,7 +106,7 @@ def _of_the_system(error: BaseException | None) -> OSError | None:
 
 
 def _page(head: Head) -> str:
-    """What an answer is that says it is well, or has a status that says nothing."""
+    """Describe an answer whose status is good or meaningless."""
     if not head.is_good:
         return f"the answer has status {head.status}, and holds nothing of this API"
     kind = head.get(b"content-type").partition(";")[0].strip().lower()
@@ -114,7 +115,7 @@ def _page(head: Head) -> str:
 
 
 def _elsewhere(head: Head) -> str:
-    """Where an answer leads that is neither good nor an error."""
+    """Describe where a redirect leads."""
     try:
         host = urlsplit(head.get(b"location")).hostname
     except ValueError:
@@ -128,19 +129,20 @@ def _elsewhere(head: Head) -> str:
 Looking = Generator[ReadMore, Reply, bool]
 
 _LIBRARY = b"python-httpx"
-"""How the user agents of HTTP libraries begin, which tell nothing of who asks; SDKs have others."""
+"""The start of the user agents of HTTP libraries, which don't tell who sends the request. SDKs have
+others."""
 
 _TELLING = frozenset({"choices", "candidates"})
-"""Members by which an answer is a model's even where there is nothing in them."""
+"""Members that show that an answer comes from a model, even if they are empty."""
 
 _LOOK_BYTES = 262_144
-"""No more of an answer is looked at: larger ones are read."""
+"""The most that is looked at of an answer; longer ones are read as usual."""
 
 _DOCUMENTS = (Framing.BODY, Framing.ARRAY)
 
 
 def may_be_unrecognized(turn: TurnRecord) -> bool:
-    """Whether nothing but the path says that a request asks for a turn, and nothing came so far."""
+    """Return whether only the path shows that a request is for a turn, and nothing came so far."""
     if turn.state.attempts or turn.left_alone or not turn.provider.unknown:
         return False
     if turn.policy.on_incomplete == "error" or turn.context is not None:
@@ -150,8 +152,8 @@ def may_be_unrecognized(turn: TurnRecord) -> bool:
 
 
 def is_unrecognized(turn: TurnRecord, head: Head, ahead: deque[Reply]) -> Looking:
-    """Read as much of an answer as tells whether it is of no wire. Return that; what was read is
-    put into `ahead`, from where it is still to be taken."""
+    """Read just enough of an answer to tell whether it belongs to no wire, and return that. What
+    was read is added to `ahead`, and is still to be processed."""
     if not head.is_good:
         return False
     if not by_server(head.get(b"server"), turn.wire.name).unknown:
@@ -168,7 +170,7 @@ def is_unrecognized(turn: TurnRecord, head: Head, ahead: deque[Reply]) -> Lookin
         except UndecodableBytes:
             return False
         if not reply and not look.size:
-            return head.status != 200  # "accepted", "no content": no model answers so
+            return head.status != 200  # "accepted", "no content": no model answers like this
         if not reply or streams or not look.is_document:
             unrecognized = look.shows_nothing(over=not reply)
             if unrecognized is not None:
@@ -180,7 +182,7 @@ _UNTOLD = object()
 
 
 class Look:
-    """What the beginning of an answer shows. Each piece is looked at once, however small.
+    """What the beginning of an answer shows. Each piece is read once, however small.
 
     >>> from tenuto.wires.registry import wires
     >>> def look(answer: bytes, over: bool) -> bool | None:
@@ -196,7 +198,7 @@ class Look:
     def __init__(self, wire: Wire) -> None:
         self.size: int = 0
         self._wire = wire
-        self._first = b""  # until it tells how the answer is framed
+        self._first = b""  # until it shows how the answer is framed
         self._framing: Framing | None = None
         self._may_be_more = True
         self._events = SseDecoder()
@@ -239,15 +241,15 @@ class Look:
     def _take_document(self, piece: bytes) -> None:
         self._document.add(piece)
         if self._objects.feed(piece) and not self._tried:
-            self._tried = True  # else an answer of braces would be read again for each
+            self._tried = True  # otherwise an answer of braces would be read again for each
             self._tell(_first_value(self._document.whole))
 
     def _tell(self, value: object) -> None:
         self._value, self._told = value, value is not _UNTOLD
 
     def shows_nothing(self, *, over: bool) -> bool | None:
-        """Whether what came is of no wire; None where it takes more to tell. `over`: no more
-        comes."""
+        """Return whether what came belongs to no wire; None if more is needed. `over`: whether no
+        more comes."""
         if self._framing is None:
             return None if self._may_be_more and not over else True
         if self._framing is Framing.PAGE:
@@ -257,12 +259,12 @@ class Look:
         if over and self.is_document and self._value is _UNTOLD:
             self._tell(_first_value(self._document.whole))
         if self._value is _UNTOLD:
-            return False if over else None  # half of something is no other thing
+            return False if over else None  # half an answer is not taken for something else
         return not (isinstance(self._value, dict) and _is_of(self._wire, self._value))
 
 
 def _first_value(document: bytes) -> object:
-    """The document, or the first of its lines, or the first element of its array."""
+    """Return the document, or the first of its lines, or the first element of its array."""
     text = as_utf8(document).decode("utf-8", "replace").lstrip().removeprefix("[").lstrip()
     try:
         return json.JSONDecoder().raw_decode(text)[0]
@@ -271,6 +273,6 @@ def _first_value(document: bytes) -> object:
 
 
 def _is_of(wire: Wire, value: JsonObject) -> bool:
-    """Whether an object may be the wire's: by its shape, or as an error."""
+    """Return whether an object may be the wire's: by its form, or as an error."""
     odd = value.get("error") or value.get("type") == "ping"
     return bool(odd) or wire.looks_like(value) or not _TELLING.isdisjoint(value)

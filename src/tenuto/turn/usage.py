@@ -1,4 +1,4 @@
-"""Tokens: what one attempt used, what the caller sees of all, and what was billed."""
+"""Tokens: what one attempt used, what the caller sees of all attempts, and what was billed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tenuto.core.signals import Usage
 from tenuto.turn.commands import Head
 
 BYTES_PER_TOKEN = 3
-"""How many bytes of visible text, in UTF-8, count as a token where the provider tells no usage:
-three letters of a Latin script, or one Chinese character. That gives more tokens than any common
+"""How many bytes of visible text, in UTF-8, count as a token if the provider reports no usage:
+three letters of a Latin script, or one Chinese character. This gives more tokens than any common
 tokenizer does. Hidden reasoning is not counted."""
 
 
 def output_tokens(response: Response, cap_tokens: int | None) -> int:
-    """Output tokens of a response: as reported, else estimated from its size and bounded by the
-    request's limit."""
+    """Return the output tokens of a response: as reported, otherwise estimated from its size, and
+    then at most the request's limit."""
     if response.usage is not None and response.usage.output_tokens is not None:
         return response.usage.output_tokens
     arguments = "".join(call.arguments for call in response.calls)
@@ -28,7 +28,7 @@ def output_tokens(response: Response, cap_tokens: int | None) -> int:
 
 
 def summed(usages: list[Usage | None]) -> Usage | None:
-    """The usage of one call: the first attempt's input, the output of all (C19)."""
+    """Return the usage of one call: the input of its first attempt, the output of all (C19)."""
     known = [usage for usage in usages if usage is not None]
     if not known:
         return None
@@ -45,12 +45,12 @@ def _sum(counts: list[int | None]) -> int | None:
 
 
 _OUTPUT_TOKENS = b"x-amzn-bedrock-output-token-count"
-"""Where Bedrock tells the output tokens of an InvokeModel a second time."""
+"""The header in which Bedrock repeats the output tokens of an InvokeModel."""
 
 
 def counted(head: Head, usage: Usage | None) -> Head:
-    """A head that tells the tokens of the whole turn, as its body does (C19); those of one attempt
-    are left out where nobody counted the others."""
+    """Return a head with the tokens of the whole turn, as in its body (C19). If the whole is
+    unknown, the header with the tokens of one attempt is removed."""
     if not head.get(_OUTPUT_TOKENS):
         return head
     plain, tokens = head.without(_OUTPUT_TOKENS), usage.output_tokens if usage else None
@@ -58,7 +58,8 @@ def counted(head: Head, usage: Usage | None) -> Head:
 
 
 def usage_line(report: Report) -> str:
-    """The turn's id, and what was billed in all, attempt by attempt, as JSON on one line (C19)."""
+    """Return the turn's id and what was billed in all, attempt by attempt, as JSON on one line
+    (C19)."""
     attempts = [
         None if u is None else {"input_tokens": u.input_tokens, "output_tokens": u.output_tokens}
         for u in report.usage
@@ -77,7 +78,7 @@ def usage_line(report: Report) -> str:
 
 
 def usage_comment(line: str) -> bytes:
-    """The same as a comment of an event stream, at the head of the event that follows: behind an
-    event with an `id` the openai SDK takes the blank line of a comment that stands alone for an
-    event, and fails on it."""
+    """Return the same as a comment of an event stream, at the start of the event that follows.
+    After an event with an `id`, the openai SDK would take the blank line after a separate comment
+    for an event, and fail on it."""
     return f": x-tenuto-usage {line}\n".encode()

@@ -1,10 +1,11 @@
-"""What is kept of a turn for its report, and what is told of it.
+"""What is kept about a turn for its report, and what is reported about it.
 
-A `Watch` belongs to one turn. The rooms of the turn tell it what happens, and it alone changes what
-it keeps; only `ended` is set from outside, by whoever hands on a plain answer that nobody watches.
+A `Watch` belongs to one turn. The modules of the turn tell it what happens, and only the watch
+changes what it keeps. Only `ended` is set from outside, when a plain answer without a listener is
+handed on.
 
-Where nobody listens, a turn makes no events until there is something to log: another request
-follows, or the turn ends unfinished. From there on it makes them for the log lines.
+Without a listener, a turn makes no events until there is something to log: another request follows,
+or the turn ends unfinished. From then on it makes them for the log lines.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ _nameless = Redactor("", ())
 
 
 def note_unknown_stop(provider: str, model: str, raw: str) -> bool:
-    """Log a stop value that no table has, once per provider, model and value (N9).
+    """Log a stop value that is in no table, once per provider, model and value (N9).
 
-    Returns whether it was new. Beyond 1,000 different values nothing more is logged (N10)."""
+    Returns whether it was new. After 1,000 different values, nothing more is logged (N10)."""
     model, raw = printable(model), _nameless.brief(raw)
     key = (provider, model, raw)
     with _seen_lock:
@@ -56,35 +57,36 @@ def note_unknown_stop(provider: str, model: str, raw: str) -> bool:
 
 
 PASSED_ON_UNREAD = "passed_on_unread"
-"""Why a turn ended whose answer nobody read."""
+"""The reason of a turn whose answer was not read."""
 
 
 def nobody(event: Event) -> None:
-    """Listen to nothing. A turn that is given this has its report, and makes no event."""
+    """Do nothing. A turn with this listener has its report, and makes no event."""
 
 
 class Watch:
-    """Adds up the report of one turn, and has its events sent where somebody listens.
+    """Collects the report of one turn, and has its events sent if somebody listens.
 
     Args:
-        turn: the turn's id, by which the report and its events know each other.
-        model: as the request says it.
+        turn: the turn's id, which its report and its events share.
+        model: the name in the request.
         provider: its name, as far as it is known.
         redactor: makes texts of the provider fit for logs and events.
-        around: the limits, the clocks, and who listens.
+        around: the limits, the clocks, and the listener.
         started_s: when the turn began, by the steady clock.
         wire: the format of its requests.
         stream: whether the caller wants a stream.
 
     Attributes:
         heard: whether somebody listens to all events of the turn.
-        events: sends the turn's events; None where nobody listens, or there is nothing to log yet.
+        events: sends the turn's events; None if nobody listens, or there is nothing to log yet.
         usage: the tokens of each attempt that ended.
         last: the last response.
-        left_out: what went of the caller's own request.
-        overridden: what the policy's `decide` last chose in place of the table, "" where nothing.
+        left_out: what was left out of the caller's own request.
+        overridden: what the policy's `decide` last chose instead of the table's action; "" if
+            nothing.
         ended: whether the turn is over.
-        report: how it ended; None before, and where nobody read its answer.
+        report: how it ended; None before, and if its answer was not read.
     """
 
     def __init__(
@@ -120,7 +122,7 @@ class Watch:
         own = around.on_event
         on_event = heard_by(own if own is not nobody else None, around.policy.events)
         self.heard: bool = on_event is not None
-        if on_event is not None:  # else nothing is loaded and made
+        if on_event is not None:  # otherwise nothing is imported and made
             self.events = self._sender(on_event)
 
     def _sender(self, on_event: OnEvent) -> EventSender:
@@ -140,7 +142,7 @@ class Watch:
         )
 
     def _sender_to_log(self) -> EventSender | None:
-        """What sends events from where there is something to log; None where nobody wants any."""
+        """Return what sends events once there is something to log; None if nobody wants any."""
         if self.events is None and (lines := log_lines()) is not None:
             self.events = self._sender(lines)
         return self.events
@@ -148,10 +150,10 @@ class Watch:
     def observed(
         self, attempt: Attempt, outcome: Outcome, action: Action, output_chars: int
     ) -> None:
-        """One attempt was read and decided on.
+        """Note an attempt that was read and decided on.
 
         Args:
-            attempt: what was read.
+            attempt: the attempt.
             outcome: what it means within the turn.
             action: what follows.
             output_chars: characters of text that are kept.
@@ -169,8 +171,8 @@ class Watch:
                 self.events.unknown_stop_seen(stop.raw, logged=logged)
 
     def undecided(self, attempt: Attempt, outcome: Outcome) -> None:
-        """One attempt was read, and the policy's `decide` named nothing that may follow: the turn
-        ends by an exception."""
+        """Note an attempt after which the policy's `decide` returned an invalid value: the turn
+        ends with an exception."""
         self.last, self._undecided = attempt.response, outcome
         self.usage.append(attempt.response.usage)
         if self.events is not None:
@@ -180,7 +182,7 @@ class Watch:
     def sending(
         self, action: Send, outcome: Outcome, state: State, facts: Facts, left: int | None
     ) -> None:
-        """Another request follows."""
+        """Note that another request follows."""
         self.rungs.append(action.rung)
         if (events := self._sender_to_log()) is not None:
             attempts_left = state.left(Budget.CONTINUATION, self._policy)
@@ -188,7 +190,7 @@ class Watch:
             events.goes_on(action, outcome, facts, self.last, used, left, attempts_left)
 
     def leaving_out(self, places: Iterable[str]) -> None:
-        """What goes of the caller's own request (H5)."""
+        """Note what is left out of the caller's own request (H5)."""
         told = [self._redactor.brief(place) for place in places]
         self.left_out += [place for place in told if place not in self.left_out]
         if told and self.events is not None:
@@ -202,8 +204,8 @@ class Watch:
         held_bytes: int = 0,
         error: str | None = None,
     ) -> Report:
-        """The turn is over. `error`: the code of the error that the caller gets, None where it gets
-        an answer or an error that is not ours."""
+        """End the turn and return its report. `error`: the code of the error that the caller gets;
+        None if it gets an answer, or an error that is not Tenuto's."""
         if self.events is not None:
             self.events.finished(finish, outcome, facts, self.last)
         status, chars = finish.status.value, len(facts.said)
@@ -211,8 +213,9 @@ class Watch:
         return report
 
     def cancelled(self, output_chars: int, held_bytes: int = 0, raised: str | None = None) -> None:
-        """The caller went away before the end (C23). `raised`: the class of the exception that took
-        it away, None where it left by itself. After a mistake of `decide` the policy ended it."""
+        """End the turn, since the caller left early (C23). `raised`: the class of the exception
+        that ended it; None if the caller left by itself. After a mistake of `decide`, the reason is
+        the policy."""
         if self.ended:
             return
         status = "partial" if output_chars else "failed"
@@ -228,15 +231,16 @@ class Watch:
         )
 
     def handed_on(self, status: int) -> None:
-        """The answer, of this HTTP status, is handed on unread: there is nothing to report."""
+        """Note that the answer, with this HTTP status, is handed on unread: there is nothing to
+        report."""
         self.usage.append(None)
         if self.events is not None:
             self.events.handed_on(status)
         self._end("", PASSED_ON_UNREAD, Outcome.DONE, 0, 0)
 
     def left_to_the_sdk(self, fault: Callable[[], Fault], lost: ConnectionLost) -> None:
-        """The first request found no answer. The SDK tries again by itself, so there is nothing to
-        report; `fault` makes what is told of it."""
+        """Note that the first request got no answer. The SDK retries by itself, so there is nothing
+        to report; `fault` makes the fault for the events."""
         self.usage.append(None)
         if self.events is not None:
             self.events.unreachable(fault(), lost)

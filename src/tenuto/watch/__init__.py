@@ -1,4 +1,4 @@
-"""A page that shows turns while they run: `Board` keeps what their events tell, `Watch` serves it
+"""A page that shows turns while they run: `Board` stores what their events say, `Watch` serves it
 as an ASGI app, and `follow` feeds it from event files."""
 
 from tenuto.watch.app import Watch

@@ -1,9 +1,9 @@
-"""Who may read the page.
+"""Access to the page.
 
-Without a token, only programs of the same machine may, and only under a name of the same machine: a
-website may point a name of its own at 127.0.0.1 (DNS rebinding), and a browser would then let it
-read the answers, so that the `Host` header has to be one of the known ones. With a token, whoever
-has it may read the page from anywhere.
+Without a token, only programs on the same machine may read it, and only under a name of that
+machine. A website can point its own name at 127.0.0.1 (DNS rebinding), and a browser would then let
+it read the answers, so the `Host` header must be one of the known names. With a token, the page can
+be read from anywhere.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Scope = Mapping[str, Any]
 Header = tuple[bytes, bytes]
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-"""Names of the same machine."""
+"""Names of the local machine."""
 
 TOKEN_MIN_CHARS = 16
-"""A shorter token could be guessed."""
+"""The minimum length of a token, so that it can't be guessed."""
 
 COOKIE = "tenuto_watch"
 
@@ -40,18 +40,18 @@ SECURITY: tuple[Header, ...] = (
 
 
 class Refusal(NamedTuple):
-    """Why a request is not answered: an HTTP status, and a sentence."""
+    """Why a request is refused: an HTTP status and a sentence."""
 
     status: int
     why: str
 
 
 class Access:
-    """Decides who may read the page.
+    """Decides which requests may read the page.
 
     Args:
-        token: what a reader must have; None: readers are of the same machine.
-        hosts: the names under which they may ask without a token, as `Host` has them.
+        token: the token that readers need; None: readers must be on the same machine.
+        hosts: the values of `Host` to accept without a token.
 
     Raises:
         ValueError: the token is shorter than `TOKEN_MIN_CHARS`.
@@ -64,7 +64,7 @@ class Access:
         self._hosts = {host.lower() for host in hosts}
 
     def refusal(self, scope: Scope) -> Refusal | None:
-        """Say why a request is refused; None where it is not."""
+        """Return why a request is refused; None if it is allowed."""
         if self._token is not None:
             if self._has_token(scope):
                 return None
@@ -78,7 +78,8 @@ class Access:
         return None
 
     def cookie(self, scope: Scope) -> Header | None:
-        """The header that gives a browser its cookie, where the address had the token."""
+        """Return the header that sets the browser's cookie if the address has the token, or
+        None."""
         if self._token is None or not self._is_token(_queried(scope)):
             return None
         path = scope.get("root_path") or "/"
@@ -100,12 +101,12 @@ class Access:
         return self._token is not None and hmac.compare_digest(given, self._token)
 
     def _cookie(self) -> str:
-        """Whoever sees the cookie of a browser does not have the token by that."""
+        """Return the cookie's value, which doesn't reveal the token."""
         return hmac.new(self._token or b"", COOKIE.encode(), hashlib.sha256).hexdigest()
 
 
 def _header(scope: Scope, wanted: bytes) -> bytes:
-    """The value of a header; b"" where it is missing or comes twice."""
+    """Return the value of a header; b"" if it is missing or repeated."""
     found: list[bytes] = [value for name, value in scope["headers"] if name.lower() == wanted]
     return found[0] if len(found) == 1 else b""
 
@@ -114,20 +115,20 @@ def _queried(scope: Scope) -> bytes:
     query: str = scope.get("query_string", b"").decode("latin-1")
     try:
         (token,) = parse_qs(query, max_num_fields=20).get("token", [""])
-    except ValueError:  # too many fields, or several tokens
+    except ValueError:  # too many fields, or more than one token
         return b""
     return token.encode("utf-8", "replace")
 
 
 def _host(scope: Scope) -> str:
-    """The host that a request names, without its port."""
+    """Return the host that a request names, without the port."""
     host = _header(scope, b"host").decode("latin-1").strip().lower()
     name, colon, port = host.rpartition(":")
     return name if colon and port.isdecimal() else host
 
 
 def _is_loopback(scope: Scope) -> bool:
-    """Whether the other end is the same machine; where a server does not say, it is not."""
+    """Return whether the client is on the same machine; False if the server doesn't say."""
     client = scope.get("client")
     try:
         return client is not None and ipaddress.ip_address(client[0]).is_loopback

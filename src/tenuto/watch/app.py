@@ -1,4 +1,4 @@
-"""The page as an ASGI app: the files of the page, JSON for it and for programs, and a stream of
+"""The page as an ASGI app: the page's files, JSON for the page and for programs, and a stream of
 changes. It only reads: no request changes anything."""
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ FILES: Mapping[str, tuple[str, str]] = {
     "static/uplot-LICENSE.txt": ("uplot-LICENSE.txt", "text/plain; charset=utf-8"),
     "static/icon.svg": ("icon.svg", "image/svg+xml"),
 }
-"""What is served as it is, by its path: the file and its type. No other file can be asked for."""
+"""The files that are served, by path, each with its type. No other file can be requested."""
 
 TextOf = Callable[[str, float], list[str] | None]
-"""Returns the text of a turn in the pieces that its attempts brought, by the turn's id and the time
-at which it began; None where there is none."""
+"""Returns the text of a turn, in one piece for each attempt that added to it, from the turn's id
+and the time when it began; None if there is none."""
 
 
 class Watch:
@@ -175,7 +175,7 @@ class _Reply:
         await self.bytes(status, json.dumps(value).encode(), "application/json")
 
     async def found(self, value: object) -> None:
-        """Send a value, or 404 where it is None."""
+        """Send a value as JSON, or 404 if it is None."""
         if value is None:
             await self.json(404, {"error": "there is no such thing here"})
         else:
@@ -183,7 +183,7 @@ class _Reply:
 
 
 def _path(scope: Scope) -> str | None:
-    """The path below where the app is mounted, without its first slash; None: it lacks that."""
+    """Return the path below the mount point, without its first slash; None: it has none."""
     path, root = scope["path"], scope.get("root_path", "").rstrip("/")
     if root and (path == root or path.startswith(f"{root}/")):
         path = path[len(root) :]
@@ -197,7 +197,7 @@ def _file(name: str) -> bytes:
 
 @cache
 def _ladders() -> dict[str, list[dict[str, Any]]]:
-    """What may follow from each outcome, as docs/ladders.md has it."""
+    """Return the rungs for each outcome, as in docs/ladders.md."""
     return {
         outcome.value: [
             {

@@ -1,10 +1,9 @@
-"""What a page shows of turns, made of their events: the latest turns, counts, and why attempts
-stopped in each minute.
+"""What the page shows, from the events of turns: the latest turns, counts, and why attempts stopped
+in each minute.
 
-Counts come from the table of `tenuto.telemetry.metrics`, and the minutes from the same samples as
-the counts, so that page, metrics and chart cannot disagree. Whoever shows the board asks for what
-changed since a sequence number. So a reader that is slow gets fewer and larger answers, and nothing
-has to be queued for it.
+The counts come from the table of `tenuto.telemetry.metrics`, and the minutes from the same samples,
+so the page, the metrics and the chart agree. A reader asks for the changes since a sequence number.
+So a slow reader gets fewer and larger answers, and needs no queue.
 """
 
 from __future__ import annotations
@@ -25,22 +24,22 @@ from tenuto.telemetry.tally import Tally
 from tenuto.watch.turn_seen import RUNNING, Plain, TurnSeen
 
 MOST_TURNS = 500
-"""How many turns are kept. Beyond that, the oldest that has ended goes, or else the oldest."""
+"""How many turns are kept. Beyond that, the oldest ended turn is dropped, or else the oldest."""
 
 MOST_MINUTES = 240
-"""For how many minutes, in which any attempt ended, stops are kept."""
+"""How many minutes of stops are kept, counting those in which an attempt ended."""
 
 LINE_MAX_CHARS = 65_536
-"""A longer line of a file is not taken for an event."""
+"""The longest line of a file that can be an event."""
 
 MOST_NOTES = 20
-"""How many notes on what went wrong are kept."""
+"""How many notes about problems are kept."""
 
 _LATEST_S = 1e11
-"""A later time is no time: the year 5138."""
+"""The latest time that is accepted, in seconds since the epoch: the year 5138."""
 
 _NO_EVENT = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
-"""What a line raises that holds no event, or one with odd values."""
+"""The exceptions of a line that is not an event, or has values of the wrong type."""
 
 _STOPS = "tenuto_attempts_total"
 
@@ -63,8 +62,7 @@ HEADLINE: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("recovery_input_tokens", "tenuto_recovery_tokens_total", {"direction": "input"}),
     ("recovery_output_tokens", "tenuto_recovery_tokens_total", {"direction": "output"}),
 )
-"""The sums that a page shows first: their names, and the metric and labels that they are taken
-from."""
+"""The totals at the top of the page: their names, and the metric and labels of each."""
 
 
 @dataclass(slots=True)
@@ -96,19 +94,20 @@ class Board:
         if most_turns < 1:
             raise ValueError("a board keeps at least 1 turn")
         self.run: str = secrets.token_hex(4)
-        """Tells this board from another one, whose sequence numbers mean something else."""
+        """Identifies this board, because the sequence numbers of another one mean something
+        else."""
         self.most_turns = most_turns
         self.sequence: int = 0
-        """How many changes there were."""
-        # The collector may end an abandoned turn, and so send events, in a thread that is inside:
-        # loops within the lock go over copies.
+        """The number of changes so far."""
+        # The garbage collector may end an abandoned turn, which sends events, in a thread that
+        # already holds the lock. So loops inside the lock iterate over copies.
         self._lock = threading.RLock()
         self._turns: dict[str, TurnSeen] = {}
         self._gone: deque[tuple[int, str]] = deque(maxlen=4 * most_turns)
         self._tally = Tally()
         self._metrics = Metrics(self)
         self._minutes: dict[int, _Minute] = {}
-        self._now = 0.0  # of the event that is being taken
+        self._now = 0.0  # the time of the current event
         self._notes: dict[str, int] = {}
 
     # --- taking ---------------------------------------------------------------------------------

@@ -68,12 +68,12 @@ def _read(path: Path, board: Board, over: threading.Event, poll_s: float) -> Non
 
 
 def _drain(file: Path, reader: Iterator[str | None], board: Board, over: threading.Event) -> None:
-    """Take all lines up to the end of a file."""
+    """Read all lines up to the end of a file into the board."""
     try:
         for line in reader:
             if line is None or over.is_set():
                 return
             if line.strip() and not board.read_line(line):
                 board.note(f"{file.name}: a line is not an event")
-    except OSError as error:  # its reader has ended by that
+    except OSError as error:  # which has ended the reader
         board.note(f"{file.name}: {error.strerror or error}")

@@ -1,8 +1,8 @@
-"""Changes of a board as server-sent events.
+"""The changes of a board as server-sent events.
 
-A message tells all that changed since the one before, so a reader that is slow gets fewer of them.
-A stream ends after a while, and the browser then comes again with the id of the last message: a
-server that shuts down is never held for long, and a reader that stopped reading is let go.
+A message has all changes since the one before, so a slow reader gets fewer of them. A stream ends
+after a while, and the browser then reconnects with the id of the last message. So streams don't
+hold up a server's shutdown for long, and readers that stopped reading are dropped.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Send = Callable[[Message], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How a stream goes on, in seconds.
+    """The timing of a stream, in seconds.
 
     Attributes:
-        interval_s: the least time between two messages.
-        heartbeat_s: after so long without a message, a comment shows that the stream is alive.
-        longest_s: how long a stream goes on.
-        stuck_s: how long a reader may leave a message unread before it is let go.
+        interval_s: the shortest time between two messages.
+        heartbeat_s: after this time without a message, a comment shows that the stream is alive.
+        longest_s: how long a stream lasts.
+        stuck_s: how long a reader may leave a message unread before it is dropped.
     """
 
     interval_s: float = 0.25
@@ -43,7 +43,8 @@ PACE = Pace()
 
 
 def last_seen(scope: Scope, board: Board) -> int | None:
-    """The sequence number up to which a reader knows this board; None where it knows nothing."""
+    """Return the sequence number that a reader of this board is up to date with; None: it has
+    none."""
     given = next((value for name, value in scope["headers"] if name == b"last-event-id"), b"")
     run, _, number = given.decode("latin-1").partition("-")
     return int(number) if run == board.run and number.isdecimal() and len(number) < 20 else None
@@ -57,7 +58,7 @@ async def stream(
     pace: Pace,
     is_over: Callable[[], bool],
 ) -> None:
-    """Send what there is to show, and then each change, until the reader leaves or all is over."""
+    """Send the board and then each change, until the reader leaves or the stream ends."""
     headers = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no"), *SECURITY]
     known = last_seen(scope, board)
     began = said = time.monotonic()
@@ -80,7 +81,7 @@ async def stream(
         if not left.done():
             await send({"type": "http.response.body", "body": b""})
     except TimeoutError:
-        return  # its connection is closed, since the response is not whole
+        return  # the server closes the connection, since the response is incomplete
     finally:
         left.cancel()
 

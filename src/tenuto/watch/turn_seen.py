@@ -1,4 +1,4 @@
-"""One turn as its events tell it, while it runs and afterwards, as plain JSON values."""
+"""One turn as its events describe it, while it runs and afterwards, as plain JSON values."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ RUNNING = "running"
 
 @dataclass(slots=True)
 class TurnSeen:
-    """What the events of a turn have told so far.
+    """What the events of a turn have said so far.
 
     Attributes:
         id: the turn's id.
-        started: when its first event came, in seconds since the epoch.
-        last: when its latest event came.
-        provider, model: where its requests go.
-        sequence: the number of the board's change that touched it last.
-        number: how many attempts the events have named.
-        start: the fields of `turn_started`; None where that event was not seen.
+        started: the time of its first event, in seconds since the epoch.
+        last: the time of its latest event.
+        provider, model: the destination of its requests.
+        sequence: the number of the board's last change to it.
+        number: the highest number of an attempt so far.
+        start: the fields of `turn_started`; None if that event was not received.
         end: the fields of `turn_ended`; None while the turn runs.
         attempts: each attempt with its `request` (the fields of `attempt_started`), `answer` (of
-            `attempt_ended`) and `decision` (of `stop_reason_observed`); each None until it is told.
+            `attempt_ended`) and `decision` (of `stop_reason_observed`); each None until its event
+            arrives.
         recoveries: each recovery that began, and how it ended.
         events: all other events.
     """
@@ -56,13 +57,13 @@ class TurnSeen:
 
     @property
     def state(self) -> str:
-        """ "running", or how the turn ended; "unread" where its answer was passed on unread."""
+        """ "running", or how the turn ended; "unread" if its answer was passed on unread."""
         if self.end is None:
             return RUNNING
         return self.end["status"] or "unread"
 
     def take(self, event: Event) -> None:
-        """Take an event of this turn."""
+        """Add an event of this turn."""
         self.last = max(self.last, event.time)
         self.number = max(self.number, event.attempt)
         at_s, data = event.time - self.started, event.data
@@ -90,7 +91,7 @@ class TurnSeen:
                     self.events.append({**told, "data": data})
 
     def _attempt(self, event: Event, at_s: float) -> Plain:
-        """The attempt that an event is about. Beyond the bound, one that is not kept."""
+        """Return the attempt of an event; beyond the limit, one that is not kept."""
         found = self.attempts.get(event.attempt)
         if found is None:
             found = {"number": event.attempt, "at_s": at_s}
@@ -100,11 +101,11 @@ class TurnSeen:
         return found
 
     def summary(self) -> Plain:
-        """What a row of a list of turns shows.
+        """Return what a list of turns shows.
 
-        `started` and `last` are in seconds since the epoch. What the turn has not told yet is None.
-        `bars` has the beginning and the duration in seconds, the stop and the kind of recovery of
-        each attempt.
+        `started` and `last` are in seconds since the epoch. What no event has said yet is None.
+        `bars` has for each attempt its start and duration in seconds, its stop and its kind of
+        recovery.
         """
         end = self.end or {}
         counts = [usage for usage in end.get("usage", ()) if usage is not None]
@@ -129,7 +130,7 @@ class TurnSeen:
         }
 
     def detail(self) -> Plain:
-        """The summary with the attempts, the recoveries, the other events and the end."""
+        """Return the summary with the attempts, the recoveries, the other events and the end."""
         return {
             "summary": self.summary(),
             "attempts": list(self.attempts.values()),
