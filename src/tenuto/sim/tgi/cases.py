@@ -31,9 +31,8 @@ TABLES: Final = own_tables(
         content_filter_prompt_400 refusal""",
     otherwise={
         "length_json": {"request": {"grammar": {"type": "json", "value": _SCHEMA}}},
-        # The SDK turns an answer without a text into an error, and loses the first event, with
-        # which
-        # a text begins.
+        # The SDK turns an answer without a text into an error. It loses the first event, with
+        # which a text begins.
         "body_error_only bom": {"bare": Bare.SILENT},
         **CANNOT_BE_ASKED,
         # The SDK repeats no request.
