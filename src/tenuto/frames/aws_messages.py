@@ -1,13 +1,13 @@
-"""AWS event streams, the framing of Amazon Bedrock's streams: bytes in, events out, and back.
+"""AWS event streams, the framing of Amazon Bedrock's streams: decode and encode messages.
 
 https://smithy.io/2.0/aws/amazon-eventstream.html (read through botocore 1.44, 2026-11-22:
-`botocore/eventstream.py`, shape `ResponseStream` of bedrock-runtime). A message is its length, the
-length of its headers, a checksum of the two, headers, payload, and a checksum of all. InvokeModel
-puts each event of a model into `{"bytes": base64}`; ConverseStream has events of its own, whose
-name stands in a header. Both say that a stream failed in a message of the type `exception`.
+`botocore/eventstream.py`, shape `ResponseStream` of bedrock-runtime). A message consists of its
+length, the length of its headers, a checksum of the two, headers, payload, and a checksum of all.
+InvokeModel wraps each event of a model in `{"bytes": base64}`. ConverseStream has events of its
+own, named in a header. Both report a failed stream in a message of the type `exception`.
 
-Messages come out as frames, so that whoever reads those of other framings reads these. An event
-that has its name in a header becomes `{name: payload}`, as botocore gives it to its callers.
+Messages are decoded into frames, so they are read like those of other framings. An event with its
+name in a header becomes `{name: payload}`, as botocore gives it to its callers.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ _SIZES_BYTES, PRELUDE_BYTES, _LEAST_BYTES = 8, 12, 16
 
 _MOST_HEADERS_BYTES = 128 * 1024
 MOST_BYTES = 24 * 1024 * 1024
-"""More than that no reader of AWS accepts: botocore raises."""
+"""The largest message that AWS's readers accept; botocore raises on a larger one."""
 
 _SMALL_BYTES = 4096
-"""The limit on headers is not lower."""
+"""The limit on headers is the same."""
 
 _FIXED_BYTES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
-"""Sizes of the header types that have one: booleans, integers, timestamp, UUID."""
+"""Sizes of the header types with a fixed size: booleans, integers, timestamp, UUID."""
 _BYTES, _TEXT = 6, 7
 
 
 class UnreadableMessage(UnreadableFrame):
-    """A message whose checksum, lengths or payload are wrong."""
+    """The checksum, lengths or payload of a message are wrong."""
 
 
 class AwsEventDecoder(Splitter):
-    """Incremental decoder; feeding any chunking gives the same events (S8).
+    """Incremental decoder. Any chunking gives the same events (S8).
 
     Args:
         limit_bytes: the largest message; 0: 24 MiB, the largest that AWS allows.
 
-    Raises (from `feed`, once the events before it are out):
-        FrameTooLarge: a message says that it is larger than the limit.
+    Raises (from `feed`, after it has returned the events before it):
+        FrameTooLarge: a message's length exceeds the limit.
         UnreadableMessage: the bytes are no message.
 
     >>> decoder = AwsEventDecoder()
@@ -70,7 +70,7 @@ class AwsEventDecoder(Splitter):
         self._failed: Exception | None = None
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The events that this chunk completes, often none or one."""
+        """Return the events that this chunk completes, often none or one."""
         if self._pending:
             self._pending += chunk  # in place: a long message in small chunks stays linear
             if len(self._pending) < self._needed:
@@ -104,7 +104,7 @@ class AwsEventDecoder(Splitter):
         return events
 
     def _unsound(self, size: int, headers_size: int, whole: bool) -> Exception:
-        """What is wrong with a prelude."""
+        """Return the error for an invalid prelude."""
         if not whole:
             return UnreadableMessage("the checksum of a message's lengths is wrong")
         if size < _LEAST_BYTES + headers_size or headers_size > _MOST_HEADERS_BYTES:
@@ -115,18 +115,18 @@ class AwsEventDecoder(Splitter):
 
 
 def begins_message(raw: bytes) -> bool:
-    """Whether bytes begin with the lengths of a message and the checksum of these."""
+    """Return whether bytes begin with the lengths of a message and their checksum."""
     return len(raw) >= PRELUDE_BYTES and crc32(raw[:_SIZES_BYTES]) == _read_prelude(raw)[2]
 
 
 _UNREADABLE = (msgspec.DecodeError, ValueError, IndexError, KeyError, struct.error)
 
 _NO_EVENT = "initial-response"
-"""The name of the message that some streams begin with: it belongs to the protocol."""
+"""The name of the protocol message that some streams begin with."""
 
 
 _CHUNK = "chunk"
-"""The name of the event that is one of the model's own, in base64."""
+"""The name of an event that holds the model's own event, in base64."""
 
 
 class _Chunk(msgspec.Struct, gc=False):
@@ -137,7 +137,8 @@ _read_chunk = msgspec.json.Decoder(_Chunk).decode
 
 
 def _event(raw: bytes, headers_size: int) -> Frame:
-    """A whole message as an event; one that is neither of a model's nor an error has no data."""
+    """Return a whole message as an event. It has no data if it is neither a model's event nor an
+    error."""
     if crc32(raw[:-4]) != _from_bytes(raw[-4:]):
         raise UnreadableMessage("the checksum of a message is wrong")
     headers_end = PRELUDE_BYTES + headers_size
@@ -155,8 +156,8 @@ def _event(raw: bytes, headers_size: int) -> Frame:
 
 
 def _only_event(chunk: bytes) -> Frame | None:
-    """The event of a chunk that is just one message, as nearly all are; None where it takes a
-    closer look to tell."""
+    """Return the event of a chunk that is exactly one message, as nearly all are; None: a closer
+    look is needed."""
     size, headers_size, checksum = _read_prelude(chunk)
     if size != len(chunk) or headers_size > _MOST_KNOWN_BYTES or headers_size + _LEAST_BYTES > size:
         return None
@@ -170,12 +171,12 @@ def _only_event(chunk: bytes) -> Frame | None:
         if named is not None:
             return Frame(chunk, _read_chunk(chunk[headers_end:-4]).data)
     except _UNREADABLE:
-        pass  # whoever looks closer says so
+        pass  # the closer look reports it
     return None
 
 
 def _other_event(raw: bytes, headers: Mapping[str, str], payload: bytes) -> Frame:
-    """A message that is no event with a name of its own."""
+    """Return a message that is not a named event."""
     match headers.get(":message-type"):
         case "exception":
             value = decode_object(payload)
@@ -193,8 +194,8 @@ _MOST_KNOWN_BYTES = 512
 
 
 def _tell(raw: bytes) -> tuple[bytes | None, Mapping[str, str]]:
-    """The headers, and first the name of an event that has one of its own, as JSON; b"" for an
-    event of the model's, None for what is no event."""
+    """Return the JSON name of a named event (b"": a model's own event; None: no event), and the
+    headers."""
     headers = dict(_headers(raw))
     name = headers.get(":event-type", _NO_EVENT)
     if headers.get(":message-type") != "event" or name == _NO_EVENT:
@@ -203,11 +204,11 @@ def _tell(raw: bytes) -> tuple[bytes | None, Mapping[str, str]]:
 
 
 _told = lru_cache(maxsize=64)(_tell)
-"""`_tell` for headers that came before: those of the events of one name are the same bytes."""
+"""`_tell` with a cache: the headers of all events of one name are the same bytes."""
 
 
 def _headers(raw: bytes) -> Iterator[tuple[str, str]]:
-    """Names and values of those headers that are text: all that say what a message is are."""
+    """Yield names and values of the text headers. All headers that define a message are text."""
     at = 0
     while at < len(raw):
         name_end = at + 1 + raw[at]
@@ -226,7 +227,7 @@ def _headers(raw: bytes) -> Iterator[tuple[str, str]]:
 
 
 def render_message(headers: dict[str, str], payload: bytes) -> bytes:
-    """A message with headers of text.
+    """Encode a message with text headers.
 
     >>> render_message({}, b"").hex()
     '000000100000000005c248eb7d98c8ff'
@@ -245,14 +246,14 @@ _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def render_event(data: bytes) -> bytes:
-    """One event of a model, as InvokeModel writes it. The SDK of Anthropic raises `APIStatusError`
-    on one whose object is an error of the model's own wire."""
+    """Encode one event of a model, as InvokeModel writes it. Anthropic's SDK raises
+    `APIStatusError` on an event whose object is an error of the model's own wire."""
     headers = {":event-type": "chunk", **_JSON, ":message-type": "event"}
     return render_message(headers, b'{"bytes":"%b"}' % base64.b64encode(data))
 
 
 def render_named(data: bytes) -> bytes:
-    """One event of ConverseStream, of `{name: payload}`.
+    """Encode one event of ConverseStream, from `{name: payload}`.
 
     >>> AwsEventDecoder().feed(render_named(b'{"messageStop":{"stopReason":"end_turn"}}'))[0].data
     b'{"messageStop":{"stopReason":"end_turn"}}'
@@ -268,18 +269,18 @@ def render_named(data: bytes) -> bytes:
 
 
 def render_exception(kind: str, message: str) -> bytes:
-    """A message by which botocore raises `EventStreamError`; nothing may follow it."""
+    """Encode a message on which botocore raises `EventStreamError`. Nothing may follow it."""
     headers = {":exception-type": kind, **_JSON, ":message-type": "exception"}
     return render_message(headers, encode({"message": message}))
 
 
 class MessageCodec(SplitCodec[AwsEventDecoder]):
-    """Binary messages in both directions.
+    """Decodes and encodes binary messages.
 
     Args:
-        render: how messages are written.
-        exceptions: whether our errors are exceptions, as AWS's own SDKs want it; Anthropic's fails
-            on these, and raises on an error within an event.
+        render: writes a message.
+        exceptions: whether Tenuto's errors are exceptions, as AWS's own SDKs expect. Anthropic's
+            SDK fails on these, and raises on an error within an event.
 
     >>> MessageCodec().decode(MessageCodec().encode(b'{"type":"ping"}'))[0].data
     b'{"type":"ping"}'
@@ -305,7 +306,7 @@ class MessageCodec(SplitCodec[AwsEventDecoder]):
             yield from frames if self.as_came else map(self._mended, frames)
             if self.decoder.idle:
                 break
-            data = b""  # again: it may be that a message behind them is unreadable
+            data = b""  # once more, since a message after them may be unreadable
 
     def _mended(self, frame: Frame) -> Frame:
         data = frame.data
@@ -331,11 +332,11 @@ class MessageCodec(SplitCodec[AwsEventDecoder]):
 
 
 MODEL_FAILED = "modelStreamErrorException"
-"""The exception that says that a model's answer failed."""
+"""The exception for a failed model answer."""
 
 
 def _exception(data: bytes) -> bytes:
-    """An error of a writer's own, in whichever wire's shape, as an exception of AWS."""
+    """Encode an error that Tenuto wrote, in any wire's shape, as an exception of AWS."""
     value = decode_object(data)
     value = value if isinstance(value, dict) else {}
     error = inner if isinstance(inner := value.get("error"), dict) else value

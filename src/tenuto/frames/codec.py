@@ -1,11 +1,11 @@
-"""A codec: one framing of a stream, in both directions.
+"""`Codec`: decodes and encodes one framing of a stream.
 
 Theory of operation
 -------------------
-A codec reads one stream: bytes in, frames out, whatever the pieces. A frame that nobody changes
-leaves as its `raw`, so that is mended here where readers of the framing would fail on it: bytes
-that are no UTF-8, a byte order mark, a last frame without its end, an event without its name.
-Frames of our own are made by `encode`, which keeps no state.
+A codec reads one stream, however it is chunked, and returns frames. A frame that nothing changes
+leaves as its `raw`, so the codec repairs `raw` where readers of the framing would fail: bytes that
+aren't UTF-8, a byte order mark, a last frame without its end, an event without its name. `encode`
+makes Tenuto's own frames, and keeps no state.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from tenuto.frames.sse import SseDecoder
 
 
 class Codec(ABC):
-    """Reads and writes the frames of one framing.
+    """Decodes and encodes the frames of one framing.
 
     Args:
         limit_bytes: the largest frame; 0: no limit.
-        as_came: whether every byte is to leave as it came, so that nothing is mended.
+        as_came: whether every byte must leave as received, without repairs.
 
     Attributes:
-        framing: which framing it is.
-        has_templates: whether a piece that matches a template may be handed on undecoded.
-        failed: why the stream cannot be read any further; None while it can.
+        framing: the framing.
+        has_templates: whether a piece that matches a template may be passed on without decoding.
+        failed: why the rest of the stream is unreadable; None: it is readable.
     """
 
     framing: Framing
@@ -42,53 +42,53 @@ class Codec(ABC):
     @property
     @abstractmethod
     def idle(self) -> bool:
-        """Whether no part of a frame is held: what comes next begins one."""
+        """Whether no part of a frame is held, so that the next byte begins one."""
 
     @abstractmethod
     def decode(self, data: bytes) -> list[Frame]:
         """Return the frames that these bytes complete, often none or one.
 
         Raises:
-            FrameTooLarge: a server-sent event passed the limit; others say so in `failed`."""
+            FrameTooLarge: a server-sent event exceeds the limit. Other framings set `failed`."""
 
     @abstractmethod
     def flush(self) -> list[Frame]:
-        """Return what the end of the stream leaves over: at most one frame.
+        """Return what remains at the end of the stream: at most one frame.
 
         Raises:
             FrameTooLarge: as in `decode`."""
 
     @abstractmethod
     def encode(self, data: bytes, name: str | None = None) -> bytes:
-        """Return a frame of our own that carries this JSON, b"" where the framing has none for it.
+        """Return one of Tenuto's own frames with this JSON; b"": the framing has none for it.
 
-        `name`: that of a server-sent event; "error" for one that says that the stream failed."""
+        `name`: the name of a server-sent event; "error": the stream failed."""
 
     @abstractmethod
     def kept(self, raw: bytes) -> Frame:
         """Return the frame of bytes that were a frame's `raw`."""
 
     def recoded(self, events: bytes) -> bytes:
-        """Return server-sent events, as writers of wires make them, in this framing."""
+        """Return server-sent events, as layouts write them, in this framing."""
         decoder = SseDecoder()
         frames = [*decoder.feed(events), *decoder.flush()]
         return b"".join(self.encode(frame.data, frame.name) for frame in frames if frame.data)
 
     def is_comment(self, frame: Frame) -> bool:
-        """Whether a frame without data may stand between those of any message."""
+        """Return whether a frame without data may stand between those of any message."""
         return frame.terminated
 
     def rest(self) -> bytes:
-        """Return what came of a frame that is not whole, and forget it. b"" where `behind_end`
-        completes it."""
+        """Return the bytes of an incomplete frame, and forget them; b"": `behind_end` completes
+        it."""
         return b""
 
     def behind_end(self, data: bytes, *, over: bool = False) -> bytes:
-        """Return what may be handed on of bytes that stand behind the end of the message.
+        """Return the bytes after the end of the message that may be passed on.
 
         Args:
-            data: what came.
-            over: whether nothing more comes."""
+            data: the bytes received.
+            over: whether the stream has ended."""
         try:
             frames = self.flush() if over else self.decode(data)
         except FrameTooLarge:  # no part of the message
@@ -97,7 +97,7 @@ class Codec(ABC):
 
 
 class Splitter:
-    """What a `SplitCodec` reads with: it keeps what came until that is a frame.
+    """Splits a stream for a `SplitCodec`. It keeps bytes until they make a frame.
 
     Args:
         limit_bytes: the largest frame; 0: no limit.
@@ -109,12 +109,12 @@ class Splitter:
 
     @property
     def idle(self) -> bool:
-        """Whether no part of a frame is held: what comes next begins one."""
+        """Whether no part of a frame is held, so that the next byte begins one."""
         return not self._pending
 
     @property
     def pending(self) -> bytes:
-        """What came and is no frame yet: at the end of an array, its closing bracket."""
+        """The bytes that make no frame yet; at the end of an array, its closing bracket."""
         return bytes(self._pending)
 
 
@@ -122,8 +122,8 @@ SplitterT = TypeVar("SplitterT", bound=Splitter)
 
 
 class SplitCodec(Codec, Generic[SplitterT]):
-    """A codec that stops where the stream cannot be read. Where every byte is to leave as it came,
-    each further piece is an unreadable frame."""
+    """A codec that stops at the first unreadable byte. If every byte must leave as received, each
+    further piece becomes an unreadable frame."""
 
     decoder: SplitterT
     _over = False
@@ -133,16 +133,16 @@ class SplitCodec(Codec, Generic[SplitterT]):
         return self.decoder.idle
 
     def pending(self) -> bytes:
-        """Return what came and is no frame yet."""
+        """Return the bytes that make no frame yet."""
         return self.decoder.pending
 
     @abstractmethod
     def split(self, data: bytes) -> Iterator[Frame]:
-        """Yield the frames that these bytes complete, as they are to leave.
+        """Yield the frames that these bytes complete, as they are passed on.
 
         Raises:
-            FrameTooLarge: a frame passed the limit.
-            UnreadableFrame: nothing says where the next frame begins."""
+            FrameTooLarge: a frame exceeds the limit.
+            UnreadableFrame: the start of the next frame can't be found."""
 
     def decode(self, data: bytes) -> list[Frame]:
         if self._over:
@@ -163,13 +163,13 @@ class SplitCodec(Codec, Generic[SplitterT]):
 
 
 _EVENT_BYTES = len(b"data: \n\n")
-"""They count in every framing, so that one limit allows the same answers in all."""
+"""These bytes count in every framing, so that one limit allows the same answers in all."""
 
 _TOO_LARGE = "an event of the stream is larger than event_max_bytes ({})"
 
 
 class Translated(Codec):
-    """Frames of one framing for a caller that reads another."""
+    """Translates frames of one framing for a caller that reads another."""
 
     def __init__(self, reads: Codec, writes: Codec) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Transfer codings: reading what SDKs ask to be compressed (S8a)."""
+"""Read compressed answers, in the content codings that SDKs ask for (S8a)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from typing import Any, Protocol
 
 
 class Decoder(Protocol):
-    """Turns coded bytes into plain ones, piece by piece.
+    """Decodes bytes piece by piece.
 
-    `plain` says that they are so already."""
+    `plain`: they are plain already."""
 
     plain: bool
 
     def feed(self, data: bytes) -> bytes:
-        """The plain bytes that these give.
+        """Return the plain bytes of this piece.
 
         Raises:
-            UndecodableBytes: they are not what the header says, or give more than is allowed."""
+            UndecodableBytes: the bytes don't match the header, or unpack to more than is
+                allowed."""
         ...
 
 
 class UndecodableBytes(Exception):
-    """Bytes are not coded as the header says, or a few of them unpack to more than is allowed;
-    internal to the turn."""
+    """Bytes don't match their content coding, or a few of them unpack to more than is allowed.
+    Internal to the turn."""
 
 
 class _Plain:
@@ -40,9 +41,9 @@ class _Plain:
 
 
 class _Coded:
-    """A decoder of a library, whose own exceptions become ours at this one seam.
+    """A library's decoder, whose exceptions become Tenuto's own here.
 
-    `unpack` gives the plain bytes of coded ones, and stops a little beyond a number of them."""
+    `unpack` returns the plain bytes of coded ones, and stops shortly after a given number."""
 
     plain = False
 
@@ -67,8 +68,8 @@ class _Coded:
 
 
 class _Deflate:
-    """`deflate` is zlib by the standard and raw by habit: the first two bytes tell
-    (https://www.rfc-editor.org/rfc/rfc1950#section-2.2)."""
+    """`deflate` means zlib by the standard, but raw deflate in practice. The first two bytes show
+    which (https://www.rfc-editor.org/rfc/rfc1950#section-2.2)."""
 
     def __init__(self) -> None:
         self._head = b""
@@ -86,8 +87,8 @@ class _Deflate:
 
 
 def _unpacker(inner: Any) -> Callable[[bytes, int], bytes]:
-    """Unpacks with a `zlib.decompressobj`. Behind the end nothing is given to it: it would keep all
-    of that, and copy it with every piece."""
+    """Return a function that unpacks with a `zlib.decompressobj`. Bytes after the end are not
+    passed to it, since it would keep them all, and copy them with every piece."""
 
     def unpack(data: bytes, most_bytes: int) -> bytes:
         return b"" if inner.eof else inner.decompress(data, most_bytes)
@@ -107,7 +108,7 @@ def _deflate(limit_bytes: int) -> Decoder:
 def _brotli(limit_bytes: int) -> Decoder:
     brotli = importlib.import_module("brotli")
     inner = brotli.Decompressor()
-    # Versions before 1.2 cannot be told where to stop: with them the limit is seen too late.
+    # Versions before 1.2 can't be limited, so they exceed the limit before it is checked.
     bounded = hasattr(inner, "can_accept_more_data")
 
     def unpack(data: bytes, most_bytes: int) -> bytes:
@@ -118,13 +119,13 @@ def _brotli(limit_bytes: int) -> Decoder:
 
 
 _ZSTD_SLICE_BYTES = 256
-"""Four bytes unpack to 128 KB at most (https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.2.3):
-a slice to 8 MB."""
+"""Four bytes unpack to 128 KB at most (https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.2.3),
+so a slice unpacks to 8 MB."""
 
 
 class _Zstd:
-    """Frames, one behind the other. The first byte of each goes in alone: a frame that comes in one
-    piece is read more strictly than one in several, and how it is cut must not matter."""
+    """Decodes zstd frames, one after the other. The first byte of each is fed alone: the library
+    reads a frame in one piece more strictly than one in several, and chunking must not matter."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
@@ -163,7 +164,7 @@ def _zstd(limit_bytes: int) -> Decoder:
 
 
 class _Chain:
-    """Codings that were applied one over the other; the last one is taken off first."""
+    """Codings applied one over the other. The last one is decoded first."""
 
     plain = False
 
@@ -177,7 +178,7 @@ class _Chain:
 
 
 _MOST_CODINGS = 4
-"""More in a row are no coding but an attack: each may unpack a thousandfold."""
+"""More codings in a row can only be an attack: each may unpack a thousandfold."""
 
 CODINGS: dict[str, Callable[[int], Decoder]] = {
     "gzip": _gzip,
@@ -186,16 +187,16 @@ CODINGS: dict[str, Callable[[int], Decoder]] = {
     "br": _brotli,
     "zstd": _zstd,
 }
-"""By the word of `content-encoding`. `br` and `zstd` need the extra `compression`; an SDK asks for
-them only where the same libraries are installed."""
+"""Decoders by the words of `content-encoding`. `br` and `zstd` need the extra `compression`. An SDK
+asks for them only if the same libraries are installed."""
 
 
 def decoder_for(coding: str, limit_bytes: int = 0) -> Decoder | None:
-    """A decoder for a `content-encoding`, or None where it cannot be read here.
+    """Return a decoder for a `content-encoding`; None: it can't be read here.
 
     Args:
         coding: the header's value.
-        limit_bytes: the most that one piece may unpack to; 0: no limit.
+        limit_bytes: the largest size of one unpacked piece; 0: no limit.
 
     >>> decoder_for("identity").feed(b"plain")
     b'plain'

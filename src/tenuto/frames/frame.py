@@ -1,4 +1,4 @@
-"""A frame: one unit of a stream, as the provider framed it; and the framings that there are."""
+"""`Frame`: one unit of a stream, as the provider framed it; and the known framings."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import msgspec
 
 
 class FrameTooLarge(Exception):
-    """A frame passed the limit; internal to the turn, which turns it into a fault."""
+    """A frame exceeds the limit. Internal to the turn, which reports it as a fault."""
 
 
 class UnreadableFrame(Exception):
-    """Bytes are no frame, and nothing says where the next one begins; internal to the turn."""
+    """Bytes make no frame, and the start of the next one can't be found. Internal to the turn."""
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """One unit of a stream as it came. (A struct is made in a fifth of the time of a dataclass.)
+    """One unit of a stream as received. (A struct is made in a fifth of the time of a dataclass.)
 
     Attributes:
-        raw: its bytes, what ends it included: joined, they are the stream again.
-        data: what it carries, nearly always JSON; None where it carries nothing (comments, blank
-            lines). Of server-sent events: the data lines joined by a newline.
-        name: the `event:` field of a server-sent event; "error" for a message that says that the
-            stream failed; else None.
-        terminated: False for what the end of the stream left over.
+        raw: its bytes, with what ends it. Joined, these are the stream again.
+        data: its content, nearly always JSON; None: none (comments, blank lines). For server-sent
+            events, the data lines joined by newlines.
+        name: the `event:` field of a server-sent event; "error": a message that reports a failed
+            stream; else None.
+        terminated: False: the stream ended before the frame did.
     """
 
     raw: bytes
@@ -34,32 +34,32 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 
 class Framing(StrEnum):
-    """The framings that are known."""
+    """The known framings."""
 
     BODY = "body"
-    """One object of JSON, or what stands in its place."""
+    """One JSON object, or what is sent in its place."""
     EVENTS = "events"
     """Server-sent events."""
     ARRAY = "array"
-    """An array of JSON, element by element."""
+    """A JSON array, element by element."""
     LINES = "lines"
-    """Objects of JSON, one a line."""
+    """JSON objects, one per line."""
     MESSAGES = "messages"
     """An AWS event stream."""
     PAGE = "page"
-    """A page of HTML, or what else no API answers with."""
+    """An HTML page, or anything else that no API answers with."""
 
 
 HALF = b"(half)"
-"""Data of a frame that stands for half of one, with which a stream ended: no JSON, so that a reader
-knows it for half of something."""
+"""Data of half a frame at the end of a stream. It isn't JSON, so a reader recognizes it as
+incomplete."""
 
 UNREADABLE = b"(unreadable)"
-"""Data of a frame that stands for bytes which are none: a reader takes it for garbage."""
+"""Data of a frame for unreadable bytes, which a reader takes for garbage."""
 
 
 def in_utf8(raw: bytes) -> bytes:
-    r"""Return bytes that are UTF-8: SDKs decode strictly and would raise an exception of no API's.
+    r"""Return bytes as valid UTF-8: SDKs decode strictly and would raise an exception of no API's.
 
     >>> in_utf8(b"a\xff").decode()
     'a\ufffd'
@@ -74,5 +74,6 @@ def in_utf8(raw: bytes) -> bytes:
 
 
 def is_done(data: bytes) -> bool:
-    """Whether data is `[DONE]`: OpenAI's end mark, which gateways write where nobody reads it."""
+    """Return whether data is `[DONE]`, OpenAI's end mark, which gateways also add on other
+    wires."""
     return data.strip() == b"[DONE]"

@@ -1,8 +1,8 @@
-"""JSON at the edge: leniently read, compactly written.
+"""Read JSON leniently, and write it compactly.
 
-msgspec is strict and fast. What it rejects for a reason that other readers shrug at (NaN, numbers
-beyond a double, lone surrogates) is tried once more with the standard library, so that an odd
-number in a field that nobody reads does not make a response unreadable.
+msgspec is strict and fast. If it rejects something that other readers accept (NaN, numbers beyond a
+double, lone surrogates), the standard library tries once more, so that an odd number in a field
+that nobody reads does not make a response unreadable.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _encode = msgspec.json.Encoder().encode
 
 
 def encode(value: object) -> bytes:
-    """Compact UTF-8 JSON. What was decoded can be encoded: a lone surrogate leaves as its escape.
+    """Return compact UTF-8 JSON. Any decoded value can be encoded: a lone surrogate becomes its
+    escape.
 
     >>> encode({"a": "é"}), encode("\\ud800")
     (b'{"a":"\\xc3\\xa9"}', b'"\\\\ud800"')
@@ -31,7 +32,7 @@ def encode(value: object) -> bytes:
 
 
 def _unwrapped(raw: object) -> object:
-    """The value of JSON that was kept as bytes."""
+    """Return the value of JSON that was kept as bytes."""
     if not isinstance(raw, msgspec.Raw):
         raise TypeError(f"{type(raw).__name__} is no JSON")
     return decode_object(bytes(raw))
@@ -39,11 +40,11 @@ def _unwrapped(raw: object) -> object:
 
 _MARK = "\ufffd"
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What typed readings raise for bytes that are not what they read."""
+"""The exceptions of typed readings for bytes that they can't read."""
 
 
 def decode_strictly(data: bytes) -> object:
-    """The value of a document that is JSON to the letter, else None. Never raises.
+    """Return the value of strictly valid JSON, else None. Never raises.
 
     >>> decode_strictly(b'{"a": 1}'), decode_strictly(b'{"a": NaN}')
     ({'a': 1}, None)
@@ -55,10 +56,10 @@ def decode_strictly(data: bytes) -> object:
 
 
 def decode_object(data: bytes) -> object:
-    """The value that bytes of JSON hold, or None where they hold none. Never raises.
+    """Return the value of JSON bytes; None: they hold none. Never raises.
 
-    What is no UTF-8 becomes a mark in a text. In a name it makes all of it unreadable: what is kept
-    under that name would seem not to be there.
+    In a text, bytes that aren't UTF-8 become replacement characters. In a name they make the whole
+    document unreadable, since the member would seem to be missing.
 
     >>> decode_object(b'{"a": 1e999}'), decode_object(b'{"a": ')
     ({'a': inf}, None)
@@ -84,8 +85,8 @@ def _with_whole_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def as_utf8(body: bytes) -> bytes:
-    """A document of JSON as UTF-8 without a mark before it: in whichever encoding it came, what
-    `json.loads` reads is read. An ordinary one is not copied.
+    """Return a JSON document as UTF-8 without a byte order mark, from any encoding that
+    `json.loads` reads. An ordinary one is not copied.
 
     >>> as_utf8(b'\\xef\\xbb\\xbf{}'), as_utf8('{"a": "é"}'.encode("utf-16"))
     (b'{}', b'{"a": "\\xc3\\xa9"}')
@@ -95,8 +96,8 @@ def as_utf8(body: bytes) -> bytes:
 
 
 def readable(body: bytes) -> bytes:
-    """A document as it came, where `json.loads` can decode it; else in UTF-8, with a mark in the
-    place of what is no character.
+    """Return a document as received if `json.loads` can decode it; else in UTF-8, with replacement
+    characters for what can't be decoded.
 
     >>> readable(b'"\\xff"').decode()
     '"\ufffd"'
@@ -115,7 +116,7 @@ _SLICE_BYTES = 65_536
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether bytes are UTF-8; of a large body no text is made for it.
+    """Return whether bytes are UTF-8, without decoding a large body.
 
     >>> is_utf8("é".encode()), is_utf8(b"\\xff")
     (True, False)

@@ -1,7 +1,7 @@
-"""Streams that are one array of JSON: bytes in, elements out, no byte lost.
+"""Streams that are one JSON array: split into elements, losing no byte.
 
-Without `alt=sse` Google's APIs write a stream as the elements of one array, each as soon as it is
-there (https://cloud.google.com/apis/design/design_patterns#streaming).
+Without `alt=sse`, Google's APIs write a stream as the elements of one array, each as soon as it is
+ready (https://cloud.google.com/apis/design/design_patterns#streaming).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _find_end_of_text = re.compile(rb'[\\"]').search
 
 
 class ArrayDecoder(Splitter):
-    """Incremental decoder of an array of objects; any chunking gives the same elements (S8).
+    """Incremental decoder of an array of objects. Any chunking gives the same elements (S8).
 
     Args:
         limit_bytes: the largest element; 0: no limit.
@@ -34,10 +34,10 @@ class ArrayDecoder(Splitter):
         self._in_text = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The elements that these bytes complete, each with what stands before it.
+        """Return the elements that these bytes complete, each with what stands before it.
 
         Raises:
-            FrameTooLarge: an element passed the limit."""
+            FrameTooLarge: an element exceeds the limit."""
         self._pending += data
         elements: list[bytes] = []
         while (end := self._end_of_element()) is not None:
@@ -57,7 +57,7 @@ class ArrayDecoder(Splitter):
                 break
             mark, self._at = found[0], found.end()
             if mark == b"\\":
-                if self._at == len(self._pending):  # the escaped one is still to come
+                if self._at == len(self._pending):  # the escaped character is still to come
                     self._at = found.start()
                     break
                 self._at += 1
@@ -71,15 +71,14 @@ class ArrayDecoder(Splitter):
 
 
 class ArrayCodec(SplitCodec[ArrayDecoder]):
-    """Elements of an array of JSON in both directions. A frame begins with what stands before its
-    element: `[` or a comma. A whole answer is as good as an element, so one that stands for itself
-    is read as the only one.
+    """Decodes and encodes elements of a JSON array. A frame begins with what stands before its
+    element: `[` or a comma. A whole answer that is no array is read as its only element.
 
     Args:
         bare: whether the stream is no array, so that it may end without a bracket.
 
     Attributes:
-        closing: what came behind the last element, where that is the end of the array.
+        closing: the bytes after the last element, if they end the array.
 
     >>> codec = ArrayCodec()
     >>> [frame.data for frame in codec.decode(b'[{"a":1}\\n,\\n{}')], codec.encode(b"{}")
@@ -133,7 +132,7 @@ _PARTING = b",\r\n"
 
 
 def begun(elements: bytes, *, first: bool) -> bytes:
-    """Return elements as they stand behind those before them, or as the first of their array.
+    """Return elements as they follow others, or as the first of their array.
 
     >>> begun(b",\\r\\n{}", first=True), begun(b"\\n,\\n{}", first=False)
     (b'[{}', b'\\n,\\n{}')

@@ -1,8 +1,8 @@
-r"""Objects of JSON, one a line: bytes in, lines out, no byte lost.
+r"""JSON objects, one per line: split into lines, losing no byte.
 
-https://github.com/ndjson/ndjson-spec (read 2026-11-22). Beyond it: an answer whose first line is no
-object by itself is one document, however many lines it has; a mark of the encoding before a line
-is none of it.
+https://github.com/ndjson/ndjson-spec (read 2026-11-22). Beyond the specification: an answer whose
+first line is no complete object is one document, however many lines it has, and a byte order mark
+before a line is ignored.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from tenuto.frames.sse import BOM
 
 
 class LineDecoder(Splitter):
-    r"""Incremental decoder; feeding any chunking gives the same lines (S8). A line is told as an
-    event: its bytes, and its data, None where it is blank.
+    r"""Incremental decoder. Any chunking gives the same lines (S8). A line is returned as a frame:
+    its bytes, and its data, which is None if it is blank.
 
     Args:
         limit_bytes: the largest line; 0: no limit.
 
     Raises (from `feed`):
-        FrameTooLarge: a line passed the limit.
+        FrameTooLarge: a line exceeds the limit.
 
     >>> decoder = LineDecoder()
     >>> [line.data for line in decoder.feed(b'{"a":1}\n{"b"')]
@@ -38,7 +38,7 @@ class LineDecoder(Splitter):
         self._one_document = False
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The lines that this chunk completes, often none or one."""
+        """Return the lines that this chunk completes, often none or one."""
         self._pending += chunk
         lines: list[Frame] = []
         while not self._one_document:
@@ -60,7 +60,7 @@ class LineDecoder(Splitter):
         return lines
 
     def flush(self) -> list[Frame]:
-        """What the end left over: at most one line."""
+        """Return what remains at the end: at most one line."""
         rest, self._pending = bytes(self._pending), bytearray()
         self._searched = 0
         return [_line(rest, False)] if rest else []
@@ -71,11 +71,11 @@ def _line(raw: bytes, terminated: bool) -> Frame:
 
 
 class LineCodec(SplitCodec[LineDecoder]):
-    r"""Lines of JSON in both directions.
+    r"""Decodes and encodes lines of JSON.
 
-    The SDKs decode every line (`iter_lines` in `ollama/_client.py` of ollama-python 0.6.3), so that
-    only objects reach the caller. To that reader a line ends where Python's `splitlines` ends one:
-    what would end it within a text is written as its escape.
+    The SDKs decode every line (`iter_lines` in `ollama/_client.py` of ollama-python 0.6.3), so only
+    objects are passed on. Their lines end where Python's `splitlines` ends them, so other line ends
+    within a text are written as escapes.
 
     >>> codec = LineCodec()
     >>> [frame.raw for frame in codec.decode(b'\xef\xbb\xbf{"a":1}\n\n')], codec.encode(b"{}")
@@ -87,7 +87,7 @@ class LineCodec(SplitCodec[LineDecoder]):
     def __init__(self, limit_bytes: int = 0, *, as_came: bool = False) -> None:
         super().__init__(limit_bytes, as_came=as_came)
         self.decoder: LineDecoder = LineDecoder(limit_bytes)
-        self._blank = b""  # lines that nobody reads wait for one that is
+        self._blank = b""  # blank lines wait for one with data
 
     def pending(self) -> bytes:
         return self._blank + self.decoder.pending
@@ -120,13 +120,13 @@ class LineCodec(SplitCodec[LineDecoder]):
 
 def _mended(line: Frame, data: bytes) -> Frame:
     raw = in_utf8(line.raw).removeprefix(BOM)
-    # A document of many lines is one line for the caller.
+    # The caller reads a document of many lines as one line.
     raw = _whole_line(data) if b"\n" in data else _whole_line(raw.removesuffix(b"\n"))
     return Frame(raw, data, None, line.terminated)
 
 
 def _whole_line(data: bytes) -> bytes:
-    """Return JSON as one line to whoever reads it."""
+    """Return JSON as one line for all readers."""
     line = data.replace(b"\n", b" ") + b"\n"
     if not line.isascii():
         for end, escape in _ENDS_A_LINE.items():
@@ -135,4 +135,4 @@ def _whole_line(data: bytes) -> bytes:
 
 
 _ENDS_A_LINE = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
-"""What JSON lets stand in a text, and readers of lines take for the end of one, as escapes."""
+"""Characters that JSON allows in a text, but that readers of lines take for a line end."""

@@ -1,11 +1,11 @@
-"""Bytes that come in pieces and are wanted as a whole."""
+"""Join bytes that arrive in pieces."""
 
 from __future__ import annotations
 
 
 class Pieces:
-    """Joins pieces as they come. A list of them would keep an object for each: pieces of two bytes
-    take twenty times their size in one.
+    """Joins pieces as they arrive. A list of them would keep an object for each: pieces of two
+    bytes would take twenty times their size.
 
     >>> pieces = Pieces()
     >>> pieces.add(b"ab"), pieces.add(b"c"), pieces.whole, pieces.size
@@ -19,7 +19,7 @@ class Pieces:
         self._joined: bytearray | None = None
 
     def add(self, piece: bytes) -> None:
-        """Take the next piece."""
+        """Add the next piece."""
         if self._joined is not None:
             self._joined += piece
         elif not self._only:
@@ -30,10 +30,10 @@ class Pieces:
 
     @property
     def size(self) -> int:
-        """Bytes so far."""
+        """The number of bytes so far."""
         return len(self._only if self._joined is None else self._joined)
 
     @property
     def whole(self) -> bytes:
-        """All of them; a single piece is given back as the object that it was."""
+        """Return all bytes. A single piece is returned as the same object."""
         return self._only if self._joined is None else bytes(self._joined)

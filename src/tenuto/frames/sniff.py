@@ -1,8 +1,8 @@
-"""How an answer is framed: the one place that says so.
+"""Detect the framing of an answer. No other module does.
 
-What was asked for says how the caller reads. The bytes say what came: proxies name streams wrongly,
-and hand on pages and errors under the name of a stream. The content type is asked only where the
-bytes do not tell, or are not there yet.
+The request determines how the caller reads, but the bytes show what arrived: proxies declare
+streams with the wrong type, and pass pages and errors on as streams. The content type counts only
+if the bytes don't show the framing, or haven't arrived yet.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _NAMED = {
     "event-stream": Framing.EVENTS,
     "vnd.amazon.eventstream": Framing.MESSAGES,
 }
-"""By what stands in a content type. `json` names a body and an array alike."""
+"""Framings by words in a content type. `json` stands for a body or an array."""
 
 _OF_AN_API = ("json", *_NAMED)
-"""What stands in the content types that answers have."""
+"""Words in the content types of API answers."""
 
 _STARTS = {
     b"{": Framing.BODY,
@@ -34,23 +34,23 @@ _STARTS = {
     b"retry:": Framing.EVENTS,
     b"error:": Framing.EVENTS,
 }
-"""By what an answer begins with, white space aside."""
+"""Framings by the beginning of an answer, after white space."""
 
 _PAGES = (b"<!doctype html", b"<html")
-"""The same of pages, whose letters may be large or small."""
+"""The same for pages, in any case."""
 
 _MARKS = (BOM, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""What may stand before it; that of UTF-32 is one of these and zeros, or begins with zeros."""
+"""Byte order marks. That of UTF-32 is one of these and zeros, or begins with zeros."""
 
 _has_event_line = re.compile(rb"[\r\n](?:data|event):").search
-"""No JSON has such a line; a reader of events leaves out what stands before it."""
+"""Matches a line that is never JSON. Readers of events skip what comes before it."""
 
 _LOOK_BYTES = 4096
-"""No more than that is looked at."""
+"""The largest number of bytes examined."""
 
 
 def begins(first: bytes) -> Framing | None:
-    r"""The framing that the first bytes of an answer tell of; None where they do not.
+    r"""Return the framing that the first bytes of an answer show; None: they don't show it.
 
     >>> begins(b"\n\n{").value, begins(b"da") is None
     ('body', True)
@@ -68,8 +68,8 @@ def begins(first: bytes) -> Framing | None:
 
 
 def _start(first: bytes) -> bytes:
-    """What an answer begins with, white space and marks of its encoding aside. A document of JSON
-    may be in UTF-16 or UTF-32; half a character at the end of what came is none yet."""
+    """Return the beginning of an answer, without white space and byte order marks. JSON may be in
+    UTF-16 or UTF-32; half a character at the end is left out."""
     encoding = json.detect_encoding(first)
     if encoding not in ("utf-8", "utf-8-sig"):
         first = first[:_LOOK_BYTES].decode(encoding, "ignore").encode("utf-8", "ignore")
@@ -77,7 +77,7 @@ def _start(first: bytes) -> bytes:
 
 
 def named_by(content_type: str) -> Framing | None:
-    """The framing that a content type names; None where it names several or none.
+    """Return the framing that a content type names; None: it names several or none.
 
     >>> named_by("Text/Event-Stream; charset=utf-8").value, named_by("application/json")
     ('events', None)
@@ -86,18 +86,18 @@ def named_by(content_type: str) -> Framing | None:
 
 
 def is_of_an_api(content_type: str) -> bool:
-    """Whether a content type is one that answers have; who names none says nothing against it."""
+    """Return whether a content type is that of an API answer. A missing one is accepted."""
     return not content_type or any(word in content_type.lower() for word in _OF_AN_API)
 
 
 def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | None:
-    r"""The framing of an answer; None: it takes more bytes to tell.
+    r"""Return the framing of an answer; None: more bytes are needed.
 
     Args:
-        asked: what was asked for. Bytes that begin like nothing that is known are read as that,
-            where they are named as something of an API.
-        content_type: as it came; "" for none.
-        first: the first bytes that came, decoded; b"" while there are none.
+        asked: the framing that was requested. Bytes with an unknown beginning are read as this, if
+            their content type is that of an API.
+        content_type: as received; "": none.
+        first: the first bytes received, decoded; b"": none yet.
 
     >>> framing_of(Framing.EVENTS, "application/json", b"data: {}\n\n").value
     'events'
@@ -110,7 +110,7 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
         return None
     told = begins(first)
     if told is Framing.BODY and asked is Framing.LINES:
-        # One object is a line as well, but lines are in UTF-8, which a second byte tells.
+        # One object is a line too, but lines are in UTF-8, which a second byte shows.
         if len(first) == 1:
             return None
         return asked if first.lstrip()[:1] == b"{" and b"\0" not in first else told
@@ -120,7 +120,7 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
 
 
 def may_become_more(first: bytes) -> bool:
-    """Whether further bytes may tell what these do not."""
+    """Return whether further bytes may decide what these don't."""
     start = _start(first)
     may = any(word.startswith(start) for word in (*_STARTS, *_MARKS))
     if may or any(word.startswith(start.lower()) for word in _PAGES):
@@ -129,6 +129,6 @@ def may_become_more(first: bytes) -> bool:
 
 
 def _may_begin_message(first: bytes) -> bool:
-    """Whether it takes more bytes to tell a message. None is so large that its first byte is above
-    one."""
+    """Return whether these may be the first bytes of a message. None is so large that its first
+    byte exceeds one."""
     return first[:1] in (b"\0", b"\1") and len(first) < PRELUDE_BYTES

@@ -1,10 +1,10 @@
-"""Server-sent events: bytes in, events out, no byte lost.
+"""Server-sent events: split into events, losing no byte.
 
-https://html.spec.whatwg.org/multipage/server-sent-events.html (read 2026-11-21). Beyond it: an
-event that the end of the stream leaves unterminated is handed out too, since providers and proxies
-end streams without the last blank line, and a cut must not look like a clean end. And a line
-`error: {…}` is read as the data of an event of that name: older llama.cpp servers, and those built
-on them, report an error in mid-stream so (`server_sent_event(sink, "error", …)` in
+https://html.spec.whatwg.org/multipage/server-sent-events.html (read 2026-11-21). Beyond the
+specification, an unterminated event at the end of the stream is returned too, since providers and
+proxies end streams without the last blank line, and a cut must not look like a clean end. And a
+line `error: {…}` is read as the data of an event named `error`: older llama.cpp servers, and those
+built on them, report errors in a stream this way (`server_sent_event(sink, "error", …)` in
 https://github.com/ggml-org/llama.cpp/blob/b4500/examples/server/utils.hpp).
 """
 
@@ -22,13 +22,13 @@ _CR = 0x0D
 
 
 class SseDecoder:
-    """Incremental decoder; feeding any chunking gives the same events (S8).
+    """Incremental decoder. Any chunking gives the same events (S8).
 
     Args:
         limit_bytes: the largest event; 0: no limit.
 
     Raises (from `feed`):
-        FrameTooLarge: an event passed the limit.
+        FrameTooLarge: an event exceeds the limit.
 
     >>> decoder = SseDecoder()
     >>> [event.data for event in decoder.feed(b"data: a\\n\\ndata: b")]
@@ -46,15 +46,15 @@ class SseDecoder:
 
     @property
     def idle(self) -> bool:
-        """Whether no part of an event is held: what comes next begins one."""
+        """Whether no part of an event is held, so that the next byte begins one."""
         return not self._pending
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The events that this chunk completes, often none or one."""
+        """Return the events that this chunk completes, often none or one."""
         if self._too_large:
             self._check()
         if not self._pending:
-            # What nearly every provider sends: one event, in one piece.
+            # Nearly every provider sends one event per piece.
             if chunk[-1:] == b"\n" and not 0 < self._limit_bytes < len(chunk):
                 event = _plain_event(chunk, True)
                 if event is not None:
@@ -65,7 +65,7 @@ class SseDecoder:
         return self._split(self._pending, False)
 
     def flush(self) -> list[Frame]:
-        """What the end of the stream left over: often none, at most one unterminated event."""
+        """Return what remains at the end of the stream: at most one unterminated event."""
         self._check()
         events = self._split(self._pending, True)
         if self._pending:
@@ -74,7 +74,7 @@ class SseDecoder:
         return events
 
     def rest(self) -> bytes:
-        """What is left of the stream as it came, however large: for who reads no more events."""
+        """Return the rest of the stream as received, however large, for readers that stop early."""
         rest, self._pending, self._searched = bytes(self._pending), bytearray(), 0
         return rest
 
@@ -103,7 +103,7 @@ class SseDecoder:
             del self._pending[:start]
         elif start < size:
             self._pending = bytearray(buffer[start:])
-        # A blank line may straddle chunks by up to three bytes: look at those again.
+        # A blank line may straddle chunks by up to three bytes, so search those again.
         self._searched = max(0, len(self._pending) - 3)
         self._too_large = 0 < self._limit_bytes < len(self._pending)
         if not events:
@@ -111,10 +111,10 @@ class SseDecoder:
         return events
 
     def _plainly_split(self, buffer: bytes, line_end: bytes) -> list[Frame]:
-        """`_split` where all lines end alike and no event can be too large."""
+        """`_split` for streams whose lines all end alike, and whose events can't be too large."""
         events: list[Frame] = []
         blank_line, size = line_end * 2, len(line_end) * 2
-        first = line_end[:1]  # of one byte it is found in half the time
+        first = line_end[:1]  # a single byte is found in half the time
         start, find, has = 0, buffer.find, buffer.startswith
         while (at := find(first, start)) >= 0:
             if has(b"data: ", start) and has(blank_line, at):
@@ -156,7 +156,7 @@ class SseDecoder:
 
 
 def _line_end(buffer: bytes | bytearray, search: int) -> bytes:
-    """How every line ends where it is the same for all; b"" where it is not, or no event ends."""
+    """Return the line end if all are the same; b"": they differ, or no event ends."""
     if buffer.find(b"\r", search) < 0:
         ends = buffer.find(b"\n\n", search) >= 0
         return b"\n" if ends and b"\r" not in buffer else b""
@@ -167,8 +167,8 @@ def _line_end(buffer: bytes | bytearray, search: int) -> bytes:
 
 
 def _plain_event(raw: bytes, terminated: bool) -> Frame | None:
-    """An event of one `data:` line, and perhaps an `event:` line before it, without a split: nearly
-    every provider sends one of the two forms. None: it has another."""
+    """Return an event of one `data:` line, with an optional `event:` line before it, without
+    splitting: nearly every provider sends one of these forms. None: it has another form."""
     if raw[:6] == b"data: ":
         line_end = raw.find(b"\n") - len(raw)
         if line_end == -2:

@@ -1,5 +1,5 @@
-"""Server-sent events in both directions, for those who read all of them and for those who read only
-lines of data."""
+"""Decode and encode server-sent events, for clients that read all fields and for those that read
+only data lines."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tenuto.frames.sse import BOM, SseDecoder
 
 
 class SseCodec(Codec):
-    """Server-sent events.
+    """Decodes and encodes server-sent events.
 
     Args:
-        named: whether events without a name are given the `type` of their object: an SDK passes
-            over those without.
+        named: whether events without a name get the `type` of their object as their name, since an
+            SDK ignores them otherwise.
 
     >>> SseCodec().encode(b'{"type":"ping"}', "ping")
     b'event: ping\\ndata: {"type":"ping"}\\n\\n'
@@ -32,7 +32,7 @@ class SseCodec(Codec):
         super().__init__(limit_bytes, as_came=as_came)
         self._decoder = SseDecoder(limit_bytes)
         self._named = named
-        # Asked before `_mended` is called, which would cost a call for each event.
+        # Checked before calling `_mended`, which would cost a call for each event.
         self._is_odd = _has_no_name if named else None
         self._behind: codecs.IncrementalDecoder | None = None
 
@@ -79,7 +79,7 @@ class SseCodec(Codec):
         return self._decoder.rest()
 
     def behind_end(self, data: bytes, *, over: bool = False) -> bytes:
-        # Nobody tells events apart there, and a character may come in two pieces.
+        # Bytes after the end aren't split into events, and a piece may end within a character.
         if self.as_came:
             return data
         self._behind = self._behind or codecs.getincrementaldecoder("utf-8")("replace")
@@ -87,13 +87,12 @@ class SseCodec(Codec):
 
 
 class DataLineCodec(SseCodec):
-    r"""Events of nothing but lines of data.
+    r"""Decodes and encodes events that consist only of data lines.
 
     The SDK of Gemini takes every line that does not begin with `data: ` for a piece of an error
-    that is told line by line (`_iter_response_stream` in google/genai/_api_client.py of 3.4), and
-    fails on comments, names of events, end marks, and data without the blank. The provider writes
-    none of these; proxies do, and so do writers of ours.
-
+    that arrives line by line (`_iter_response_stream` in google/genai/_api_client.py of 3.4). It
+    fails on comments, event names, end marks, and data without the space. The provider writes none
+    of these, but proxies and Tenuto's own layouts do.
     >>> DataLineCodec().recoded(b": hello\nevent: message\ndata:{}\n\ndata: [DONE]\n\n")
     b'data: {}\n\n'
     """
@@ -127,12 +126,12 @@ _has_odd_line = re.compile(rb"(?:\A|\n|\r)(?!data: |[\r\n]|\Z)|\[DONE\]").search
 
 
 def _type_of(frame: Frame) -> str | None:
-    """The `type` of a frame's object, where it can be the name of an event."""
+    """Return the `type` of a frame's object, if it can be the name of an event."""
     value = decode_object(frame.data) if frame.data else None
     name = value.get("type") if isinstance(value, dict) else None
     return name if isinstance(name, str) and name.isidentifier() else None
 
 
 def _one_line(data: bytes) -> bytes:
-    """JSON on one line: a line end within it can only be white space."""
+    """Return JSON on one line: a line end within it can only be white space."""
     return data.replace(b"\r", b" ").replace(b"\n", b" ")

@@ -1,13 +1,12 @@
-"""Events that are alike: what nearly every event of a stream is, read without decoding it.
+"""Read events that match a template, which are nearly all events of a stream, without decoding.
 
-A stream says its text in events that differ in little but one string. An event with the same bytes
-around that string as one before it says the same, with that string: what was read of the first one
-holds for all. Besides the text there are holes for what tells nothing of it: numbers that count on
-from event to event, as far as the wire does not look at them, and what providers pad their events
-with against eavesdroppers: Anthropic adds spaces before the last brace, Bedrock and Mistral a
-member `p`, OpenAI a member `obfuscation`
-(https://platform.openai.com/docs/api-reference/chat/create, `include_obfuscation`).
-Where text and reasoning alternate, each has a template of its own.
+The text events of a stream usually differ in just one string. If an event has the same bytes around
+that string as an earlier one, then it means the same, with that string as its text. Besides the
+text, templates have holes for irrelevant parts: numbers that count up from event to event, if the
+wire ignores them, and padding against eavesdroppers. Anthropic adds spaces before the last brace,
+Bedrock and Mistral a member `p`, and OpenAI a member `obfuscation`
+(https://platform.openai.com/docs/api-reference/chat/create, `include_obfuscation`). If text and
+reasoning alternate, each has its own template.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from tenuto.frames.frame import Frame
 Flowing = TextDelta | ReasoningDelta
 
 _ENDS = (b"\n\n", b"\r\n\r\n", b"\n", b"")
-"""What stands behind the data of a frame: of an event, a line, an element."""
+"""What ends a frame after its data: of an event, a line, an element."""
 
 
 _MOST_KNOWN = 4
-"""Templates that are kept of one stream."""
+"""The number of templates kept for one stream."""
 
 _PROBE, _PROBE_NUMBERS = "tenuto ∆ probe", (b"1", b"90071992")
 _PROBE_LITERAL = f'"{_PROBE}"'.encode()
@@ -40,23 +39,23 @@ _decode_text = msgspec.json.Decoder(str).decode
 
 
 _Hole = tuple[int, int, Callable[[bytes], bool] | None]
-"""Where in an event something may differ, and what may stand there; None: the text."""
+"""A place in an event that may differ, and what it may contain; None: the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameTemplate:
-    """How events look that are alike. Streams share it, in threads of their own.
+    """The shape of matching events. Streams in different threads share it.
 
     Attributes:
-        kind: what the texts are, those of the answer or reasoning.
-        counts: whether the events tell the usage so far.
+        kind: the kind of the texts: answer or reasoning.
+        counts: whether the events report the usage so far.
         counting: whether numbers differ from event to event.
-        plain: whether an event says a text of the answer and nothing else.
-        data_at: where in an event its data stands.
-        head, tail: what stands before the text and behind it, with the quotes.
-        head_at, tail_at, text_at: where these stand, and the text in its quotes.
-        first, rest: the same cut at every hole: the first piece, then how a hole may be filled
-            (None: with the text) and the piece behind it.
+        plain: whether an event carries text of the answer and nothing else.
+        data_at: where an event's data stands.
+        head, tail: the bytes before and after the text, with the quotes.
+        head_at, tail_at, text_at: where these and the quoted text stand.
+        first, rest: the same cut at every hole: the first piece, then what may fill a hole (None:
+            the text) and the piece after it.
     """
 
     kind: type[Flowing]
@@ -76,13 +75,13 @@ class FrameTemplate:
         return len(self.head) + len(self.tail)
 
     def filled(self, raw: bytes) -> bytes:
-        """The text in its quotes of an event that differs in other holes as well, else b""."""
+        """Return the quoted text of an event that also differs in other holes, else b""."""
         head = self.first
         if raw[: len(head)] != head:
             return b""
         rest, literal = raw[len(head) :], b""
         for fits, piece in self.rest:
-            # A text may hold the piece itself: what follows it then differs.
+            # A text may contain the piece itself; then what follows it differs.
             filling, found, rest = rest.partition(piece)
             if not found:
                 return b""
@@ -107,27 +106,27 @@ NO_TEMPLATE = FrameTemplate(
     first=b"\n",
     rest=(),
 )
-"""Before anything was learned: nothing is like it."""
+"""The template before anything was learned; nothing matches it."""
 
 Templates = dict[Callable[..., Any], Sequence[FrameTemplate]]
-"""By the wire's own reading: what says the same to one says something else to another."""
+"""Templates by the wire's own reading: the same bytes can mean different things on two wires."""
 
 
 class TemplateMatcher:
-    """Reads events that are like one that it has seen.
+    """Reads events that match templates learned from earlier ones.
 
     Args:
-        read: the wire's own reading of the data of an event that carries one text and no more.
-        running_usage: what stands in events that tell the usage so far; b"" where none does.
-        known: what another stream of the wire has taught: who reads it is the same.
+        read: the wire's own reading of the data of an event that carries one text and nothing else.
+        running_usage: bytes of events that report the usage so far; b"": there are none.
+        known: the templates learned from another stream of the same wire.
 
     Attributes:
-        template: what the last event that was alike was like, or what was learned since.
-        known: what was learned, the last first.
-        missed: how many events carried a text and were like none before them. The first teaches,
-            the second, the fourth, the eighth: who writes each event in another way is learned from
-            ever less often.
-        unlike: the last that is not alike, so that it need not be asked about again.
+        template: the template of the last matching event, or the one learned since.
+        known: the learned templates, the latest first.
+        missed: how many text events matched nothing. The matcher learns from the first, second,
+            fourth, eighth and so on, so it learns ever less often from a stream whose events all
+            differ.
+        unlike: the last event without a match, so that it isn't checked again.
 
     >>> def read(data):
     ...     return TextDelta(msgspec.json.decode(data)["say"])
@@ -153,7 +152,7 @@ class TemplateMatcher:
         self._vary: set[int] = set()
 
     def learn(self, event: Frame, signal: Flowing) -> None:
-        """Take an event that carried just this signal as the template for those to come."""
+        """Learn a template from an event that carried only this signal."""
         text, raw, data = signal.text, event.raw, event.data or b""
         if not text:
             return
@@ -193,8 +192,7 @@ class TemplateMatcher:
         self.known = (self.template, *self.known[: _MOST_KNOWN - 1])
 
     def _note_numbers(self, found: list[bytes]) -> None:
-        """Note which numbers have not always been the same; where there are more or fewer of them,
-        it begins anew."""
+        """Note which numbers have changed. If their count differs, start over."""
         if len(found) != len(self._counted):
             self._vary = set()
         else:
@@ -211,7 +209,8 @@ class TemplateMatcher:
         signal: Flowing,
         varying: list[tuple[int, int]],
     ) -> bool:
-        """Whether this string is what the wire read, and may be any other, and the numbers too."""
+        """Return whether this string is the text that the wire read, and it and the numbers may
+        vary."""
         begins = raw.rindex(data)
         for number in _PROBE_NUMBERS if varying else _PROBE_NUMBERS[:1]:
             probed = data
@@ -223,7 +222,7 @@ class TemplateMatcher:
         return True
 
     def text(self, raw: bytes) -> str | None:
-        """The text of a piece of the stream that is one event like the one learned, else None."""
+        """Return the text of a piece of the stream that is one matching event, else None."""
         like = self.template
         if raw[like.head_at] == like.head and raw[like.tail_at] == like.tail:
             literal = raw[like.text_at]
@@ -231,7 +230,7 @@ class TemplateMatcher:
             literal = like.filled(raw) or self._filled_another(raw)
         if literal:
             try:
-                if text := _decode_text(literal):  # refuses what is not one string
+                if text := _decode_text(literal):  # refuses anything but one string
                     return text
             except (msgspec.DecodeError, UnicodeDecodeError):
                 pass
@@ -239,7 +238,7 @@ class TemplateMatcher:
         return None
 
     def _filled_another(self, raw: bytes) -> bytes:
-        """The text in its quotes of an event that is like one of those before the last."""
+        """Return the quoted text of an event that matches one of the earlier templates."""
         for like in self.known:
             if like is not self.template and (literal := like.filled(raw)):
                 self.template = like
@@ -250,7 +249,7 @@ class TemplateMatcher:
 def _cut(
     raw: bytes, at: int, ends: int, closing: int, varying: list[tuple[int, int]]
 ) -> dict[str, Any]:
-    """An event cut into the pieces that stay and the holes between them."""
+    """Cut an event into the fixed pieces and the holes between them."""
     holes: list[_Hole] = [(at + 1, ends - 1, None), *((*n, _is_number) for n in varying)]
     if (padding := _padding(raw, ends)) is not None:
         holes.append((*padding.span(1), _is_word))
@@ -271,7 +270,7 @@ def _cut(
 
 
 def _is_number(filling: bytes) -> bool:
-    """Whether JSON reads it as a whole number, and none so large that its readers differ."""
+    """Return whether JSON reads bytes as a whole number, small enough for all readers to agree."""
     return filling.isdigit() and (len(filling) == 1 or (filling[:1] != b"0" and len(filling) < 16))
 
 

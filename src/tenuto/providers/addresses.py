@@ -1,7 +1,7 @@
-"""Where a provider is reached and where its key is kept: for agents, which have no SDK of theirs.
+"""Base URLs and key variables of providers, for agents, which have no SDK of their own.
 
-A test holds each address to the row that it leads to. As the providers' own quick starts have them,
-read 2026-11-22; the links stand in the rows (`Row.source`).
+A test checks each address against its row. Addresses are those of the providers' quick starts, read
+2026-11-22; the links stand in the rows (`Row.source`).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 
 class Address(NamedTuple):
-    """Where one provider is reached.
+    """Where to reach one provider.
 
     Attributes:
-        base_url: without the path that the wire says; a variable of the environment may stand in
-            it, in braces, with what holds where that is not set: `{AWS_REGION:us-east-1}`.
-        key_variable: the variable of the environment that holds the key, "" where none is needed.
+        base_url: without the path that the wire adds. It may contain an environment variable with
+            its default, in braces: `{AWS_REGION:us-east-1}`.
+        key_variable: the environment variable that holds the key; "": no key is needed.
     """
 
     base_url: str
@@ -48,4 +48,4 @@ ADDRESSES: dict[str, Address] = {
     "xai": Address("https://api.x.ai/v1", "XAI_API_KEY"),
     "zai": Address("https://api.z.ai/api/paas/v4", "ZAI_API_KEY"),
 }
-"""By the name of the provider's row. Who is not here is reached with a base URL of the user's."""
+"""Addresses by the name of the provider's row. All others need a base URL from the user."""

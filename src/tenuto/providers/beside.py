@@ -1,8 +1,8 @@
-"""Those who speak another API at the place where their Chat Completions are.
+"""Providers with another API beside their Chat Completions.
 
-Of OpenAI's Completions a prompt is the beginning of what the model writes, whoever runs it: no row
-says otherwise. Makers of other models speak Anthropic's Messages so that agents made for Claude
-take theirs. They sign no thinking, and want it back in a history as it came.
+On OpenAI's Completions, every server continues the prompt, so no row says so. Makers of other
+models offer Anthropic's Messages so that agents made for Claude can use them. They sign no
+thinking, and want it back unchanged.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COMPLETIONS: tuple[Row, ...] = (
         "q18-annotations-stream"),
     _completions("together", "together 3.1.1, together/types/completion.py 2026-11-22",
         "q30-eos", "text-and-delta-stream"),
-    # To fill in what stands between two texts, or to go on with one.
+    # To fill in text between two others, or to continue one.
     _completions("deepseek-beta",
         "https://api-docs.deepseek.com/guides/fim_completion 2026-11-22"),
     _completions("vllm",
@@ -63,7 +63,7 @@ MESSAGES: tuple[Row, ...] = (
     _messages("ollama-anthropic", "ollama-chat",
         "https://github.com/ollama/ollama/blob/main/anthropic/anthropic.go 2026-11-22",
         authorization="", quirks=("q04-ollama-cut-call-called-tool-use-stream",)),
-    # These two serve Claude, and others by its format.
+    # These two serve Claude, and other models in its format.
     row("anthropic-messages", "openrouter-anthropic", ("openrouter.ai",),
         "https://openrouter.ai/docs/api/reference 2026-11-22"),
     row("anthropic-messages", "databricks-anthropic", _CHAT["databricks"].hosts,

@@ -1,7 +1,7 @@
-"""Those who speak OpenAI's Chat Completions, one row each.
+"""The providers of OpenAI's Chat Completions, one row each.
 
-They are one wire in many dialects: what they have in common is read for all of them, known or not.
-A row says what cannot be read off an answer, and names what is odd about it.
+They speak one wire in many dialects. What they share is read for all of them, known or not. A row
+holds what an answer doesn't show, and names its oddities.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _GEMINI_QUIRKS = (
     "q30-function-call-filter-malformed-function-call",
 )
 _GENERATION = (("continue_final_message", True), ("add_generation_prompt", False))
-"""Chat templates go on in the last message instead of beginning another one."""
+"""Makes chat templates continue the last message instead of beginning another one."""
 _NO_THINKING = ("chat_template_kwargs", {"enable_thinking": False, "thinking": False})
-"""Templates call it by either name, and leave alone what they do not know."""
+"""Templates use either name, and ignore names that they don't know."""
 
 CHAT: tuple[Row, ...] = (
     # --- makers of models, and gateways
@@ -40,8 +40,8 @@ CHAT: tuple[Row, ...] = (
         "https://learn.microsoft.com/azure/ai-foundry/openai/reference 2026-11-21",
         output_key="max_completion_tokens", authorization="api-key", sends_stop=True,
         quirks=("q18-azure-annotations", "q33-400-output-limit", "q34-400-azure-filter")),
-    # The upstream's own value says more than the one that it is mapped to. A prefill is taken
-    # where the model takes it with all who serve it.
+    # The upstream's own value says more than the one that it is mapped to. OpenRouter accepts a
+    # prefill for models that accept one at every host.
     _row("openrouter", ("openrouter.ai/api",),
         "https://openrouter.ai/docs/api/reference/streaming 2026-11-21",
         prefill_models=CLAUDE_TAKES_PREFILL,
@@ -60,11 +60,11 @@ CHAT: tuple[Row, ...] = (
     _row("together", ("api.together.xyz", "api.together.ai"),
         "together 3.1.1, together/types/chat/chat_completion.py 2026-11-21", sends_stop=True,
         stops=("eos",), quirks=("q27-open-think-at-length", "q30-eos")),
-    # An answer that met the end of the context ends with `length` as well.
+    # An answer that reached the end of the context ends with `length` too.
     _row("fireworks", ("api.fireworks.ai",),
         "fireworks-ai 1.2.28, fireworks/types/shared/choice.py 2026-11-21", sends_stop=True,
         stops=("error",)),
-    # Below this path, and only there, an assistant message may be the beginning of the answer.
+    # Only below this path can an assistant message be the beginning of the answer.
     _row("deepseek-beta", ("api.deepseek.com/beta",),
         "https://api-docs.deepseek.com/guides/chat_prefix_completion 2026-11-21", prefill=True,
         prefill_row=(("prefix", True),), reasoning_prefill=True, reasoning_key="reasoning_content",
@@ -119,7 +119,7 @@ CHAT: tuple[Row, ...] = (
         "huggingface_hub 1.33.0, huggingface_hub/inference/_generated/types/chat_completion.py "
         "2026-11-21",
         stops=("eos_token", "stop_sequence"), quirks=("q30-eos-token", "q30-stop-sequence")),
-    # Its gateway; for the API of its own there is a row in `table`.
+    # Its gateway. Its own API has a row in `table`.
     _row("watsonx-chat", (".ml.cloud.ibm.com",),
         "https://ibm.github.io/watsonx-ai-node-sdk 2026-11-21",
         stops=("time_limit", "cancelled", "error"), quirks=("q30-time-limit",)),
@@ -146,8 +146,8 @@ CHAT: tuple[Row, ...] = (
         "https://ai.google.dev/gemini-api/docs/openai 2026-11-21",
         stops=_GEMINI_STOPS,
         quirks=_GEMINI_QUIRKS),
-    # --- servers of one's own
-    # Of these two nothing tells that they answer: a registered `Provider(…, like="vllm")` says so.
+    # --- self-hosted servers
+    # Nothing identifies these two; `register_provider` with `like="vllm"` does.
     _row("vllm", (),
         "https://github.com/vllm-project/vllm/blob/main/vllm/v1/engine/__init__.py 2026-11-21; "
         "https://docs.vllm.ai/en/stable/features/reasoning_outputs/ 2026-11-23",
@@ -158,7 +158,7 @@ CHAT: tuple[Row, ...] = (
         authorization="", stops=("abort", "error", "repetition"),
         quirks=("q02-calls-missing", "q22-error-vllm-old", "q30-abort", "q30-repetition",
                 "q45-stop-at-the-limit", "q47-stop-string-included", "vllm-stop-string")),
-    # Without the first member a trailing assistant message becomes one of the user's.
+    # Without the first member, a trailing assistant message becomes a user message.
     _row("sglang", (),
         "sglang 0.5.23, sglang/srt/entrypoints/openai/protocol.py 2026-11-21; https://github.com/"
         "sgl-project/sglang/pull/17065 2026-11-23",
@@ -167,9 +167,9 @@ CHAT: tuple[Row, ...] = (
         authorization="", stops=("abort",),
         quirks=("q06-all-index-zero-stream", "q15-text-after-stop", "q30-abort",
                 "sglang-matched-token")),
-    # A trailing assistant message is continued by default (`--prefill-assistant`), and in every
-    # case where the request says so; without that a server that has it off begins anew. Where
-    # it says `content`, thoughts of the message are closed and the answer begins behind them.
+    # A trailing assistant message is continued by default (`--prefill-assistant`), and always if
+    # the request says so; otherwise a server with that option off begins anew. With `content`,
+    # the message's thoughts are closed and the answer begins after them.
     _row("llama.cpp", (),
         "https://github.com/ggml-org/llama.cpp/tree/master/tools/server 2026-11-21; https://"
         "github.com/ggml-org/llama.cpp/pull/23089 2026-11-23",

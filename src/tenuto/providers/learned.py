@@ -1,7 +1,7 @@
-"""What providers taught us, kept by base URL and model (C8, C18, P8c, S3a).
+"""Lessons that providers taught Tenuto, kept by base URL and model (C8, C18, P8c, S3a).
 
 One odd 400 must not switch a capability off for good: the first lesson holds for a short while, and
-the look after that confirms or forgets it.
+the next look confirms or forgets it.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class _Endings(NamedTuple):
 
 
 UNMARKED_TURNS = 3
-"""After so many turns that ended without a mark, the provider is known to send none (S3a)."""
+"""After this many turns without an end mark, the provider is known to send none (S3a)."""
 
 
 class Learned:
-    """Capabilities that a provider denied, and limits that it named; safe under threads. Each
-    process learns for itself.
+    """Capabilities that a provider denied, and limits that it named. Thread-safe. Each process
+    learns for itself.
 
     Args:
         first_s: how long a first lesson holds, in seconds.
-        keep_s: how long one holds that a second look has confirmed, in seconds.
-        most: how many lessons are kept; the oldest go first.
+        keep_s: how long a lesson holds that a second look has confirmed, in seconds.
+        most: the number of lessons kept; the oldest are dropped first.
 
     >>> learned = Learned(first_s=10, keep_s=100)
     >>> prefill = ("https://host", "model", "prefill")
@@ -59,12 +59,12 @@ class Learned:
         self._lock = threading.Lock()
 
     def deny(self, base_url: str, model: str, capability: str, now_s: float) -> None:
-        """Note that the provider rejects a capability for a model. Many requests that were on
-        their way together are one look."""
+        """Note that the provider rejects a capability for a model. Denials of concurrent requests
+        count as one look."""
         self.limit(base_url, model, capability, 0, now_s)
 
     def limit(self, base_url: str, model: str, what: str, tokens: int, now_s: float) -> None:
-        """Note a limit that the provider named. Another number than before is a first look."""
+        """Note a limit that the provider named. A different number than before is a first look."""
         key = (base_url, model, what)
         with self._lock:
             before = self._lessons.pop(key, None)
@@ -79,16 +79,16 @@ class Learned:
                 del self._lessons[next(iter(self._lessons))]
 
     def denied(self, base_url: str, model: str, capability: str, now_s: float) -> bool:
-        """Whether that was noted, and not too long ago."""
+        """Return whether a denial was noted, and still holds."""
         return self.tokens(base_url, model, capability, now_s) is not None
 
     def tokens(self, base_url: str, model: str, what: str, now_s: float) -> int | None:
-        """The limit that was named, None where none was, or too long ago."""
+        """Return the limit that the provider named; None: none is noted, or it no longer holds."""
         lesson = self._lessons.get((base_url, model, what))
         return lesson.tokens if lesson is not None and lesson.until_s > now_s else None
 
     def allow(self, base_url: str, model: str, capability: str) -> None:
-        """Forget a lesson: the same thing was accepted."""
+        """Forget a lesson, because the provider accepted the same thing."""
         if (base_url, model, capability) in self._lessons:
             with self._lock:
                 self._lessons.pop((base_url, model, capability), None)
@@ -96,8 +96,8 @@ class Learned:
     # --- how streams end (S3a)
 
     def marks_ends(self, base_url: str, model: str, now_s: float) -> bool | None:
-        """Whether streams of a model end with a mark, a stop or the wire's own; None while nobody
-        knows.
+        """Return whether a model's streams end with a mark: a stop, or the wire's own. None: not
+        known yet.
 
         >>> learned = Learned()
         >>> [learned.ended_unmarked("https://host", "model", 0.0) for _ in range(3)]
@@ -116,16 +116,16 @@ class Learned:
         return False if endings.unmarked >= UNMARKED_TURNS else None
 
     def ended_marked(self, base_url: str, model: str, now_s: float) -> None:
-        """Note that a stream had a mark at its end."""
+        """Note that a stream ended with a mark."""
         before = self._endings.get((base_url, model))
         # Nearly every stream has one, so the note is renewed only now and then.
         if before is None or not before.marked or before.until_s - now_s < self._keep_s / 2:
             self._note((base_url, model), _Endings(now_s + self._keep_s, True, 0))
 
     def ended_unmarked(self, base_url: str, model: str, now_s: float) -> bool:
-        """Note a turn that ended without a mark, as far as anybody can know.
+        """Note a turn that ended without a mark, as far as can be told.
 
-        Returns whether it is known from now on that there is none."""
+        Returns whether this makes it known that there is none."""
         key = (base_url, model)
         with self._lock:
             before = self._endings.get(key)

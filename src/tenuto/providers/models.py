@@ -1,8 +1,8 @@
-"""What is known of models by their names, whoever serves them: prefill, and how much they write.
+"""What is known about models by their names, on any provider: prefill and output limits.
 
-A name is searched for, so that a prefix of a cloud or a gateway and a date do not matter; the first
-row that fits counts. Numbers are upper bounds, read on a day: what a request asks for itself is
-never lowered by them, and a provider's own word, in an error or in a row, counts before them.
+Patterns are searched for in the name, so that a prefix of a cloud or a gateway and a date don't
+matter. The first row that matches counts. Numbers are upper bounds, read on a day. They never lower
+what a request asks for, and a provider's own number, in an error or in a row, takes precedence.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ CLAUDE_TAKES_PREFILL = re.compile(
     r"claude-(?:instant|v?[123](?:\D|$)"
     r"|(?:opus|sonnet|haiku)-4(?:[-.][015](?:\D|$)|[-@]20|:|$)|4-)"
 )
-"""Claude up to the generation 4.5 goes on with a trailing assistant message; later ones answer 400.
+"""Claude up to generation 4.5 continues a trailing assistant message; later models answer 400.
 https://platform.claude.com/docs/en/about-claude/models/migration-guide 2026-11-21"""
 
 GEMINI_TAKES_PREFILL = re.compile(r"gemini-(?:2\.|3-|3\.1-|3\.5-flash(?!-lite)|pro-latest)")
-"""Gemini goes on with a trailing turn of its own up to 3.5 Flash; 3.5 Flash-Lite, 3.6 Flash and all
-later ones answer 400. https://ai.google.dev/gemini-api/docs/latest-model 2026-11-21"""
+"""Gemini up to 3.5 Flash continues its own trailing turn; 3.5 Flash-Lite, 3.6 Flash and all later
+ones answer 400. https://ai.google.dev/gemini-api/docs/latest-model 2026-11-21"""
 
 QWEN_MAY_NOT_THINK = re.compile(
     r"(?:qwen-(?:plus|flash|turbo)|qwen3(?:\.\d)?-(?:max|plus|flash|\d))(?!.*(?:thinking|instruct))"
 )
-"""Those of Qwen's models of which a request says whether they think: partial mode is for those that
-do not. https://help.aliyun.com/zh/model-studio/deep-thinking 2026-11-22"""
+"""Qwen models for which the request decides whether they think. Partial mode requires thinking to
+be off. https://help.aliyun.com/zh/model-studio/deep-thinking 2026-11-22"""
 
 
 class Model(NamedTuple):
-    """What one family of models can do at most.
+    """The limits of one family of models.
 
     Attributes:
-        name: a pattern that is searched for in the model's name, in small letters.
-        output_tokens: the largest output limit that it takes.
-        source: where that stands, and the day it was read.
+        name: a pattern to search for in the model's name, in lower case.
+        output_tokens: the largest output limit that it accepts.
+        source: where this is documented, and the day it was read.
     """
 
     name: re.Pattern[str]
@@ -61,12 +61,12 @@ MODELS: tuple[Model, ...] = (
     _model(r"deepseek-v4-pro", 393_216),
     _model(r"nova-pro", 10_000),
 )
-"""Families of models, the most particular first."""
+"""Families of models, the most specific first."""
 
 
 @lru_cache(maxsize=256)
 def output_tokens(model: str) -> int | None:
-    """The largest output limit that a model takes; None: not known.
+    """Return the largest output limit that a model accepts; None: not known.
 
     >>> output_tokens("openai/gpt-4o-2024-08-06"), output_tokens("llama")
     (16384, None)

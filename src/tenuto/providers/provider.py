@@ -1,4 +1,4 @@
-"""What is known of one provider: a row of the table."""
+"""`Row`: what is known about one provider."""
 
 from __future__ import annotations
 
@@ -26,28 +26,27 @@ def _none() -> Overrides:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row.
+    """One row of the table of providers.
 
     Attributes:
-        dialect: what its form of the wire allows; carries the provider's name.
+        dialect: what its variant of the wire allows, with the provider's name.
         wire: the name of the wire that the provider speaks.
-        hosts: where its base URLs begin, without the scheme: host names, with a port where only
-            that port is meant and with a path where only what lies below it is; a leading dot
-            stands for any sub-domain. Of several rows that fit, the first one counts.
-        server: the beginning of its `server` response header, "" where that tells nothing.
-        authorization: the request header that carries the key, "" where the request is signed or
-            nothing is asked for.
+        hosts: the beginnings of its base URLs, without the scheme: host names, with a port or a
+            path if those matter. A leading dot stands for any subdomain. The first of several
+            matching rows counts.
+        server: the beginning of its `server` response header; "": not recognized by it.
+        authorization: the request header that carries the key; "": requests are signed, or need no
+            key.
         stops: native stop values that it is known to send, beyond the wire's own.
-        usage: where it counts tokens in other places than the wire, as paths from the top.
+        usage: paths of its token counts, if they differ from the wire's.
         quirks: what is odd about its answers, each as the name of a fixture that shows it.
-        source: where the row's facts stand, and the day they were read.
-        version: tells rows of one name apart, "" for the one that counts where none is asked for.
+        source: where this is documented, and the day it was read.
+        version: distinguishes rows of one name; "": the row used if none is requested.
         sends_stop: whether its streams end with a mark: a stop, or the wire's own. True: a stream
-            without one was cut. False: it is whole. None: that is not known yet, and is learned
-            (S3a).
-        overrides: native stop values that mean something else with this provider than its wire
-            says, such as a `stop` for answers that were cut (N11). No row that ships has any: an
-            answer that was whole would be continued too, so it is for the user to say.
+            without one was cut. False: it is whole. None: not known yet; Tenuto learns it (S3a).
+        overrides: native stop values that mean something else for this provider, such as a `stop`
+            for cut answers (N11). No built-in row has any: complete answers would be continued too,
+            so only the user can decide this.
     """
 
     dialect: Dialect
@@ -65,11 +64,11 @@ class Row:
 
     @property
     def unknown(self) -> bool:
-        """Whether this is the row of those whom no row names."""
+        """Whether this is the row for unknown providers."""
         return not self.hosts and not self.server
 
     def serves(self, url: SplitResult) -> bool:
-        """Whether a URL lies at or below one of `hosts`.
+        """Return whether a URL is at or below one of `hosts`.
 
         >>> from urllib.parse import urlsplit
         >>> beta = Row(Dialect("d"), "openai-chat", hosts=("api.d.example/beta",))
@@ -92,41 +91,41 @@ class Row:
 SPOKEN: dict[str, dict[str, Any]] = {
     "openai-chat": {},
     "anthropic-messages": {"prefill_models": CLAUDE_TAKES_PREFILL},
-    # A prompt is the beginning of what the model writes.
+    # A prompt is the beginning of the model's text.
     "openai-completions": {"prefill": True},
-    # The last event of these says how the answer ended, and their SDKs rely on it.
+    # The last event of these reports how the answer ended, and their SDKs rely on it.
     "openai-responses": {"sends_stop": True},
     "gemini-generate": {"prefill_models": GEMINI_TAKES_PREFILL},
     "gemini-interactions": {
         "output_key": "generation_config.max_output_tokens", "sends_stop": True,
     },
-    # Nova takes a prefill too, but white space at the beginning of what it adds is trimmed:
-    # whether a word goes on or another begins would be lost.
+    # Nova accepts a prefill too, but trims white space at the beginning of what it adds, so it
+    # would be lost whether a word continues or another begins.
     "bedrock-converse": {
         "prefill_models": CLAUDE_TAKES_PREFILL, "output_key": "maxTokens", "sends_stop": True,
     },
     "bedrock-invoke": {"output_key": "maxTokens", "sends_stop": True},
-    # A trailing assistant message is accepted, and not gone on with.
+    # A trailing assistant message is accepted, but not continued.
     "cohere": {},
-    # Who is behind Mistral's SDK, serves Mistral's models.
+    # Every host behind Mistral's SDK serves Mistral's models.
     "mistral": {"prefill": True, "prefill_row": (("prefix", True),), "prefill_echoed": True},
     "watsonx": {"output_key": "max_completion_tokens"},
-    # Whoever speaks it, speaks it for its models.
+    # Every host with this API serves its models.
     "dashscope": {
         "prefill_models": QWEN_MAY_NOT_THINK, "prefill_row": (("partial", True),),
         "prefill_members": (("enable_thinking", False),),
     },
-    # Ollama goes on with a trailing assistant message where it writes the prompt by itself, as for
-    # these models, and where the model's own template leaves that message open, which nothing
-    # tells. https://github.com/ollama/ollama/tree/main/model/renderers 2026-11-22
+    # Ollama continues a trailing assistant message if it writes the prompt itself, as for these
+    # models, or if the model's own template leaves that message open, which nothing reveals.
+    # https://github.com/ollama/ollama/tree/main/model/renderers 2026-11-22
     "ollama": {
         "prefill_models": re.compile(r"\A(?:qwen3|olmo-?3|command-a|lfm2|laguna)"),
         "output_key": "options.num_predict",
     },
-    # The last event of a stream holds the whole text, whoever runs the server.
+    # The last event of a stream repeats the whole text, on any server.
     "tgi": {"prefill": True, "output_key": "parameters.max_new_tokens", "sends_stop": True},
 }  # fmt: skip
-"""By wire, what holds of whoever speaks it: columns of `Row` and of `Dialect`."""
+"""Columns of `Row` and of `Dialect` that apply to every provider of a wire."""
 
 _OWN = frozenset(each.name for each in fields(Row))
 
@@ -135,8 +134,9 @@ def row(wire: str, name: str, hosts: tuple[str, ...] = (), source: str = "", **c
     """Return a row of the table.
 
     Args:
-        wire, name, hosts, source: what every row says.
-        columns: what differs from `SPOKEN`, else from the defaults of `Row` and `Dialect`.
+        wire, name, hosts, source: the columns of every row.
+        columns: columns that differ from `SPOKEN`, or else from the defaults of `Row` and
+            `Dialect`.
 
     >>> row("openai-chat", "acme", ("llm.acme.example",), prefill=True).dialect.prefill
     True

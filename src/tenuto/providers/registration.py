@@ -1,7 +1,7 @@
-"""Providers and wires that are registered at run time, beside those that ship (N8).
+"""Register providers and wires at run time, beside the built-in ones (N8).
 
-Both stand in one mapping each (`ROWS`, `WIRES`). What has the same name and version is replaced. A
-client that is wrapped already sees a registration with its next request.
+Each kind is in one mapping (`ROWS`, `WIRES`). An entry with the same name and version is replaced.
+A wrapped client uses a registration from its next request on.
 """
 
 from __future__ import annotations
@@ -119,16 +119,16 @@ class Provider:
             number = kind is int
             if not isinstance(value, kind) or (number and (isinstance(value, bool) or value < 0)):
                 raise RegistrationError(f"{key} is {value!r}, but it must be {_ALLOWED[kind]}")
-        _like(self)  # a name that is not known is told here, not with the first request
+        _like(self)  # reports an unknown name now, not with the first request
 
     def row(self) -> Row:
-        """Return the row of the table that this describes."""
+        """Return the row of the table for this provider."""
         given: dict[str, Any] = {
             key: tuple(value.items()) if kind is Mapping else value
             for key, kind in _DIALECT.items()
             if (value := getattr(self, key)) is not None
         }
-        if "prefill" in given:  # said of all models
+        if "prefill" in given:  # it applies to all models
             given = {"prefill_models": None, **given}
         return Row(
             replace(_like(self), name=self.name, **given),
@@ -145,7 +145,7 @@ class Provider:
 
 
 _KINDS: Mapping[type, type] = {tuple: Mapping, type(None): re.Pattern}
-"""What a user gives where `Dialect` holds members, or a pattern."""
+"""Fields of `Provider` that are members or a pattern in `Dialect`."""
 
 _DIALECT: dict[str, Any] = {
     item.name: _KINDS.get(type(item.default), type(item.default))
@@ -222,7 +222,7 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
     WIRES.add(key_of(wire.name, version), wire)
 
 
-# --- what is allowed ----------------------------------------------------------------------------
+# --- validation ---------------------------------------------------------------------------------
 
 
 def _check_name(what: str, value: object, *, empty: bool = False) -> None:
@@ -241,12 +241,13 @@ def _check_type(key: str, value: object, kind: Any, allowed: str) -> None:
 
 
 def _unknown(wire: str) -> Row:
-    """Whoever speaks a wire and is not known."""
+    """Return the row for unknown providers of a wire."""
     return UNKNOWN_OF.get(wire.partition("@")[0], UNKNOWN)
 
 
 def _like(provider: Provider) -> Dialect:
-    """The dialect of the known provider that this one is like; without one that of an unknown."""
+    """Return the dialect of the known provider that this one is like, or else that of unknown
+    ones."""
     wire, name = provider.wire, provider.like
     if not isinstance(wire, str) or WIRES.find(wire) is None:
         raise RegistrationError(f"wire is {wire!r}, known are {', '.join(WIRES.all())}")
@@ -263,7 +264,7 @@ def _like(provider: Provider) -> Dialect:
 
 
 def is_host(name: str) -> bool:
-    """Whether this can stand in `hosts`.
+    """Return whether a name can stand in `hosts`.
 
     >>> is_host("gpu.lab:8000"), is_host("two words"), is_host("")
     (True, False, False)

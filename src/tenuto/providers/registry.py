@@ -1,7 +1,7 @@
-"""Who and what a URL or a name stands for, over what ships and what is registered.
+"""Look up the wire and the provider of a URL or a name, among built-in and registered ones.
 
-What is worked out of a URL is forgotten by a count of the changes to both tables, so that a client
-that is wrapped already sees a registration with its next request.
+Results for URLs are cached until either table changes, so a wrapped client uses a registration from
+its next request on.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tenuto.wires.registry import WIRES, wires_for_path
 
 
 def named(name: object) -> tuple[Wire | None, Wire | None, Overrides]:
-    """What a name stands for: the wire that it names; the one that the provider of that name is
-    likely to speak; and that provider's overrides. Nothing of a name that is not known."""
+    """Return the wire of this name, the likely wire of the provider of this name, and that
+    provider's overrides. An unknown name gives none of them."""
     if not isinstance(name, str):
         return None, None, UNKNOWN.overrides
     row = ROWS.find(name)
@@ -30,12 +30,12 @@ def named(name: object) -> tuple[Wire | None, Wire | None, Overrides]:
 
 
 def route(url: str, speaks: str = "") -> tuple[Wire | None, Row, str]:
-    """What a URL is about: the wire, who is behind it, and the path. A client asks the same few
-    again and again.
+    """Return the wire, the provider and the path of a URL. Clients use the same few URLs again and
+    again, so results are cached.
 
     Args:
-        speaks: the name of the wire that the asking SDK speaks where several have the same paths;
-            "": that of whom a row names, else the one that they look like.
+        speaks: the name of the SDK's wire, if several have the same paths. "": the wire of a known
+            provider, else the first one.
     """
     return _route(url, speaks, WIRES.changes + ROWS.changes)
 
@@ -54,8 +54,8 @@ def _route(url: str, speaks: str, changes: int) -> tuple[Wire | None, Row, str]:
 
 
 def behind(url: str) -> list[Row]:
-    """Return the rows of who serves a URL: one for a request's URL, each API's for a base URL, and
-    the unknown one where no row names the host.
+    """Return the rows of a URL's provider: one for a request's URL, each API's for a base URL, or
+    the unknown row if none names the host.
 
     >>> [row.dialect.name for row in behind("https://api.openai.com/v1")]
     ['openai', 'openai-completions', 'openai-responses']
@@ -67,7 +67,7 @@ def behind(url: str) -> list[Row]:
         return [provider]
     wires = dict.fromkeys(row.wire.partition("@")[0] for row in ROWS.all().values())
     rows = [row for row in (by_url(url, name) for name in wires) if not row.unknown]
-    # A row that names the host itself knows more than one that names a domain.
+    # A row that names the host itself is more specific than one that names a domain.
     host = urlsplit(url).hostname
     named = [row for row in rows if any(named.partition("/")[0] == host for named in row.hosts)]
     return named or rows or [provider]
@@ -77,8 +77,8 @@ def check_providers(names: Iterable[str]) -> None:
     """Check the names of providers that a policy has settings for.
 
     Raises:
-        PolicyError: a name is not that of a provider which a base URL tells, among those that ship
-            and those that are registered by now.
+        PolicyError: a name is not that of a provider known by its base URL, among the built-in ones
+            and those registered so far.
 
     >>> check_providers(["groq", "unknown"])
     """
@@ -94,6 +94,7 @@ def check_providers(names: Iterable[str]) -> None:
 
 @lru_cache(maxsize=1)
 def _told_by_url(_: int) -> frozenset[str]:
-    """The names of the providers that are known by their hosts, and of those that are not known."""
+    """Return the names of the providers that are known by their hosts, and the names for unknown
+    providers."""
     rows = ROWS.all().values()
     return frozenset({UNKNOWN.dialect.name, *(row.dialect.name for row in rows if row.hosts)})

@@ -1,8 +1,8 @@
-"""Who speaks which wire, in which dialect: one row of data a provider.
+"""The providers, the wires that they speak, and their dialects: one row of data per provider.
 
-A provider is recognized by the host of its base URL, or by a `server` header of its responses; who
-is not recognized gets the safe defaults of `UNKNOWN`. The rows of Chat Completions, which most of
-them speak, stand in a module of their own, and so do those of who speaks another API beside it.
+Tenuto recognizes a provider by the host of its base URL, or by a `server` header of its responses.
+Others get the safe defaults of `UNKNOWN`. Rows of Chat Completions, which most of them speak, are
+in `chat`, and rows of other APIs beside it are in `beside`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tenuto.providers.provider import SPOKEN, Row, row
 from tenuto.wires.names import Names, key_of
 
 UNKNOWN_OF = {wire: row(wire, "unknown") for wire in SPOKEN}
-"""Who is behind a host that no row names: by wire, the safe defaults."""
+"""The rows with safe defaults, by wire, for hosts that no row names."""
 
 UNKNOWN = UNKNOWN_OF["openai-chat"]
 
@@ -100,11 +100,11 @@ def _shipped() -> dict[str, Row]:
 
 
 ROWS: Names[Row] = Names(_shipped)
-"""The rows in force: those above, and what `tenuto.register_provider` added."""
+"""The rows in force: those above, and those that `tenuto.register_provider` added."""
 
 
 def by_url(url: str, wire: str = "openai-chat") -> Row:
-    """The provider behind a URL that speaks a wire, the unknown one where no row names its host.
+    """Return the provider at a URL that speaks a wire; the unknown one if no row names its host.
 
     >>> by_url("https://api.openai.com/v1/chat/completions").dialect.name
     'openai'
@@ -117,7 +117,8 @@ def by_url(url: str, wire: str = "openai-chat") -> Row:
 
 
 def by_server(server: str, wire: str = "openai-chat") -> Row:
-    """The provider that a response's `server` header names, the unknown one where no row has it.
+    """Return the provider that a response's `server` header names; the unknown one if no row has
+    it.
 
     >>> by_server("llama.cpp").dialect.prefill
     True

@@ -1,4 +1,4 @@
-"""What the caller sees of a turn: its answer, made of all attempts, and how an ending shows."""
+"""The caller's answer to a turn, merged from all attempts, and how each ending is shown."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from tenuto.wires.json import JsonObject, encode
 
 @dataclass(frozen=True, slots=True)
 class AttemptContent:
-    """One attempt of which something is kept.
+    """What is kept of one attempt.
 
     Attributes:
-        value: its body, None where it was a stream.
-        text: what of its text is kept; the texts of all attempts, joined, are the message's.
-        apart: whether its parts stand for themselves; else its text goes on where the last ended.
-        own: all of its text, as it came.
+        value: the body; None: the attempt was a stream.
+        text: the text that is kept. The texts of all attempts, joined, are the message's text.
+        apart: whether its parts stand alone. False: its text continues where the last attempt
+            ended.
+        own: its whole text, as received.
         message: its parts.
     """
 
@@ -34,17 +35,17 @@ class AttemptContent:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The turn's answer as the caller is to see it: merged over all attempts.
+    """The turn's answer as the caller sees it, merged over all attempts.
 
     Attributes:
-        text, reasoning: as merged.
-        calls: the calls that are handed on, all whole.
-        content: the same in the wire's own form, part by part; () where it keeps none.
-        native_stop: the native stop value; None: none was given.
-        ending: the body or event that the last attempt's stop came in, {} where none did.
-        usage: input of the first attempt, output summed; None where no attempt reported any.
-        raw_usage: the first usage object that came, whose other fields are kept.
-        spoken: the attempts that the text is joined from.
+        text, reasoning: the merged text and reasoning.
+        calls: the calls that are passed on. All are complete.
+        content: the same in the wire's own form, part by part; (): the wire keeps none.
+        native_stop: the native stop value; None: the provider gave none.
+        ending: the body or event with the last attempt's stop; {}: there is none.
+        usage: input of the first attempt, output summed; None: no attempt reported any.
+        raw_usage: the first usage object received, whose other fields are kept.
+        spoken: the attempts whose texts make up the text.
     """
 
     text: str
@@ -59,7 +60,7 @@ class Answer:
 
 
 def kept_of(partial: Answer | None) -> JsonObject:
-    """The member of an error of ours that holds what was received: nothing is lost.
+    """Return the member of Tenuto's own error that holds what was received, so nothing is lost.
 
     >>> kept_of(Answer("Half")), kept_of(Answer("")), kept_of(None)
     ({'partial': {'text': 'Half'}}, {}, {})
@@ -71,13 +72,15 @@ def kept_of(partial: Answer | None) -> JsonObject:
 
 
 WriteError = Callable[[str, str, Answer | None], bytes]
-"""Writes the body of an error from its code, its message and what there is of an answer."""
+"""Writes the body of an error from its code, its message and the answer so far."""
 
 
 def error_body(error: Callable[[str, str], JsonObject], within: str = "") -> WriteError:
-    """What writes the body of an error of ours, in a wire's own shape, of its code and message and
-    what there is of an answer. `within`: the member of the body that the error is, "" where it is
-    the body itself.
+    """Return the function that writes the body of Tenuto's own error in a wire's shape.
+
+    Args:
+        error: builds the error object from its code and message.
+        within: the member of the body that holds the error. "": the body is the error.
 
     >>> write = error_body(lambda code, message: {"error": message})
     >>> write("dropped", "It broke off.", Answer("Half"))
@@ -95,8 +98,13 @@ def error_body(error: Callable[[str, str], JsonObject], within: str = "") -> Wri
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How an ending shows (P1a): `native`, a stop of the wire; `error`, an error of this code;
-    `received`, the native stop that came, `native` only where none did."""
+    """How an ending is shown (P1a).
+
+    Attributes:
+        native: the wire's stop value to write.
+        error: the code of the error to write.
+        received: whether a native stop that was received replaces `native`.
+    """
 
     native: str | None = None
     error: str | None = None
@@ -104,21 +112,21 @@ class Shown:
 
 
 def shown_alike(*, done: str, cut: str, blocked: str) -> dict[Outcome, Shown]:
-    """How outcomes show, by the native values of a clean end, of an answer that the output limit
-    cut, and of one that a filter stopped; a wire that has more words says which."""
+    """Return how each outcome is shown on a wire with three native stop values: for a clean end,
+    for an answer cut by the output limit, and for one that a filter stopped."""
     return {
         Outcome.DONE: Shown(native=done, received=True),
         Outcome.TEXT_CUT: Shown(native=cut),
         Outcome.ARGUMENTS_CUT: Shown(native=cut),
         Outcome.THINKING_CUT: Shown(native=cut),
         Outcome.CALLS_MISSING: Shown(native=done),
-        # Hardly a wire has a stop for these; an SDK would end silently.
+        # Hardly any wire has a stop for these, and an SDK would end silently.
         Outcome.ARGUMENTS_MALFORMED: Shown(error="malformed_tool_call"),
         Outcome.THINKING_ONLY: Shown(error="empty_output"),
         Outcome.EMPTY: Shown(error="empty_output"),
         Outcome.DROPPED: Shown(error="dropped"),
         Outcome.FAULT: Shown(error="provider_error"),
-        # What came is truthful as it stands.
+        # These keep the stop that was received, which is accurate.
         Outcome.PAUSED: Shown(native=cut, received=True),
         Outcome.OVERFLOW: Shown(native=cut, received=True),
         Outcome.BLOCKED: Shown(native=blocked, received=True),

@@ -1,8 +1,8 @@
-"""What a wire is: all that the turn has to know of one provider format.
+"""`Wire`: everything that the turn needs to know about one provider format.
 
 A wire never opens a connection. It reads bodies and events into signals, applies edits to the bytes
-of a request, and renders what the caller sees. Look-up is by name; a wire is one folder of this
-package, whose `wire.py` has a constant `WIRE`. What passes in and out of it stands beside it:
+of a request, and writes what the caller sees. Wires are looked up by name. Each is one folder of
+this package, whose `wire.py` defines `WIRE`. The types that a wire takes and returns are in
 `dialect.py`, `request.py`, `answer.py` and `layout.py`.
 """
 
@@ -31,118 +31,119 @@ from tenuto.wires.stops import ReadStop, StopTable, stop_reader
 
 
 def never(data: bytes) -> bool:
-    """Never: the last event is an object like all others."""
+    """Return False: the last event is an object like all others."""
     return False
 
 
 def unbounded(model: str) -> int | None:
-    """None: no SDK bounds what a whole body may ask for."""
+    """Return None: no SDK limits the output of a whole body."""
     return None
 
 
 def unasked(path: str) -> bool:
-    """No request is known to speak it: such a wire is read, and that is all."""
+    """Return False: no request is known to use this wire, which is only read."""
     return False
 
 
 def no_request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> None:
-    """Nothing: requests of a wire that is only read pass untouched."""
+    """Return None: requests of a wire that is only read pass unchanged."""
 
 
 def nothing(spoken: Sequence[AttemptContent]) -> Content:
-    """Nothing: text is all that is wanted back."""
+    """Return no content: the provider needs only the text back."""
     return ()
 
 
 def as_asked(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest:
-    """The request as its body says it: on nearly all wires no header adds to it."""
+    """Return the request as its body gives it: on most wires headers add nothing to it."""
     return parsed
 
 
 def said_beside(message: Message) -> JsonObject:
-    """What a message says beside its parts: that is what bodies say there."""
+    """Return the fields of a message beside its parts, which are the fields of a body."""
     return message.said
 
 
 def as_said(value: JsonObject) -> JsonObject:
-    """An event as it came: what it says is new."""
+    """Return an event as received: it carries only new content."""
     return value
 
 
 def never_repeated() -> Callable[[JsonObject], JsonObject]:
-    """What makes the events of a stream say only what is new, where they do anyhow."""
+    """Return a function that leaves events as they are, because they carry only new content."""
     return as_said
 
 
 class Read(Protocol):
-    """The signals of a body, or of one event of a stream. Never raises (N6)."""
+    """Return the signals of a body, or of one event of a stream. Never raises (N6)."""
 
     def __call__(self, value: object, *, event: bool) -> Sequence[AnySignal]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Wire:
-    """One provider format: its tables, and what reads and writes it.
+    """One provider format: its tables, and the functions that read and write it.
 
     Attributes:
-        name: by which it is found.
-        stops, errors: its own stop values, and its errors.
-        shown: how each outcome shows.
+        name: the key in the table of wires.
+        stops, errors: its native stop values, and its errors.
+        shown: how each outcome is shown.
 
-        is_request: whether a request to this URL path speaks this wire.
-        request: a request, of its body, the policy's `probe_max_tokens`, its path and the dialect;
-            None where the bytes are no request of this wire.
+        is_request: whether a request to this URL path uses this wire.
+        request: reads a request from its body, the policy's `probe_max_tokens`, its path and the
+            dialect; None: the bytes are no request of this wire.
 
-        with_headers: a request with what its headers say as well (their names in small letters), on
-            wires where they do.
+        with_headers: adds what the headers say to a request (names in lower case), on wires whose
+            headers matter.
 
-        looks_like: whether an object has the shape of this wire's body or event.
-        claims: of a wire whose paths and shapes are those of another one as well: what shows that
-            an object is its own nevertheless. It is spoken where an SDK or a provider's row says
-            so; None: it is like no other.
-        signed: what shows that an object in the shape of another wire is its own nevertheless, of a
-            wire whose paths are its own; None: nothing does.
-        frame_mark: what the binary frame of each of its events holds, and that of no other wire's;
-            b"" where none is known.
+        looks_like: whether an object has the shape of this wire's bodies or events.
+        claims: recognizes this wire's own objects if it shares its paths and shapes with another
+            wire. Such a wire is used if an SDK or a provider's row names it. None: it shares them
+            with no other.
+        signed: recognizes this wire's own objects in another wire's shape, if its paths are its
+            own; None: nothing distinguishes them.
+        frame_mark: bytes that are in each binary frame of this wire and of no other; b"": none are
+            known.
         is_event: whether an object of this shape is one event of a stream rather than a whole body.
-        make_incremental: what makes the events of one stream say only what is new, one after the
-            other, where each may say all that was said before it as well (`RequestFacts.repeats`).
-            No two events of such a wire are taken for alike.
-        running_usage: what stands in events that tell the usage so far beside their text; b"" where
-            none does.
-        opening: how the event begins by which a stream says that it begins, and nothing more; b""
-            where the first event may say more.
-        parts_close: whether the stream says where each part of an answer ends, so that a part
-            without its end was cut.
-        named_events: whether its SDK passes over events without a name, which is the `type` of
-            their object.
-        is_terminator: whether the data of an event is the stream's own end mark.
-        listed: whether a whole body stands in a list, of which it is the first.
-        short: the readings by which a healthy turn needs no machine; None: it has none.
+        make_incremental: returns a function that reduces each event of one stream to its new
+            content, in order, for streams whose events may repeat everything so far
+            (`RequestFacts.repeats`). Such a wire uses no templates.
+        running_usage: bytes that are in events which report the usage so far beside their text;
+            b"": there are none.
+        opening: the first bytes of the event that only says that a stream begins; b"": the first
+            event may say more.
+        parts_close: whether the stream marks the end of each part, so that a part without its end
+            was cut.
+        named_events: whether its SDK ignores events without a name, which is the `type` of their
+            object.
+        is_terminator: whether the data of an event is the stream's end mark.
+        listed: whether a whole body is the first element of a list.
+        short: the readings for the short path; None: it has none.
         usage_object: the native usage object of a body or event.
-        parse_fault: the fault of an HTTP error response, of its status, its headers (their names
-            in small letters) and its body.
+        parse_fault: the fault of an HTTP error response, from its status, its headers (names in
+            lower case) and its body.
 
-        layout: how one streamed message is written; it is told the request's model, for a message
-            of which no event is ever seen.
-        content: what these attempts said in the wire's own form, merged, without the calls.
+        layout: creates what writes one streamed message. It takes the request's model, for messages
+            of which no event arrives.
+        content: the content of these attempts in the wire's own form, merged, without the calls.
         clean_stop: the native value of a clean end with these calls, often none.
-        forced_stop: the native value, in small letters, that providers give beside a call which the
-            request forced, where that is another one; "" where it is not.
-        as_body: what a message says as a body does, but for what `render_body` adds: the content,
-            the calls, the usage.
-        render_body: a whole body: the first attempt's identity, the last one's form, the answer.
-        render_error: the body of an error, in the wire's own shape, of its code and message, and
-            what there is of an answer.
-        error_status: its HTTP status: 424, "what we depend on failed". Neither the official SDK nor
-            the frameworks above it retry that; they do every 5xx, 408, 409 and 429.
-        body_ceiling_tokens: the largest output limit that a whole body may be asked for by model,
-            None for none (C17).
+        forced_stop: the native value, in lower case, that providers give beside a call which the
+            request forced; "": the usual one.
+        as_body: a message in the form of a body, without what `render_body` adds: the content, the
+            calls and the usage.
+        render_body: a whole body, from the first attempt's identity, the last one's form, and the
+            answer.
+        render_error: the body of an error in the wire's own shape, from its code, its message and
+            the answer so far.
+        error_status: the HTTP status of such errors: 424, "failed dependency". The official SDKs
+            and the frameworks above them don't retry it, but do retry every 5xx, 408, 409 and 429.
+        body_ceiling_tokens: the largest output limit of a whole body, by model; None: no limit
+            (C17).
 
-        form: how whole requests are written, for who has none that could be edited; None: such
-            requests are not written.
+        form: how to write whole requests, for an agent that has no request to edit; None: this wire
+            can't.
 
-        read_stop: the stop that a native value means, made of `stops`.
+        read_stop: looks up the stop that a native value means, in `stops`.
     """
 
     name: str
@@ -186,20 +187,21 @@ class Wire:
     read_stop: ReadStop = field(init=False)
 
     def __post_init__(self) -> None:
-        """A wire that is made from another one by `replace`, and reads otherwise, has not its short
-        path."""
+        """Drop the short path of a wire that `replace` made from another one with other
+        readings."""
         short = self.short
         if short is not None and (short.parse_request, short.read) != (self.request, self.read):
             object.__setattr__(self, "short", None)
         object.__setattr__(self, "read_stop", stop_reader(self.stops))
 
     def parse_object(self, value: object, *, event: bool) -> list[Signal]:
-        """The signals of a body or event without places, for who wants no parts."""
+        """Return the signals of a body or event without places, for callers that don't need
+        parts."""
         return Message().take(self.read(value, event=event))
 
     def opens(self, piece: bytes) -> bool:
-        """Whether a piece of a stream is just the event by which it says that it begins, and no SDK
-        fails on it."""
+        """Return whether a piece of a stream is just the event by which it begins, and one that no
+        SDK fails on."""
         return (
             bool(self.opening)
             and piece.startswith(self.opening)
@@ -219,7 +221,7 @@ class Wire:
         dialect: Dialect,
         headers: Sequence[tuple[bytes, bytes]],
     ) -> WireRequest | None:
-        """A request of its body and its headers; else as `request`."""
+        """Return a request read from its body and headers; otherwise like `request`."""
         parsed = self.request(body, probe_max_tokens, path, dialect)
         if parsed is None or self.with_headers is as_asked:
             return parsed
@@ -228,15 +230,15 @@ class Wire:
 
     @property
     def repeats(self) -> bool:
-        """Whether events may say once more what was said before."""
+        """Whether events may repeat earlier content."""
         return self.make_incremental is not never_repeated
 
     @property
     def only_read(self) -> bool:
-        """Whether responses are read, and nothing is ever sent or written."""
+        """Whether Tenuto only reads responses of this wire, and sends and writes nothing."""
         return self.is_request is unasked
 
     @property
     def wants_content(self) -> bool:
-        """Whether what a model said must be kept in the wire's own form, part by part."""
+        """Whether the wire needs the model's content in its own form, part by part."""
         return self.content is not nothing

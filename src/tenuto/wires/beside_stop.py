@@ -1,7 +1,7 @@
-"""The provider's own words beside a stop: a category, a rating, the stop sequence that was met.
+"""Details that a provider gives beside a stop: a category, a rating, the matched stop sequence.
 
-They are for whoever decides about a turn or reads its report. Nothing of Tenuto acts on them. Each
-wire names the members that it reads; this keeps what is a short plain text.
+They are for observers and readers of a report; Tenuto does not act on them. Each wire names the
+members that it reads, and this module keeps short plain texts.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tenuto.core.stop import printable
 from tenuto.wires.members import list_in, object_in, word_in
 
 _MOST_WORDS = 8
-"""As many words are kept of one list, such as that of the safety ratings."""
+"""The largest number of words kept of one list, such as the safety ratings."""
 
 _UNSAFE = frozenset({"medium", "high"})
-"""Probabilities of a safety rating that are told; the others are beside nearly every answer."""
+"""Probabilities of a safety rating that are reported. Nearly every answer has the others."""
 
 
 def kept_words(words: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    """Words of the provider by the names of its members; what is no text, and an empty one, is left
-    out. A text is cut at 80 characters.
+    """Return the provider's words by member name. Leaves out empty ones and values that aren't
+    text, and cuts a text at 80 characters.
 
     >>> kept_words({"category": "cyber", "stop_sequence": None})
     (('category', 'cyber'),)
@@ -34,7 +34,7 @@ def kept_words(words: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 
 
 def with_words(stop: StopSeen, **words: object) -> StopSeen:
-    """A stop with words of the provider beside it, as `kept_words` keeps them.
+    """Return a stop with the provider's words beside it, as `kept_words` keeps them.
 
     >>> from tenuto.core.stop import StopReason
     >>> seen = StopSeen("refusal", "stop_reason", StopReason.REFUSAL)
@@ -46,7 +46,7 @@ def with_words(stop: StopSeen, **words: object) -> StopSeen:
 
 
 def unsafe_ratings(ratings: object) -> str:
-    """The categories of Google's safety ratings that blocked an answer, or were likely.
+    """Return the categories of Google's safety ratings that blocked an answer, or were likely.
 
     >>> unsafe_ratings([{"category": "HARM_CATEGORY_HARASSMENT", "probability": "HIGH"}])
     'HARM_CATEGORY_HARASSMENT=HIGH'
@@ -61,7 +61,7 @@ def unsafe_ratings(ratings: object) -> str:
 
 
 def filtered_categories(results: object) -> str:
-    """The categories by which Azure's content filter cut an answer.
+    """Return the categories by which Azure's content filter cut an answer.
 
     >>> filtered_categories({"hate": {"filtered": True}, "violence": {"filtered": False}})
     'hate'
@@ -75,11 +75,11 @@ def filtered_categories(results: object) -> str:
 
 
 def guardrail_findings(*assessments: object) -> str:
-    """What a guardrail of Bedrock found in a request or an answer, and what it did about it. The
-    text that it found stands beside, and is left out.
+    """Return what a guardrail of Bedrock found in a request or an answer, and what it did about it.
+    Leaves out the text that it found.
 
     Args:
-        assessments: the guardrails by their ids, each with one assessment or a list of them.
+        assessments: the guardrails by id, each with one assessment or a list of them.
 
     >>> topics = [{"name": "finance", "type": "DENY", "action": "BLOCKED"}]
     >>> guardrail_findings({"gr-1": {"topicPolicy": {"topics": topics}}})

@@ -1,4 +1,4 @@
-"""The usage of both of Cohere's APIs: what was counted, and what is billed of it."""
+"""Usage on both of Cohere's APIs: the tokens counted, and those billed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from tenuto.wires.json import JsonObject, count_of_decimal
 from tenuto.wires.members import object_in
 
 COUNTED = ("tokens", "billed_units")
-"""The members that count tokens; what is billed may be less than what is counted."""
+"""The members that count tokens. Cohere may bill fewer than it counts."""
 
 
 def read_usage(usage: JsonObject) -> Usage:
-    """What was counted; where that is not told, what was billed. The tokens of the prompt that came
-    out of a cache stand beside both.
+    """Return the tokens counted, or those billed if the counts are missing. Cached prompt tokens
+    are given beside both.
 
     >>> read_usage({"tokens": {"input_tokens": 5, "output_tokens": 3}, "cached_tokens": 4.0})
     Usage(input_tokens=5, output_tokens=3, reasoning_tokens=None, cached_tokens=4)
@@ -27,8 +27,8 @@ def read_usage(usage: JsonObject) -> Usage:
 
 
 def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
-    """A usage object of the whole turn: the first one's other fields, these counts (C19). What is
-    billed grows by as much as what is counted.
+    """Return a usage object for the whole turn: these counts, and the other fields of the first one
+    (C19). The billed tokens grow by the same amount as the counts.
 
     >>> merged_usage({"tokens": {"input_tokens": 5, "output_tokens": 3}}, Usage(5, 9))
     {'tokens': {'input_tokens': 5, 'output_tokens': 9}}
@@ -50,7 +50,7 @@ def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
 
 
 def grown_usage(meta: JsonObject, usage: Usage) -> JsonObject:
-    """The same on version 1, where whole numbers are written, and nothing but the output anew.
+    """Return the same for version 1, which writes whole numbers. Only the output changes.
 
     >>> meta = {"billed_units": {"output_tokens": 2.0}, "tokens": {"output_tokens": 3}}
     >>> grown_usage(meta, Usage(5, 9))

@@ -1,5 +1,5 @@
-"""What a model said over all attempts of a turn, block by block: what Anthropic Messages and
-Bedrock's Converse have in common. Some blocks are text, some reasoning, and each stands for itself.
+"""The model's content over all attempts of a turn, block by block. Anthropic Messages and Bedrock's
+Converse share this. Some blocks are text, some are reasoning, and each stands alone.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ Block = Mapping[str, Any]
 
 
 def dealt(texts: Sequence[str], text: str) -> tuple[str, list[str]]:
-    """Deal a text out to those that came, from its end backwards and to each as much as it held:
-    what a seam took away is missed where the seam was. Returns what is more than they held, which
-    stands before them, and the piece of each.
-
+    """Split a text among the given ones, from its end backwards, each taking as much as it held. So
+    text that a seam removed is missing at the seam. Returns the excess text, which comes before
+    them, and the piece of each.
     >>> dealt(["ab", "cd"], "bcd"), dealt(["cd "], "abcd")
     (('', ['b', 'cd']), ('ab', ['cd']))
     """
@@ -36,18 +35,18 @@ def dealt(texts: Sequence[str], text: str) -> tuple[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """How the blocks of a wire say a text.
+    """How the blocks of a wire carry text.
 
     Attributes:
-        text_of: the text of a block, None where it says none.
-        said: a block with another text; of {}, a new one.
-        is_plain: whether a block is text, of which nothing is lost where it is told as a new one.
+        text_of: the text of a block; None: it has none.
+        said: a block with another text; of {}, a new block.
+        is_plain: whether a block is text that a new block can replace without loss.
         is_thought: whether a block is reasoning.
-        is_open: whether a block that ends an attempt can be gone on in.
-        joined: such a block, gone on with a plain one.
-        is_kept: whether a block of what was said is taken back; its second argument are the ids of
-            the calls whose results are beside it.
-        answers: the id of the call that a block is the result of, None where it is none.
+        is_open: whether text can continue in a block that ends an attempt.
+        joined: such a block, continued with a plain one.
+        is_kept: whether the provider accepts a block back. The second argument is the ids of the
+            calls whose results go with it.
+        answers: the id of the call that a block is the result of; None: it is no result.
     """
 
     text_of: Callable[[Block], str | None]
@@ -64,11 +63,11 @@ class Speech:
         spoken: Sequence[AttemptContent],
         blocks_of: Callable[[AttemptContent], Sequence[Block]],
     ) -> Content:
-        """Return the blocks of all attempts in order, with the text that is kept of each.
+        """Return the blocks of all attempts in order, each with its kept text.
 
-        A continuation's text goes on in the block that was cut. What it thought before is left out:
-        the reader of the answer would see one sentence in two blocks. Text that cites is not gone
-        on in (C28a)."""
+        A continuation's text continues in the block that was cut. Its reasoning before that is left
+        out, since it would split one sentence into two blocks. Text with citations is not continued
+        (C28a)."""
         merged: list[Block] = []
         for one in spoken:
             blocks = self.with_text(blocks_of(one), one.text)
@@ -83,8 +82,8 @@ class Speech:
         return tuple(merged)
 
     def with_text(self, blocks: Sequence[Block], text: str) -> list[Block]:
-        """Return the blocks with a text dealt out to those that say some. White space alone is no
-        block and goes with the next one."""
+        """Return the blocks with a text split among those that have some. White space alone makes
+        no block, and joins the next one."""
         texts = [self.text_of(block) for block in blocks]
         waiting, pieces = dealt([held or "" for held in texts], text)
         out: list[Block] = []
@@ -99,9 +98,9 @@ class Speech:
         return [*out, self.said({}, waiting)] if waiting.strip() else out
 
     def said_before(self, text: str, content: Content = ()) -> list[Block]:
-        """Return what the model has said, as blocks whose joined text is `text`. Where it holds
-        more than text and reasoning, the other blocks go with it as they came: the provider ran
-        something, and the text is about it."""
+        """Return the model's content so far, as blocks whose joined text is `text`. Other blocks
+        than text and reasoning stay as received: the provider ran something that the text is
+        about."""
         answered = [call for block in content if (call := self.answers(block)) is not None]
         kept = [block for block in content if self.is_kept(block, answered)]
         if all(self.is_thought(block) or self.is_plain(block) for block in kept):

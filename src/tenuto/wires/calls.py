@@ -1,4 +1,4 @@
-"""The model's calls as they stand in a history that we write."""
+"""The model's calls, as a history that Tenuto writes contains them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tenuto.wires.members import object_in
 
 
 def valid_call(call: ToolCall, *, free: bool = False) -> ToolCall:
-    """Return a call in a form that the provider takes back (T5). Broken arguments are never
-    replayed (H4): they stand as an empty object. `free`: arguments may be text of any form.
+    """Return a call in a form that the provider accepts back (T5). Broken arguments become an empty
+    object and are never sent back (H4). `free`: arguments may be any text.
 
     >>> valid_call(ToolCall("1", "", '{"a":', Finding.TRUNCATED)).arguments
     '{}'
@@ -27,12 +27,12 @@ def valid_call(call: ToolCall, *, free: bool = False) -> ToolCall:
 
 
 def object_of(call: ToolCall) -> msgspec.Raw:
-    """Return the arguments as the object that they are the text of."""
+    """Return the arguments as an object, parsed from their text."""
     return msgspec.Raw(call.arguments.encode("utf-8", "replace"))
 
 
 def accepted_ids(calls: Sequence[ToolCall], most_chars: int | None = None) -> list[str]:
-    """Return the calls' ids in letters, digits, `_` and `-`, each once.
+    """Return the calls' ids, unique, and made of letters, digits, `_` and `-`.
 
     >>> accepted_ids([ToolCall("a.b", "f", "{}", Finding.WHOLE)])
     ['a_b']
@@ -45,7 +45,7 @@ def accepted_ids(calls: Sequence[ToolCall], most_chars: int | None = None) -> li
 
 
 def schemas_in(tools: Iterable[Any], member: str = "parameters") -> dict[str, dict[str, Any]]:
-    """Return the JSON Schema of each function that has a name, {} for one without a schema.
+    """Return the JSON Schema of each function that has a name; {} for one without a schema.
 
     >>> schemas_in([{"name": "f", "parameters": {"type": "object"}}, {"name": "g"}, None])
     {'f': {'type': 'object'}, 'g': {}}

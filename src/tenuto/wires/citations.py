@@ -1,9 +1,9 @@
-"""Where the words that a citation stands for are, once attempts are joined.
+"""The positions of cited words once attempts are joined.
 
-Positions count from the beginning of an attempt's own text. Of that text a seam takes away what was
-said before, always at its beginning: both texts end alike, and from their ends it is told how far
-all positions move. A position is handed on where the same words stand at the new place, and nowhere
-else: a citation that points at other words looks right and is not.
+Positions count from the beginning of an attempt's own text. A seam removes repeated words only at
+the beginning of that text, so the distance between the ends of both texts gives the shift of all
+positions. A position is passed on only if the same words stand at the new place, since a citation
+of other words would look right and be wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an attempt's `own` text is in the `whole` one, in which its end is at `ends`.
+    """The place of an attempt's text, `own`, in the joined text, `whole`; its end is at `ends`.
 
     >>> Place("twice a day.", "The tide comes twice a day.", 27).moved((0, 5))
     (15, 20)
@@ -33,8 +33,8 @@ class Place:
     ends: int
 
     def moved(self, span: Span, words: str | None = None) -> Span | None:
-        """A span of characters, where its words are now; None where they are not found there.
-        `words`: what it is said to hold."""
+        """Return a span of characters at its new place; None: its words aren't there. `words`: what
+        the span is expected to hold."""
         start, end = span
         cited = self.own[start:end]
         if not 0 <= start < end <= len(self.own) or words not in (None, cited):
@@ -46,7 +46,7 @@ class Place:
         return None
 
     def moved_bytes(self, span: Span, words: str | None = None) -> Span | None:
-        """The same of a span that counts bytes of UTF-8."""
+        """Return the same for a span that counts bytes of UTF-8."""
         given = _characters(self.own, span)
         found = None if given is None else self.moved(given, words)
         return (
@@ -55,18 +55,18 @@ class Place:
 
     @property
     def unmoved(self) -> bool:
-        """Whether all positions stay what they are."""
+        """Whether all positions stay the same."""
         return self._shifts() == (0, 0)
 
     def _shifts(self) -> tuple[int, ...]:
         own = trailing_space(self.own)[0]
         by_end = self.ends - len(own)
-        # What is said behind the answer, as a notice is, leaves the beginning alone.
+        # Text behind the answer, such as a notice, doesn't move the beginning.
         return (by_end, 0) if self.whole.startswith(own) else (by_end,)
 
 
 def is_one(spoken: Sequence[AttemptContent]) -> bool:
-    """Whether the answer is one attempt's as it came, whose positions are true as they are."""
+    """Return whether the answer is one attempt's, unchanged, so that its positions still hold."""
     if not spoken:
         return True
     kept, own = (trailing_space(text)[0] for text in (spoken[0].text, spoken[0].own))
@@ -74,7 +74,7 @@ def is_one(spoken: Sequence[AttemptContent]) -> bool:
 
 
 def places(spoken: Sequence[AttemptContent]) -> list[Place]:
-    """The place of each attempt."""
+    """Return the place of each attempt."""
     whole = "".join(one.text for one in spoken)
     ends = accumulate(len(one.text) for one in spoken)
     return [
@@ -84,12 +84,12 @@ def places(spoken: Sequence[AttemptContent]) -> list[Place]:
 
 
 def size(text: str) -> int:
-    """Bytes of UTF-8."""
+    """Return the number of UTF-8 bytes."""
     return len(text.encode("utf-8", "replace"))
 
 
 def _characters(text: str, span: Span) -> Span | None:
-    """A span of bytes as one of characters; None where it is none, or parts a character."""
+    """Convert a span of bytes to one of characters; None: it is invalid, or splits a character."""
     data = text.encode("utf-8", "replace")
     start, end = span
     if not 0 <= start < end <= len(data):

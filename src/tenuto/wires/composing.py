@@ -1,7 +1,7 @@
-"""Writes whole requests, for who has no client's request that could be edited: the agent.
+"""Write whole requests, for an agent, which has no client's request to edit.
 
-What a wire knows already is used again: the rows of a conversation are the edits by which a turn is
-gone on with, applied to a request that holds one word of the user's.
+This reuses what a wire has already: each row of a conversation is one of the edits that continue a
+turn, applied to a request with a single word from the user.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _END = b"]}"
 class Composed:
     """A whole request that grows with its conversation (`wires.request.WireRequest`).
 
-    Each row is written once; a step costs what is new in it, however long the conversation is.
+    Each row is written once, so a step costs only what is new, however long the conversation is.
 
     Args:
-        wire: it has a `form`.
-        path: the path that it is sent to.
+        wire: a wire with a `form`.
+        path: the path to send it to.
     """
 
     repairs: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Composed:
         self.facts: RequestFacts = self._facts
 
     def add(self, row: Row) -> None:
-        """Append a row; one with calls is written once their results are there."""
+        """Append a row. A row with calls is written when their results are there."""
         match row:
             case User(text):
                 self._write([encode(self._form.user(text))])
@@ -89,33 +89,33 @@ class Composed:
 
     @property
     def body(self) -> bytes:
-        """The request as it stands: the same object until a row is added, by which the pipe knows
-        that nobody has changed it."""
+        """Return the current request. Returns the same object until a row is added, which tells the
+        pipe that nothing has changed."""
         if not self._whole:
             self._whole = b"".join((self._body, _END))
         return self._whole
 
     def __len__(self) -> int:
-        """The bytes of `body`, without making it."""
+        """Return the size of `body` in bytes, without building it."""
         return len(self._body) + len(_END)
 
     def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached tool, by name."""
+        """Return the JSON Schema of each attached tool, by name."""
         return self._tools
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits."""
+        """Return the bytes of the request with these edits."""
         return self._parsed(self.body).apply(edits, dialect) if edits else self.body
 
     def _translated(self, row: Assistant) -> Assistant:
-        """A row without what only the wire that it came on understands."""
+        """Return a row without content that only the wire it came from understands."""
         extra = self._form.foreign_call
         calls = tuple(replace(call, extra=extra) for call in row.calls)
         return replace(row, calls=calls, content=(), reasoning="")
 
     def _unique(self, row: Assistant) -> Assistant:
-        """A row whose calls have ids that no call before has: some servers count anew in every
-        answer, and others refuse that."""
+        """Return a row whose calls have ids that no earlier call has: some servers start counting
+        anew in every answer, and others refuse that."""
         calls: list[ToolCall] = []
         for call in row.calls:
             made, times = call.id, self._ids.get(call.id, 0)
@@ -128,8 +128,8 @@ class Composed:
         return replace(row, calls=tuple(calls)) if calls != list(row.calls) else row
 
     def _append(self, edit: Edit, foreign: bool) -> None:
-        """Write what the wire's own edit adds; of another wire's row it may need a repair (ids that
-        this one refuses, say)."""
+        """Write the rows that the wire's edit adds. Rows of another wire may need a repair, for
+        example of ids that this one refuses."""
         added = self._base.apply((edit,), self._dialect)
         if foreign:
             added = self._parsed(added).apply((), self._dialect)
@@ -142,7 +142,7 @@ class Composed:
             self._first = False
 
     def _one_row(self, opening: Opening) -> WireRequest:
-        """A request as small as can be, which rows are written behind."""
+        """Return the smallest possible request, to append rows to."""
         bare = replace(opening, system="", tools=(), options={})
         members = self._form.members(bare)
         return self._parsed(encode({**members, self._form.rows: [self._form.user("-")]}))
@@ -154,5 +154,5 @@ class Composed:
 
 
 def _not_blank(text: str) -> str:
-    """What a model is told of a result: some providers refuse one without text."""
+    """Return the text of a result for the model: some providers refuse one without text."""
     return text if text.strip() else hints.EMPTY_RESULT

@@ -1,7 +1,7 @@
-"""How the error tables of the wires are written and read.
+"""Define and read the error tables of the wires.
 
-A table is a tuple of rows, the most particular first; the first one that fits decides, and the last
-one fits everything.
+A table is a tuple of rows, the most specific first. The first row that matches decides, and the
+last one matches everything.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tenuto.wires.retry_after import retry_after_s
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """One way in which a wire says that something failed: by code or type, or by its words.
+    """One way in which a wire reports a failure: by code or type, or by the words of its message.
 
     Named groups of `words` are read: `allowed`, `maximum` and `most` are the output tokens that the
-    provider allows, `below` is one more than those; `window` is the context window, of which
-    `prompt` leaves what is allowed; for an unknown key every group names keys."""
+    provider allows, and `below` is one more than that; `window` is the context window, and `prompt`
+    the part of it that the prompt takes. For an unknown key every group names keys."""
 
     kind: FaultKind
     codes: frozenset[str] = frozenset()
@@ -35,15 +35,15 @@ def row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0
     """Return a row of an error table.
 
     Args:
-        codes: the codes and types, in each text one or several with spaces between them.
-        words: a regular expression, searched for in any case.
+        codes: codes and types; each text may hold several, separated by spaces.
+        words: a regular expression to search for, ignoring case.
     """
     pattern = re.compile(words, re.IGNORECASE | re.DOTALL) if words else None
     return ErrorRow(kind, frozenset(" ".join(codes).split()), pattern, statuses)
 
 
 Codes = Mapping[FaultKind, str]
-"""Codes and types by what they mean, with spaces between them."""
+"""Codes and types by meaning, separated by spaces."""
 
 _K = FaultKind
 
@@ -55,18 +55,18 @@ GOOGLE: Codes = {
     _K.SERVER: "internal",
     _K.INVALID_REQUEST: "invalid_argument failed_precondition not_found",
 }
-"""Of all of Google's APIs: https://cloud.google.com/apis/design/errors (read 2026-11-22)."""
+"""The codes of all Google APIs: https://cloud.google.com/apis/design/errors (read 2026-11-22)."""
 
 BEDROCK: Codes = {
     _K.RATE_LIMITED: "throttlingexception servicequotaexceededexception",
     _K.OVERLOADED: "serviceunavailableexception modelnotreadyexception",
     _K.TIMEOUT: "modeltimeoutexception",
     _K.AUTHENTICATION: "accessdeniedexception unrecognizedclientexception expiredtokenexception",
-    # The second and the third one may have the status 424.
+    # The second and the third may have the status 424.
     _K.SERVER: "internalserverexception modelerrorexception modelstreamerrorexception",
     _K.INVALID_REQUEST: "validationexception resourcenotfoundexception",
 }
-"""Of Amazon Bedrock: https://docs.aws.amazon.com/bedrock/latest/APIReference/
+"""The codes of Amazon Bedrock: https://docs.aws.amazon.com/bedrock/latest/APIReference/
 API_runtime_InvokeModel.html, "Errors" (shapes read in botocore 1.43, 2026-11-22)."""
 
 
@@ -77,8 +77,8 @@ def by_code(*codes: Codes) -> tuple[ErrorRow, ...]:
 
 
 def by_status(*codes: Codes, overloaded: range = range(503, 504)) -> tuple[ErrorRow, ...]:
-    """Return the last rows of a table: what HTTP statuses mean on all wires, each with the codes
-    that mean the same. `overloaded`: a further status beside 503, which goes with those codes.
+    """Return the last rows of a table: what HTTP statuses mean on all wires, each with the codes of
+    the same meaning. `overloaded`: further statuses that mean the same as 503.
 
     >>> [entry.kind.value for entry in by_status() if 503 in entry.statuses]
     ['overloaded']
@@ -99,21 +99,21 @@ def by_status(*codes: Codes, overloaded: range = range(503, 504)) -> tuple[Error
 
 
 OURS = "tenuto_incomplete"
-"""Stands in the errors that Tenuto writes, wherever a wire has room for it: what could be recovered
-behind them was (E9)."""
+"""Part of the errors that Tenuto writes, if a wire has room for it: Tenuto could recover what came
+before the error (E9)."""
 
 GAVE_UP = row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS)
-"""Another one that recovers answers could not."""
+"""The same for text that could not be recovered."""
 
 CLAUDE_LIMIT_WORDS = (
     r"max_tokens: \d+ > (?P<maximum>\d{1,9})"
-    # Prompt and max_tokens share the window: what the prompt leaves is what is allowed.
+    # Prompt and max_tokens share the window, so the prompt determines the allowed output.
     r"|exceed context limit: (?P<prompt>\d{1,9}) \+ \d+ > (?P<window>\d{1,9})"
 )
-"""Claude's words for an output limit that is too large, on all wires that it is asked on."""
+"""Claude's words for an output limit that is too large, on all wires that serve it."""
 
 EXTRA_INPUTS_WORDS = r"(?P<key>[\w.\[\]-]+): extra inputs are not permitted"
-"""The same for a key that it does not know."""
+"""Claude's words for an unknown key."""
 
 PREFILL_REJECTED = row(
     FaultKind.PREFILL_REJECTED,
@@ -122,10 +122,10 @@ PREFILL_REJECTED = row(
     r"|prefill is incompatible|2 or more assistant messages"
     r"|continue_final_message is set|chat_template is not supported",
 )
-"""A model keeps its words whichever wire it is asked on, so that the wires share this row."""
+"""A model uses the same words on every wire, so the wires share this row."""
 
 _HISTORY_WORDS = (
-    # A call has one result, directly behind it, and a result has a call.
+    # A call has one result, directly after it, and a result has a call.
     r"must be followed by tool messages|must be a response to a prece+ding message",
     r"ids were found without `tool_result` blocks|did not find \d+ `tool_result` block",
     r"unexpected `tool_use_id` found|each tool_use must have a single result",
@@ -136,7 +136,7 @@ _HISTORY_WORDS = (
     r"expected toolresult blocks at|toolresult blocks at \S+ exceeds",
     r"tool result blocks cannot be provided in the same turn",
     r"last entry in chat history contains tool results",
-    # What a call and its result must look like.
+    # The required shape of a call and its result.
     r"tool call id was \S+ but must be|tool_calls\[\d+\]\.id': string too long",
     r"invalid tool call arguments|\[\] is too short - '\S*tool_calls'",
     r"struct field \S*tool_calls\.function\.arguments",
@@ -157,7 +157,7 @@ _HISTORY_WORDS = (
 
 HISTORY_REJECTED = row(
     FaultKind.INVALID_REQUEST,
-    # Mistral's numbers for the order of roles and for ids; Anthropic's for a compacted history.
+    # Mistral's codes for the order of roles and for ids; Anthropic's for a compacted history.
     "3230",
     "3280",
     "compaction_incomplete_turn",
@@ -165,8 +165,8 @@ HISTORY_REJECTED = row(
     "tool_reference_unresolved",
     words="|".join(_HISTORY_WORDS),
 )
-"""The same of a history that breaks a rule. Servers that build their prompts by a template say so
-with status 500, and sending it again does not help."""
+"""Words for a history that breaks a rule. Servers that build prompts from a template report it with
+status 500, and sending the same again doesn't help."""
 
 CONTEXT_WORDS = (
     r"(?:maximum context length|available context size|model's context length|prompt is too long"
@@ -174,13 +174,13 @@ CONTEXT_WORDS = (
     r"(?:(?:: \d+ tokens >| is| of)? ?\(?(?P<window>\d{1,9}))?"
     r"|exceed context limit|input token count .* exceeds|input is too long"
 )
-"""The same of a prompt that is too long."""
+"""Words for a prompt that is too long."""
 
 _SEARCHED_CHARS = 2_000
-"""Errors say what they are at their beginning; what follows may be the whole prompt."""
+"""Errors name their cause at the beginning; the whole prompt may follow."""
 
 _LEAST_TOKENS_LEFT = 512
-"""Where a prompt leaves less of the window than this, the prompt is what is too long (C12)."""
+"""If a prompt leaves less of the window than this, the prompt itself is too long (C12)."""
 
 
 def read(
@@ -190,12 +190,12 @@ def read(
     retry_after_s: float | None = None,
     code: str = "",
 ) -> Fault:
-    """The fault that an error object (or a bare text) means by a table.
+    """Return the fault that a table gives for an error object (or a bare text).
 
     Args:
-        error: the object, its message or nothing that is known.
-        status: the HTTP status, None where there is none.
-        code: a code that came beside the object, in a header say.
+        error: the object, its message, or something unknown.
+        status: the HTTP status; None: there is none.
+        code: a code given beside the object, such as in a header.
 
     >>> table = (row(FaultKind.RATE_LIMITED, "slow_down"), row(FaultKind.SERVER))
     >>> read({"code": "slow_down", "message": "Wait."}, table).kind.value
@@ -233,7 +233,8 @@ ReadFault = Callable[..., Fault]
 
 
 def fault_reader(table: Sequence[ErrorRow]) -> ReadFault:
-    """Return `read` by this table: of an error, its status, what it asks to wait and its code."""
+    """Return a function that reads an error by this table, from the error, its status, the
+    requested wait and its code."""
 
     def read_fault(
         error: object, status: int | None = None, retry_after_s: float | None = None, code: str = ""
@@ -244,8 +245,8 @@ def fault_reader(table: Sequence[ErrorRow]) -> ReadFault:
 
 
 def error_in(body: bytes, error_of: Callable[[dict[str, Any]], object]) -> object:
-    """The error in the body of an error response: where the wire has it, else the object itself; ""
-    where there is none. Google's APIs put the error of a stream into a list.
+    """Return the error in the body of an error response: from where the wire keeps it, else the
+    object itself; "": there is none. Google's APIs put a stream's error into a list.
 
     >>> error_in(b'[{"error": {"code": 429}}]', lambda value: value.get("error"))
     {'code': 429}
@@ -259,8 +260,8 @@ def error_in(body: bytes, error_of: Callable[[dict[str, Any]], object]) -> objec
 def fault_parser(
     error_of: Callable[[dict[str, Any]], object], read_fault: ReadFault
 ) -> Callable[[int, Mapping[str, str], bytes], Fault]:
-    """What reads the fault of an HTTP error response, with what it asks to wait: by where the wire
-    has its errors, and by what they mean there."""
+    """Return a function that reads the fault of an HTTP error response, with the wait that it
+    requests. Takes where the wire keeps its errors, and what they mean."""
 
     def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         return read_fault(error_in(body, error_of), status, retry_after_s(headers))
@@ -278,7 +279,7 @@ def _allowed_tokens(groups: dict[str, str]) -> int | None:
 
 
 def error_words(error: object) -> tuple[list[str], str]:
-    """The codes and types of an error object, most particular first and in lower case, and its
+    """Return the codes and types of an error object, most specific first and in lower case, and its
     message, from all the places that providers use.
 
     >>> error_words({"type": "api_error", "message": "Internal server error"})
@@ -301,8 +302,8 @@ _NEVER = re.compile(r"(?!)")
 def blames(
     value: Mapping[str, Any], params: re.Pattern[str], words: re.Pattern[str] = _NEVER
 ) -> bool:
-    """Whether an object is an error in OpenAI's shape whose `param`, from its beginning, or whose
-    words name something that only one wire has.
+    """Return whether an object is an error in OpenAI's shape that blames something which only one
+    wire has: by the beginning of its `param`, or by its words.
 
     >>> blames({"error": {"param": "input[0].content"}}, re.compile("input"))
     True
@@ -321,7 +322,8 @@ def _code(value: object) -> str:
 
 
 def _message(value: object) -> str:
-    """A message as text. FastAPI's list of findings (Mistral, vLLM) gives its paths and words."""
+    """Return a message as text. FastAPI's list of findings (Mistral, vLLM) gives its paths and
+    words."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
@@ -343,7 +345,7 @@ def _is_status(code: str) -> bool:
 
 
 def openai_error(code: str, message: str) -> dict[str, Any]:
-    """Return an error of ours as OpenAI writes its own, on all of its wires.
+    """Return Tenuto's own error in OpenAI's shape, for all of its wires.
 
     >>> openai_error("dropped", "…")["type"]
     'tenuto_incomplete'
@@ -352,7 +354,7 @@ def openai_error(code: str, message: str) -> dict[str, Any]:
 
 
 def bare_error(code: str, message: str) -> dict[str, Any]:
-    """The same where an error is a message, and stands in nothing.
+    """Return the same for wires whose error is a bare message.
 
     >>> bare_error("dropped", "…")
     {'message': '…', 'type': 'tenuto_incomplete', 'code': 'dropped'}

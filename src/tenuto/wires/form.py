@@ -1,5 +1,5 @@
-"""What a wire says of whole requests, for who has no client's request that could be edited: the
-agent. `composing` writes them."""
+"""How a wire writes whole requests, for an agent, which has no client's request to edit.
+`composing` writes them."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ if TYPE_CHECKING:  # whose wires have forms
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A tool as the model is told of it; `parameters`: the JSON Schema of an object."""
+    """A tool as declared to the model; `parameters`: the JSON Schema of an object."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
 
     def told(self, schema: str = "parameters") -> JsonObject:
-        """Return it as nearly all wires tell it, the schema in the member of that name."""
+        """Return the declaration as most wires write it. `schema`: the member for the JSON
+        Schema."""
         return {"name": self.name, "description": self.description, schema: self.parameters}
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """All of a request but its conversation.
+    """Everything in a request except its conversation.
 
     Attributes:
-        model: its name.
-        system: what the model is told before all else, "" for nothing.
-        tools: the tools that it may call.
-        max_tokens: the output limit in tokens, None for the provider's own.
-        stream: whether the answer is to come as a stream.
-        options: further members of the body, as the provider names them.
-        output_key: the member of the output limit, where a wire has several.
+        model: the model's name.
+        system: the system prompt; "": none.
+        tools: the tools that the model may call.
+        max_tokens: the output limit in tokens; None: the provider's default.
+        stream: whether to ask for a stream.
+        options: further members of the body, by the provider's names.
+        output_key: the member of the output limit, for wires with several.
     """
 
     model: str
@@ -48,17 +49,17 @@ class Opening:
 
 
 def written_here(model: str) -> str:
-    """Of most wires: one form for all models."""
+    """Return "": most wires have one form for all models."""
     return ""
 
 
 def user_row(text: str) -> JsonObject:
-    """Return a row of the user's, as most wires have it."""
+    """Return a user row, in the form of most wires."""
     return {"role": "user", "content": text}
 
 
 def at(path: str) -> Callable[[str, bool], str]:
-    """Return what sends all requests to one path below the base URL."""
+    """Return a function that sends all requests to one path below the base URL."""
     return lambda model, stream: path
 
 
@@ -69,13 +70,13 @@ class Form:
     Attributes:
         rows: the member that holds the conversation.
         members: all other members.
-        user: a row of the user's.
-        system: the row of what the model is told before all else; None: `members` says it.
-        path: the path below the base URL, of the model and whether it is to stream.
-        foreign_call: the `extra` of calls that another wire's model made, where one is wanted.
-        headers: request headers that it cannot do without.
-        instead: the name of the wire to ask a model on whose requests are not written here; "" for
-            a model whose requests are.
+        user: a user row.
+        system: the row of the system prompt; None: `members` writes it.
+        path: the path below the base URL, by the model and whether to stream.
+        foreign_call: the `extra` of calls that another wire's model made, if the wire needs one.
+        headers: request headers that the wire requires.
+        instead: the name of the wire to use for a model whose requests this form can't write; "":
+            this one.
     """
 
     rows: str

@@ -1,7 +1,7 @@
-"""What a guardrail of Amazon Bedrock says beside an answer, whoever made the model.
+"""What a guardrail of Amazon Bedrock reports beside an answer, for any model.
 
-On InvokeModel the word stands in a member that Bedrock adds to what the model wrote, so that the
-model's own stop does not tell of it. On Converse the stop tells, and the trace says why.
+On InvokeModel the report is in a member that Bedrock adds to the model's own answer, so the model's
+stop doesn't show it. On Converse the stop shows it, and the trace says why.
 https://docs.aws.amazon.com/bedrock/latest/userguide/guardrails-use-invoke-model.html
 """
 
@@ -16,14 +16,14 @@ from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
 
 GUARDRAIL = "amazon-bedrock-guardrailAction"
-"""What a guardrail did, beside whatever a model wrote on InvokeModel: the stop does not tell."""
+"""What a guardrail did, on InvokeModel. The model's stop doesn't show it."""
 
 TRACE = "amazon-bedrock-trace"
 """Why it did so, if the caller asked for a trace."""
 
 
 def guardrail_signals(value: JsonObject) -> list[Signal]:
-    """The stop that a guardrail's word is, if it stepped in.
+    """Return the stop for a guardrail that intervened, if any.
 
     >>> guardrail_signals({GUARDRAIL: "NONE"})
     []
@@ -35,8 +35,8 @@ def guardrail_signals(value: JsonObject) -> list[Signal]:
 
 
 def trace_words(trace: object) -> tuple[tuple[str, str], ...]:
-    """What a trace tells of a guardrail that stepped in; () where none did. The members have other
-    names on InvokeModel, where those of the answers are a list.
+    """Return what a trace reports about a guardrail that intervened; (): none did. On InvokeModel
+    the members have other names, and those of the answers are a list.
 
     >>> found = {"gr-1": [{"wordPolicy": {"customWords": [{"match": "x", "action": "BLOCKED"}]}}]}
     >>> trace_words({"guardrail": {"outputAssessments": found}})

@@ -1,7 +1,7 @@
 """Apply the repairs that `core.history` plans to the bytes of a history.
 
-A row is split into its parts only where a repair needs that, and whatever no repair names keeps its
-bytes (C7).
+A row is split into its parts only if a repair needs that. Whatever no repair names keeps its bytes
+(C7).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tenuto.wires.members import joined, listed, members_of, rows_of, with_membe
 
 
 def apply_repairs(plan: Iterable[Row], raws: Sequence[bytes], rules: Rules) -> list[bytes]:
-    """Return the planned rows, made from the bytes of the rows that the plan is for."""
+    """Return the planned rows, built from the bytes of the original rows."""
 
     @cache
     def split(number: int) -> list[bytes]:

@@ -1,5 +1,5 @@
-"""What a model said over all attempts of a turn, item by item: what OpenAI Responses and Gemini's
-Interactions have in common. An item holds parts, some of which are text."""
+"""The model's content over all attempts of a turn, item by item. OpenAI Responses and Gemini's
+Interactions share this. An item holds parts, some of which are text."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _WAITING = ("queued", "in_progress")
 
 
 def parts_in_order(spoken: AttemptContent) -> list[Part]:
-    """The parts of one attempt by their numbers, those without one last. What still waits in the
-    background has said nothing."""
+    """Return the parts of one attempt by number; those without a number come last. An answer that
+    still waits in the background has no parts."""
     waits = spoken.value is not None and spoken.value.get("status") in _WAITING
     if spoken.message is None or waits:
         return []
@@ -31,17 +31,17 @@ def _number(part: Part) -> tuple[bool, int]:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """How the items of a wire say a text.
+    """How the items of a wire carry text.
 
     Attributes:
         kind_of: the type of an item.
-        output, thought: the types of items that the model says something in, and that it thinks in.
+        output, thought: the types of items for the model's output and for its reasoning.
         parts_of: the parts of an item.
-        text_in: the text of a part, None where it is none.
-        is_open: whether a part that ends an item can be gone on in.
-        longer: a part that goes on with another one.
-        cut: a part with another text, in which its words stand so many characters further on.
-        new: an item that says a text.
+        text_in: the text of a part; None: it has none.
+        is_open: whether text can continue in a part that ends an item.
+        longer: a part, continued with another one.
+        cut: a part with another text, whose words have moved by a number of characters.
+        new: a new item with a text.
     """
 
     kind_of: Callable[[object], str]
@@ -59,10 +59,10 @@ class Speech:
         spoken: Sequence[AttemptContent],
         items_of: Callable[[AttemptContent], list[JsonObject]],
     ) -> list[JsonObject]:
-        """The items of all attempts in order, with the text that is kept of each. A continuation's
-        text goes on in the part that was cut; what it thought before is left out: the reader of the
-        answer would see one sentence in two items. White space alone is no text of a continuation:
-        it stood at the cut, and stays there."""
+        """Return the items of all attempts in order, each with its kept text. A continuation's text
+        continues in the part that was cut. Its reasoning before that is left out, since it would
+        split one sentence into two items. White space alone is no text of a continuation: it stood
+        at the cut, and stays there."""
         merged: list[JsonObject] = []
         for one in spoken:
             goes_on = not one.apart and bool(merged) and self.goes_on(merged[-1])
@@ -77,7 +77,7 @@ class Speech:
         return merged
 
     def goes_on(self, item: JsonObject) -> bool:
-        """Whether an item ends in text that can be gone on in."""
+        """Return whether an item ends in text that can continue."""
         parts = self._said(item)
         return bool(parts) and self.is_open(parts[-1])
 
@@ -85,7 +85,7 @@ class Speech:
         return self.parts_of(item) if self.kind_of(item) == self.output else []
 
     def _joined(self, merged: list[JsonObject], items: list[JsonObject]) -> list[JsonObject]:
-        """Let the first text of further items go on in the last part; returns the other items."""
+        """Append the first text of further items to the last part; return the other items."""
         after = [item for item in items if self.kind_of(item) != self.thought]
         if after and self.goes_on(after[0]) and len(self.parts_of(after[0])) == 1:
             number = items.index(after[0])
@@ -98,9 +98,9 @@ class Speech:
         return {**item, "content": [*parts, self.longer(last, part)]}
 
     def with_text(self, items: Sequence[Mapping[str, Any]], text: str) -> list[JsonObject]:
-        """The items with `text` dealt out to their parts of text, from its end backwards and to
-        each as much as it held: what a seam took away is missed where the seam was. Items of text
-        that are left without anything go; what does not fit is an item of its own."""
+        """Return the items with `text` split among their text parts, from its end backwards, each
+        taking as much as it held. So text that a seam removed is missing at the seam. Empty text
+        items are dropped, and excess text becomes an item of its own."""
         texts = [self.text_in(part) for item in items for part in self._said(dict(item))]
         rest, pieces = dealt([held for held in texts if held is not None], text)
         waiting = iter(pieces)
@@ -115,7 +115,8 @@ class Speech:
         return self._with_rest(out, rest) if rest else out
 
     def _dealt(self, part: JsonObject, pieces: Iterator[str]) -> JsonObject | None:
-        """A part with the next of these texts, if it is one of text; None where that is empty."""
+        """Return a part with the next of these texts, if it is a text part; None: that text is
+        empty."""
         held = self.text_in(part)
         if held is None:
             return part
@@ -124,7 +125,7 @@ class Speech:
         return self.cut(part, piece, moved) if piece else None
 
     def _with_rest(self, items: list[JsonObject], rest: str) -> list[JsonObject]:
-        """The items with a text before their own."""
+        """Return the items with a text put before their own."""
         for number, item in enumerate(items):
             first, *others = self._said(item) or [{}]
             if (held := self.text_in(first)) is not None:

@@ -1,4 +1,4 @@
-"""JSON as wires read and write it; reading and writing as such is in `frames.json`."""
+"""JSON as wires read and write it. The general functions are in `frames.json`."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ JsonObject = dict[str, Any]
 shows_text: Callable[[bytes], re.Match[bytes] | None] = re.compile(
     rb'"(?:\s|\\[nrt])*[A-Za-z0-9]'
 ).match
-"""Whether the JSON of a text begins with something visible, so that it need not be decoded to see
-that; where it does not, the text may still be visible."""
+"""Matches a JSON text that begins with something visible, so that it needs no decoding to find out.
+If it doesn't match, the text may still be visible."""
 
 
 def encode_event(value: object) -> bytes:
-    """One server-sent event that carries a JSON value.
+    """Encode a JSON value as one server-sent event.
 
     >>> encode_event({"a": 1})
     b'data: {"a":1}\\n\\n'
@@ -55,7 +55,7 @@ def encode_event(value: object) -> bytes:
 
 
 def encode_named_event(value: dict[str, Any], member: str = "type") -> bytes:
-    """The same, with a member of it as the name of the event.
+    """Encode the same, with one of its members as the name of the event.
 
     >>> encode_named_event({"type": "ping"})
     b'event: ping\\ndata: {"type":"ping"}\\n\\n'
@@ -64,8 +64,8 @@ def encode_named_event(value: dict[str, Any], member: str = "type") -> bytes:
 
 
 def as_text(value: object) -> str:
-    """A value written out where a text was meant: compact JSON, `<unreadable>` where that fails.
-    Numbers that are no JSON keep their names, so that no strict reader takes them for something.
+    """Return a value as text where a text was expected: compact JSON, or `<unreadable>` if that
+    fails. Numbers that JSON can't hold keep their names, so that no strict reader misreads them.
 
     >>> as_text({"é": 1.0}), as_text(float("nan"))
     ('{"é":1.0}', 'NaN')
@@ -77,9 +77,9 @@ def as_text(value: object) -> str:
 
 
 def arguments_of(raw: object) -> tuple[str | None, tuple[str, ...]]:
-    """Argument text, and what was odd about it. Gateways that send an object where the wire has a
-    text (Q7) have it written out once; so has any other value, since only nothing may mean no
-    arguments (T1).
+    """Return argument text, and what was odd about it. If a gateway sends an object instead of text
+    (Q7), it is written out, and so is any other value: only a missing value may mean that there are
+    no arguments (T1).
 
     >>> arguments_of('{"a":'), arguments_of({"a": 1})
     (('{"a":', ()), ('{"a":1}', ('arguments_object',)))
@@ -90,8 +90,8 @@ def arguments_of(raw: object) -> tuple[str | None, tuple[str, ...]]:
 
 
 def is_no_piece(value: object) -> bool:
-    """Whether a piece of arguments is neither text nor an object, which gateways send instead of
-    its text: nobody can tell what it was meant to add.
+    """Return whether a piece of arguments is neither text nor an object. Some gateways send such
+    pieces, and their meaning is unknown.
 
     >>> is_no_piece('{"a":'), is_no_piece({"a": 1}), is_no_piece(5), is_no_piece(None)
     (False, False, True, True)
@@ -100,7 +100,7 @@ def is_no_piece(value: object) -> bool:
 
 
 def count(value: object) -> int | None:
-    """A number of tokens, or None where the value is none.
+    """Return a number of tokens; None: the value is none.
 
     >>> count(3), count(True), count(-1), count("3")
     (3, None, None, None)
@@ -109,7 +109,7 @@ def count(value: object) -> int | None:
 
 
 def count_of_decimal(value: object) -> int | None:
-    """The same of a number that may come with a decimal point.
+    """Return the same for a number that may have a decimal point.
 
     >>> count_of_decimal(9.0), count_of_decimal(-1), count_of_decimal("9")
     (9, None, None)

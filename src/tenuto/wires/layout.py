@@ -1,4 +1,4 @@
-"""How a wire writes one streamed message: of parts, of parts in items, or of events alone."""
+"""How a wire writes one streamed message: as parts, as parts in items, or as separate events."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tenuto.wires.json import JsonObject
 
 
 class PartLayout(Protocol):
-    """How a wire writes the parts of one streamed message; the merger decides on them.
+    """How a wire writes the parts of one streamed message. The merger decides what to write.
 
-    The first number in the place of a part is the merger's: it counts up over all attempts of a
-    turn. Each method returns the bytes of zero or more events.
+    The first number in the place of a part is the merger's, and counts up over all attempts of a
+    turn. Methods that write return the bytes of zero or more events.
 
     Attributes:
-        ahead: parts of a body that is said as events; they are said before all else.
-        words_begin_text: whether a further attempt's part of text begins with its first words.
-        error_follows_start: whether `start` stands before an error as well."""
+        ahead: parts of a body that is written as events; they come before all others.
+        words_begin_text: whether a text part of a further attempt begins with its first words.
+        error_follows_start: whether `start` comes before an error too."""
 
     ahead: Sequence[Native] = ()
     words_begin_text: bool = False
@@ -30,28 +30,28 @@ class PartLayout(Protocol):
         """Take the identity of the message from its first event, or from a whole body."""
 
     def goes_on(self, part: Part) -> bool:
-        """Return whether text of a further attempt can go on in an open part of text."""
+        """Return whether text of a further attempt can continue in an open text part."""
         ...
 
     def native(self, kind: Kind) -> JsonObject:
-        """Return what a part of text or of reasoning begins with."""
+        """Return the beginning of a part of text or of reasoning."""
         ...
 
     def holds(self, native: Native) -> Kind:
-        """Return what a part is that is said ahead, or what the parts of an item are; OTHER for all
-        but text and reasoning."""
+        """Return the kind of a part that is written ahead, or of the parts of an item; OTHER:
+        neither text nor reasoning."""
         return Kind.OTHER
 
     def thought(self, text: str) -> JsonObject | None:
-        """Return reasoning as a part that is said at once, None where it grows like a text."""
+        """Return reasoning as a part that is written at once; None: it grows like a text."""
         return None
 
     def empty(self, native: Native) -> JsonObject:
-        """Return a part that is said at once as it begins."""
+        """Return the empty form of a part that is written at once."""
         return dict(native)
 
     def start(self) -> bytes:
-        """Write what stands before all parts."""
+        """Write what comes before all parts."""
         ...
 
     def opened(self, part: Part) -> bytes:
@@ -71,7 +71,7 @@ class PartLayout(Protocol):
         ...
 
     def called(self, call: ToolCall, unled: bool) -> JsonObject:
-        """Return what a call is written as. `unled`: the reasoning that led to it was left out."""
+        """Return a call as it is written. `unled`: the reasoning that led to it was left out."""
         ...
 
     def call(self, part: Part, call: ToolCall) -> bytes:
@@ -79,11 +79,11 @@ class PartLayout(Protocol):
         ...
 
     def end(self, answer: Answer, items: Sequence[Part], *, include_usage: bool) -> bytes:
-        """Write the stop, the usage and the end mark. `items`: all parts that were given."""
+        """Write the stop, the usage and the end mark. `items`: all parts written so far."""
         ...
 
     def beside(self, raw: Native) -> bytes:
-        """Write what stands beside the parts, such as what keeps the connection alive."""
+        """Write an event beside the parts, such as a keep-alive."""
         return b""
 
     def error(self, code: str, message: str) -> bytes:
@@ -92,36 +92,37 @@ class PartLayout(Protocol):
 
 
 class Layout(PartLayout, Protocol):
-    """The same of a wire whose parts stand for themselves."""
+    """The layout of a wire whose parts stand alone."""
 
     numbered: Literal[True] = True
 
 
 class GroupLayout(PartLayout, Protocol):
-    """The same of a wire that puts parts into items, and says all items at the end."""
+    """The layout of a wire that puts parts into items, and repeats all items at the end."""
 
     numbered: Literal["groups"] = "groups"
 
     def follow(self, last: JsonObject | None, events: int) -> None:
-        """Count on behind the last of the events that the caller was given."""
+        """Continue counting after the last event that the caller received."""
 
     def group(self, native: Native | None, taken: Sequence[Native], number: int) -> JsonObject:
-        """Return the item that a text stands in: the provider's, None where it announced none,
-        under an id that none of the others has."""
+        """Return the item that holds a text, under an id that no other item has.
+
+        `native`: the provider's item; None: it announced none."""
         ...
 
     def unannounced(self, native: Native | None) -> JsonObject:
-        """Return the item of a text that came without one, or in one that can't be read."""
+        """Return the item for a text that came without one, or in one that can't be read."""
         ...
 
     def cited(self, part: Part, said: str, raw: Native, by: int) -> bytes:
-        """Write what points at words of a part, which stand so many characters further on."""
+        """Write a citation of words of a part, which have moved by a number of characters."""
         ...
 
 
 class FlatLayout(Protocol):
-    """How a wire writes a streamed message whose parts neither begin nor end: each event stands for
-    itself. Each method returns the bytes of zero or more events."""
+    """How a wire writes a streamed message whose parts neither begin nor end, so that each event
+    stands alone. Methods that write return the bytes of zero or more events."""
 
     numbered: Literal[False] = False
 
@@ -137,28 +138,28 @@ class FlatLayout(Protocol):
         return self.said(Kind.TEXT, text)
 
     def reasoning(self, text: str) -> bytes:
-        """Write reasoning, where a body is said as events."""
+        """Write reasoning of a body that is written as events."""
         return self.said(Kind.REASONING, text)
 
     def given(self, signals: Sequence[AnySignal]) -> None:
-        """Follow an event that was handed on as it came; not all are told that hold text alone."""
+        """Track an event that was passed on unchanged. Some events with only text are not
+        reported."""
         return
 
     def follow(self, last: JsonObject | None) -> None:
-        """Write from here on, behind the last of the events that the caller was given."""
+        """Write from here on, after the last event that the caller received."""
         return
 
     def next_attempt(self, *, apart: bool) -> bytes:
-        """Write what stands between attempts. `apart`: the next one's text is not joined to the
-        last."""
+        """Write what separates attempts. `apart`: the next one's text is not joined to the last."""
         return b""
 
     def parts(self, signals: Sequence[AnySignal]) -> bool:
-        """Return whether an event of a further attempt ends the part that text is written in."""
+        """Return whether an event of a further attempt ends the current text part."""
         return False
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
-        """Write what one event of another attempt carries besides text, calls, stop and usage."""
+        """Write what one event of another attempt carries beside text, calls, stop and usage."""
         ...
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:

@@ -1,7 +1,7 @@
-"""Objects and arrays of a request as the bytes that came: taken apart, changed in places, joined.
+"""Take apart, change and join objects and arrays of a request as the bytes received.
 
-Whatever nobody names keeps its bytes (escapes, 1.0, big integers, 1e400), so that prompt caches hit
-and unknown fields survive (C7). Every request's side of a wire stands on this.
+Everything that no change names keeps its bytes (escapes, 1.0, big integers, 1e400), so that prompt
+caches hit and unknown fields survive (C7). All edits of requests use this.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _rows = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def members_of(raw: bytes) -> dict[str, bytes]:
-    """The members of an object; msgspec.DecodeError where the bytes are none.
+    """Return the members of an object. Raises msgspec.DecodeError if the bytes are none.
 
     >>> members_of(b'{"a": 1e400 , "b":[]}')
     {'a': b'1e400', 'b': b'[]'}
@@ -28,7 +28,7 @@ def members_of(raw: bytes) -> dict[str, bytes]:
 
 
 def rows_of(raw: bytes) -> list[bytes]:
-    """The elements of an array; msgspec.DecodeError where the bytes are none.
+    """Return the elements of an array. Raises msgspec.DecodeError if the bytes are none.
 
     >>> rows_of(b'[1.0, {"a" : 1}]')
     [b'1.0', b'{"a" : 1}']
@@ -37,17 +37,17 @@ def rows_of(raw: bytes) -> list[bytes]:
 
 
 def joined(members: Mapping[str, bytes]) -> bytes:
-    """An object of these members."""
+    """Return an object with these members."""
     return b"{" + b",".join(encode(key) + b":" + raw for key, raw in members.items()) + b"}"
 
 
 def listed(rows: Iterable[bytes]) -> bytes:
-    """An array of these elements."""
+    """Return an array of these elements."""
     return b"[" + b",".join(rows) + b"]"
 
 
 def with_members(raw: bytes, changes: Mapping[str, bytes | None]) -> bytes:
-    """An object with some members replaced or, for None, left out; the others keep their bytes.
+    """Return an object with some members replaced, or removed (None). Others keep their bytes.
 
     >>> with_members(b'{"a": 1.0, "b": 2}', {"b": None, "c": b"3"})
     b'{"a":1.0,"c":3}'
@@ -62,7 +62,7 @@ def with_members(raw: bytes, changes: Mapping[str, bytes | None]) -> bytes:
 
 
 def path_of(key: str) -> list[str]:
-    """The steps of `input[1].key` or `a.b`.
+    """Return the steps of `input[1].key` or `a.b`.
 
     >>> path_of("input[1].key")
     ['input', '1', 'key']
@@ -71,7 +71,7 @@ def path_of(key: str) -> list[str]:
 
 
 def value_at(value: Any, path: Iterable[str | int]) -> Any:
-    """What stands at the end of a path, None where the path leads nowhere.
+    """Return the value at the end of a path; None: the path leads nowhere.
 
     >>> value_at({"results": [{"outputText": "Hi"}]}, ("results", 0, "outputText"))
     'Hi'
@@ -85,12 +85,12 @@ def value_at(value: Any, path: Iterable[str | int]) -> Any:
 
 
 def value_of(raw: bytes | None) -> Any:
-    """The value of a member, None where there is none."""
+    """Return the value of a member; None: there is none."""
     return None if raw is None else decode_object(raw)
 
 
 def word_in(members: Mapping[str, Any], key: str) -> str | None:
-    """A member that is a text and not empty, None for all else.
+    """Return a member that is a non-empty text; None: it is anything else.
 
     >>> word_in({"id": "a"}, "id"), word_in({"id": ""}, "id"), word_in({"id": 1}, "id")
     ('a', None, None)
@@ -100,8 +100,8 @@ def word_in(members: Mapping[str, Any], key: str) -> str | None:
 
 
 def others_in(members: Mapping[str, Any], keys: Container[str]) -> dict[str, Any] | None:
-    """The members that have other keys, None where there are none. Objects of the SDKs name every
-    key that there may be, so that null says nothing.
+    """Return the members with other keys; None: there are none. Objects of the SDKs name every
+    possible key, so null counts as absent.
 
     >>> others_in({"id": "a", "x": 1, "y": None}, {"id"}), others_in({"id": "a"}, {"id"})
     ({'x': 1}, None)
@@ -110,17 +110,17 @@ def others_in(members: Mapping[str, Any], keys: Container[str]) -> dict[str, Any
 
 
 def object_in(value: Any) -> dict[str, Any]:
-    """A value that is an object, {} for all else."""
+    """Return a value that is an object; {}: it is anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def list_in(value: Any) -> list[Any]:
-    """A value that is a list, [] for all else."""
+    """Return a value that is a list; []: it is anything else."""
     return value if isinstance(value, list) else []
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list, [] for all else.
+    """Return the objects of a list; []: the value is no list.
 
     >>> objects_in([{"a": 1}, 5]), objects_in({"a": 1})
     ([{'a': 1}], [])

@@ -1,4 +1,4 @@
-"""A table by name that may grow at run time (N8)."""
+"""A table of values by name that can grow at run time (N8)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ T = TypeVar("T")
 
 
 class Names(Generic[T]):
-    """Values by `name`, or by `name@version`; what was added last comes first.
+    """Values by `name`, or by `name@version`. The last one added comes first.
 
-    Each change makes a new mapping, so that those who read need no lock.
+    Each change makes a new mapping, so readers need no lock.
 
     Args:
-        shipped: gives what is there from the beginning; asked once, when it is first needed.
+        shipped: returns the initial values. Called once, when they are first needed.
 
     >>> names = Names(lambda: {"a": 1})
     >>> names.add("a@2", 2)
@@ -30,7 +30,7 @@ class Names(Generic[T]):
         self.changes: int = 0
 
     def all(self) -> dict[str, T]:
-        """Everything by its key; not to be changed."""
+        """Return all values by key. Don't change the mapping."""
         if self._all is not None:
             return self._all
         with self._lock:
@@ -39,15 +39,15 @@ class Names(Generic[T]):
             return self._all
 
     def add(self, key: str, value: T) -> None:
-        """Add a value, or put it in the place of the one that has this key."""
+        """Add a value, or replace the one with this key."""
         with self._lock:
             others = {k: v for k, v in self.all().items() if k != key}
             self._all = {key: value, **others}
             self.changes += 1
 
     def find(self, name: str) -> T | None:
-        """The value of a name. A version that is not known gives the one without, and a name that
-        is only known in versions the newest of them; None: the name is not known."""
+        """Return the value of a name; None: the name is unknown. An unknown version gives the value
+        without a version, or else the newest version."""
         known = self.all()
         if name in known:
             return known[name]
@@ -58,7 +58,7 @@ class Names(Generic[T]):
 
 
 def key_of(name: str, version: str = "") -> str:
-    """The key of a name in a version.
+    """Return the key of a name in a version.
 
     >>> key_of("acme"), key_of("acme", "2")
     ('acme', 'acme@2')

@@ -1,4 +1,4 @@
-"""Answers that are one text and one stop, read by where they keep them."""
+"""Read answers that are one text and one stop, from the places where they keep them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tenuto.wires.stops import ReadStop
 
 @cache
 def steps(path: str) -> tuple[str | int, ...]:
-    """A path as `value_at` takes it.
+    """Return a path as `value_at` takes it.
 
     >>> steps("results[0].outputText")
     ('results', 0, 'outputText')
@@ -26,13 +26,13 @@ def steps(path: str) -> tuple[str | int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class OneText:
-    """Where an answer keeps what is read of it, by paths such as `results[0].outputText`.
+    """The places in an answer, as paths such as `results[0].outputText`.
 
     Attributes:
-        shape: the paths by which it is known: each leads somewhere, be it to null.
-        text: the path of its text, "" where it has none.
-        stop: the paths of its stop, of which the first that says one counts.
-        used: the paths of the tokens of input and output.
+        shape: paths that identify the answer: each exists, even if its value is null.
+        text: the path of its text; "": it has none.
+        stop: the paths of its stop. The first one with a value counts.
+        used: the paths of the input and output tokens.
     """
 
     shape: tuple[str, ...]
@@ -41,7 +41,7 @@ class OneText:
     used: tuple[str, str] = ("", "")
 
     def fits(self, value: JsonObject) -> bool:
-        """Whether a value has this shape.
+        """Return whether a value has this shape.
 
         >>> OneText(("stop",), "text", ("stop",)).fits({"text": "Hi", "stop": None})
         True
@@ -49,7 +49,7 @@ class OneText:
         return all(_leads_somewhere(value, steps(path)) for path in self.shape)
 
     def signals(self, value: JsonObject, read_stop: ReadStop) -> list[AnySignal]:
-        """What a value of this shape says."""
+        """Return the signals of a value of this shape."""
         text = text_in(value_at(value, steps(self.text))) if self.text else ""
         stops = (read_stop(value_at(value, steps(path)), path) for path in self.stop)
         used = used_at(value, *self.used)
@@ -69,6 +69,6 @@ def _leads_somewhere(value: object, path: Sequence[str | int]) -> bool:
 
 
 def used_at(value: JsonObject, asked: str, said: str) -> Usage | None:
-    """The tokens of input and output; some come with a decimal point."""
+    """Return the usage from the input and output tokens, which may have a decimal point."""
     counts = [count_of_decimal(value_at(value, steps(path))) for path in (asked, said)]
     return Usage(*counts) if counts != [None, None] else None

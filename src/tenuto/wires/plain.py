@@ -1,4 +1,4 @@
-"""Whether the texts of a whole body say anything, as far as may be without decoding them."""
+"""Check whether the texts of a whole body say anything, mostly without decoding them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tenuto.wires.json import is_utf8, shows_text
 _read_text = msgspec.json.Decoder(str).decode
 
 _MOST_DIGITS = 4_300
-"""More in a whole number are read neither by msgspec nor by `json`
+"""Neither msgspec nor `json` reads whole numbers with more digits
 (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits)."""
 
 
 def is_readable(data: bytes) -> bool:
-    """Whether what a typed reading skips could be read too: it is UTF-8, and no whole number in it
-    has more digits than Python takes. Of other numbers and of the grammar msgspec takes care.
+    """Return whether the parts that a typed reading skips can be read too: they are UTF-8, and no
+    whole number has more digits than Python accepts. msgspec checks other numbers and the grammar.
 
     >>> is_readable(b'{"x": 1e999}'), is_readable(b'"\\xff"'), is_readable(b"9" * 5000)
     (True, False, False)
     """
-    # Of so many digits some stand at a multiple of half their number, with as many behind them.
+    # In a run that long, some digit stands at a multiple of half the limit, followed by as many.
     if len(data) > _MOST_DIGITS:
         for at in range(0, len(data), _MOST_DIGITS // 2):
             if data[at : at + 64].isdigit():
@@ -32,16 +32,16 @@ def is_readable(data: bytes) -> bool:
 
 
 def say_something(texts: Sequence[msgspec.Raw], body: bytes, ids: Collection[object] = ()) -> bool:
-    """Whether anything of a body's texts can be read (E1), or it calls tools, each call by an id of
+    """Return whether any of a body's texts is visible (E1), or it calls tools, each with an id of
     its own.
 
     Args:
-        texts: JSON strings as they came.
-        body: all of it.
-        ids: those of its calls.
+        texts: JSON strings as received.
+        body: the whole body.
+        ids: the ids of its calls.
 
     Raises:
-        msgspec.DecodeError, UnicodeDecodeError: a text is none.
+        msgspec.DecodeError, UnicodeDecodeError: a text can't be decoded.
 
     >>> say_something([msgspec.Raw(b'"Hi"')], b"{}"), say_something([msgspec.Raw(b'" "')], b"{}")
     (True, False)
@@ -52,7 +52,7 @@ def say_something(texts: Sequence[msgspec.Raw], body: bytes, ids: Collection[obj
         return False
     if ids:
         return len(set(ids)) == len(ids)
-    # The first one alone: what stands behind it may be a part of its thinking.
+    # Only the first: a later one may be part of the model's thinking.
     if texts and shows_text(texts[0]):
         return True
     return is_visible("".join(map(_read_text, texts)))

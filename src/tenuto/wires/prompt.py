@@ -1,7 +1,7 @@
-"""Requests with a prompt instead of messages, as bytes.
+"""Edit requests with a prompt instead of messages, as bytes.
 
-A prompt is the words of the user: what the model said, and what is asked of it now, is told behind
-them. A raw one goes to the model as it stands, so that the model goes on at its end by itself.
+The prompt is the user's text. The model's answer so far and any hint are appended to it. A raw
+prompt goes to the model unchanged, so the model continues at its end by itself.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class PromptRequest(EditableRequest):
     """A request with a prompt (`wires.request.WireRequest`).
 
     Args:
-        body: as it came.
-        facts: what was read of it.
-        raw: whether the model goes on at the end of the prompt by itself.
+        body: the bytes received.
+        facts: what was read from it.
+        raw: whether the model continues at the end of the prompt by itself.
     """
 
     def __init__(self, body: bytes, facts: RequestFacts, *, raw: bool = True) -> None:
@@ -30,14 +30,14 @@ class PromptRequest(EditableRequest):
         self._raw = raw
 
     def tool_parameters(self) -> dict[str, JsonObject]:
-        """Nothing: a prompt comes without tools."""
+        """Return {}: a prompt comes without tools."""
         return {}
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
-        """The members of the request with these edits."""
+        """Return the members of the request with these edits."""
         members = super().edited(edits, dialect)
         given = value_of(members[self.paths.rows])
-        listed = isinstance(given, list)  # of this one alone
+        listed = isinstance(given, list)  # with a single prompt
         prompt = gone_on(str(given[0] if listed else given), edits, raw=self._raw)
         return members | {self.paths.rows: encode([prompt] if listed else prompt)}
 
@@ -45,11 +45,11 @@ class PromptRequest(EditableRequest):
         return []
 
     def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> tuple[()]:
-        return ()  # it goes behind the prompt
+        return ()  # it is appended to the prompt
 
 
 def gone_on(prompt: str, edits: Sequence[Edit], *, raw: bool) -> str:
-    """A prompt with what was said and asked behind it.
+    """Return a prompt with the answer so far and any hint appended.
 
     >>> gone_on("The tide", [AppendAssistant(" is"), AppendUser("Go on.")], raw=True)
     'The tide is'

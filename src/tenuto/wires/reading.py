@@ -1,4 +1,4 @@
-"""How nearly all wires read: a body as a whole, an event by its name, and the error in either."""
+"""How most wires read: a body as a whole, an event by its name, and the error in either."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ReadOne = Callable[[JsonObject], Iterable[AnySignal]]
 
 
 class ReadAny(Protocol):
-    """The signals of a body, or of one event of a stream."""
+    """Return the signals of a body, or of one event of a stream."""
 
     def __call__(self, value: object, *, event: bool) -> list[AnySignal]: ...
 
@@ -26,11 +26,11 @@ def reader(
     error_of: Callable[[JsonObject], object | None],
     read_fault: Callable[[object], Fault],
 ) -> ReadAny:
-    """Return a wire's `read`: an object of another shape has no signals, and the error that an
-    object carries is its last one."""
+    """Return a wire's `read`. An object of another shape has no signals, and an error in the object
+    gives the last one."""
 
     def read(value: object, *, event: bool) -> list[AnySignal]:
-        """The signals of a body, or of one event."""
+        """Return the signals of a body, or of one event."""
         if not isinstance(value, dict):
             return []
         signals = [*(read_event(value) if event else read_body(value))]
@@ -43,7 +43,8 @@ def reader(
 
 
 def by_name(events: Mapping[str, ReadOne], member: str = "type") -> ReadOne:
-    """Return what reads an event by the name in this member; what the table has not says nothing.
+    """Return a function that reads an event by the name in this member. Unknown names have no
+    signals.
 
     >>> by_name({"ping": lambda event: []})({"type": ["ping"]})
     []
@@ -58,7 +59,7 @@ def by_name(events: Mapping[str, ReadOne], member: str = "type") -> ReadOne:
 
 
 def began(message: object) -> Began:
-    """Return that a message began, with its id.
+    """Return the signal that a message began, with its id.
 
     >>> began({"id": "resp_1"}), began(None)
     (Began(id='resp_1'), Began(id=''))
@@ -68,7 +69,7 @@ def began(message: object) -> Began:
 
 
 def explained(stop: StopSeen, reason: StopReason, words: object) -> list[StopSeen | RefusalDelta]:
-    """Return a stop with the words beside it, if it is for this reason and they are some."""
+    """Return a stop, with the words beside it if they explain this reason."""
     told = stop.reason is reason and isinstance(words, str) and words
     return [stop, RefusalDelta(words)] if told and isinstance(words, str) else [stop]
 
@@ -77,7 +78,7 @@ def explained(stop: StopSeen, reason: StopReason, words: object) -> list[StopSee
 
 
 def numbered(index: int | None, odd: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return what is odd about a call, and that its number is missing, if it is.
+    """Return what is odd about a call, including a missing number.
 
     >>> numbered(0), numbered(None)
     ((), ('call_index_missing',))
@@ -86,7 +87,8 @@ def numbered(index: int | None, odd: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def call_piece(index: int | None, given: object, *, whole: bool = False) -> CallDelta:
-    """Return more of a call's arguments, or all of them (`whole`), on wires where they are text."""
+    """Return more of a call's arguments, or all of them (`whole`), on wires that send them as
+    text."""
     arguments, odd = arguments_of(given)
     if whole:
         return CallDelta(index, None, None, arguments, odd, whole=True)
@@ -97,9 +99,8 @@ def call_piece(index: int | None, given: object, *, whole: bool = False) -> Call
 def decoded_arguments(
     given: object, neither: str = "arguments_no_object"
 ) -> tuple[str | None, tuple[str, ...], bool]:
-    """Return the text of arguments that the wire writes as an object, what was odd about them, and
-    whether they were decoded before they came. `neither`: what is odd where they are not even text.
-
+    """Return arguments that the wire writes as an object: their text, what was odd about them, and
+    whether they came decoded. `neither`: what is odd if they are not even text.
     >>> decoded_arguments({"a": 1}), decoded_arguments("{}"), decoded_arguments(None)
     (('{"a":1}', (), True), ('{}', ('arguments_text',), False), (None, (), False))
     """

@@ -1,5 +1,5 @@
-"""Wires by name. A wire is a folder of this package whose `wire.py` has a constant `WIRE`; adding
-one touches nothing here. Further ones come in at run time (`tenuto.register_wire`)."""
+"""The wires, by name. A wire is a folder of this package whose `wire.py` defines `WIRE`, so adding
+one needs no change here. `tenuto.register_wire` adds further ones at run time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _shipped() -> dict[str, Wire]:
         if folder.ispkg:
             wire = importlib.import_module(f"{package.__name__}.{folder.name}.wire").WIRE
             found[wire.name] = wire
-    # Those that look like another one come last.
+    # Wires that look like another one come last.
     return dict(sorted(found.items(), key=lambda item: item[1].claims is not None))
 
 
@@ -26,7 +26,7 @@ WIRES: Names[Wire] = Names(_shipped)
 
 
 def wires() -> dict[str, Wire]:
-    """Every wire by its name.
+    """Return every wire by its name.
 
     >>> "openai-chat" in wires()
     True
@@ -35,20 +35,20 @@ def wires() -> dict[str, Wire]:
 
 
 def wires_for_path(path: str) -> list[Wire]:
-    """The wires that requests to a URL path may speak, often none: the one whose path it is, and
-    those that are told from it by who is asked."""
+    """Return the wires that requests to a URL path may use, often none: the one that owns the path,
+    and those that only the host distinguishes from it."""
     here = [wire for wire in wires().values() if wire.is_request(path)]
     return [*[wire for wire in here if wire.claims is None][:1], *filter(_like_another, here)]
 
 
 def wire_for_frame(raw: bytes) -> Wire | None:
-    """The wire that one event's bytes, frame and all, show to be theirs, or None."""
+    """Return the wire that one event's bytes, with their frame, belong to, or None."""
     marked = (wire for wire in wires().values() if wire.frame_mark and wire.frame_mark in raw)
     return next(marked, None)
 
 
 def wire_for_shape(value: JsonObject) -> Wire | None:
-    """The wire whose bodies or events look like this object, or None."""
+    """Return the wire whose bodies or events look like this object, or None."""
     for wire in wires().values():
         shows = wire.claims or wire.signed
         if shows is not None and shows(value):

@@ -1,4 +1,4 @@
-"""What a request is to the turn, on any wire: its facts, and the bytes that edits make of it."""
+"""A request as the turn sees it, on any wire: its facts, and its bytes after edits."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from tenuto.wires.json import JsonObject
 
 
 class RequestFacts(msgspec.Struct, frozen=True):
-    """What the turn needs to know of a request; None and "" where it does not say.
+    """What the turn needs to know about a request; None and "": the request doesn't say.
 
-    `prefill_barred`: nothing can be appended as the beginning of the model's answer, whatever the
-    model takes: the request ends in an assistant row of its own, or uses what excludes it.
-    `goes_on`: the model goes on at the end of the request by itself, whatever its name.
-    `structured`: the output is constrained, to a document or, where `one_of_words`, to one of some
-    words, which is none. `follows`: the id of the response that the request goes on from, whose
-    history the provider keeps. `least_tokens`: the smallest output limit that is accepted.
-    `call_forced`: the model must call a tool, one that is named or any.
-    `sent_once`: why nothing may be sent after it, "" where it may: what is sent is kept in a
-    history that others read. Such a turn ends truthfully; one that is `left_alone` is only
-    watched. `repeats`: each event of its stream says all that was said before it as well; None:
-    the model decides."""
+    `prefill_barred`: no prefill can be appended, whatever the model accepts, since the request ends
+    in an assistant row of its own or uses a feature that excludes it. `goes_on`: the model
+    continues at the end of the request by itself, whatever its name. `structured`: the output is
+    constrained to a document, or (`one_of_words`) to one of some words, which is no document.
+    `follows`: the id of the response that the request continues, whose history the provider keeps.
+    `least_tokens`: the smallest output limit that the provider accepts. `call_forced`: the model
+    must call a tool, either a named one or any. `sent_once`: why no further request may follow,
+    such as when the provider keeps it in a history that others read; "": one may. Such a turn is
+    ended without a further request; a turn that is `left_alone` is only observed. `repeats`: each
+    event of its stream repeats everything so far; None: it depends on the model."""
 
     model: str = ""
     stream: bool = False
@@ -47,23 +46,24 @@ class RequestFacts(msgspec.Struct, frozen=True):
 
 
 class WireRequest(Protocol):
-    """The caller's request, kept as bytes. An address may stand for formats of several makers: then
-    the request has a member `wire` as well, the one that speaks it from there on."""
+    """The caller's request, kept as bytes. If an address serves formats of several makers, the
+    request also has a member `wire`: the wire to use from there on."""
 
     @property
     def facts(self) -> RequestFacts:
-        """What the turn needs to know of it."""
+        """What the turn needs to know about it."""
         ...
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """What had to be put right in its history, in words; often empty."""
+        """The repairs of its history, in words; often empty."""
         ...
 
     def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached tool, by name; {} for one that has none."""
+        """Return the JSON Schema of each attached tool, by name; {}: the tool has none."""
         ...
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without edits and repairs the caller's own."""
+        """Return the bytes of the request with these edits. Without edits and repairs, they are the
+        caller's own."""
         ...

@@ -1,12 +1,12 @@
-"""How edits change a request: one way for all wires, and for each a table of where things stand.
+"""Apply edits to a request: one way for all wires, and a table of paths for each.
 
 Theory of operation
 -------------------
 The body is split into its top-level members, and the history into its rows, each kept as the bytes
-that the caller sent (msgspec.Raw). An edit replaces or appends whole members or rows; whatever no
-edit names leaves as it came, so that prompt caches hit and unknown fields survive (C7). A wire says
-by paths where an edit belongs, and has functions for what no path can say: how rows are written,
-what less reasoning is, how a forced tool choice is lifted.
+that the caller sent (msgspec.Raw). An edit replaces or appends whole members or rows. Whatever no
+edit names leaves as received, so that prompt caches hit and unknown fields survive (C7). A wire
+gives the paths where edits belong, and functions for what no path can express: how to write rows,
+how to ask for less reasoning, how to lift a forced tool choice.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from tenuto.wires.members import joined, list_in, listed, members_of, rows_of, v
 from tenuto.wires.request import RequestFacts
 
 Path = tuple[tuple[str, ...], ...]
-"""Leads to a member, from the outside in; each step is all of its spellings."""
+"""Leads to a member, from the outside in. Each step lists all spellings of a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where in a request stands what edits change.
+    """The places in a request that edits change.
 
     Attributes:
         rows: the member that holds the history, or the prompt.
-        output_limit: the path of the output limit in tokens. Of several spellings the first that is
-            there counts; where none is, the first.
-        constraints: the paths of what the output is constrained by.
-        not_empty: a member that goes where nothing but a constraint stood in it; "" for none.
-        joined_anew: whether the rows are joined anew whatever the edit is.
+        output_limit: the path of the output limit in tokens. The first spelling that is present
+            counts; if none is, the first is used.
+        constraints: the paths of what constrains the output.
+        not_empty: a member to remove if it held only a constraint; "": none.
+        joined_anew: whether every edit rebuilds the list of rows.
     """
 
     rows: str
@@ -67,12 +67,12 @@ LESS_EFFORT = {
     "medium": "low",
     "low": "minimal",
 }
-"""Efforts of reasoning: what less means for each value of OpenAI's; others cannot be lowered."""
+"""A lower value for each of OpenAI's reasoning efforts. Others can't be lowered."""
 
 
 def put(members: dict[str, bytes], path: Path, value: bytes | None) -> None:
-    """Set what a path leads to, and make the objects on the way that are missing. None: leave it
-    out, under all of its spellings.
+    """Set the value at a path, creating missing objects on the way. None: remove it, under all of
+    its spellings.
 
     >>> members = {"config": b'{"temperature": 1.0, "form": {}}'}
     >>> put(members, (("config",), ("max_tokens", "maxTokens")), b"8")
@@ -99,16 +99,16 @@ def put(members: dict[str, bytes], path: Path, value: bytes | None) -> None:
 
 
 class EditableRequest:
-    """A request as bytes, with what was read of it (`wires.request.WireRequest`).
+    """A request as bytes, with what was read from it (`wires.request.WireRequest`).
 
     Args:
-        facts: what the turn needs to know of it.
+        facts: what the turn needs to know about it.
         rows: the history as decoded values.
-        rules: how the wire's history is repaired; None: it is not.
+        rules: how to repair the wire's history; None: don't repair it.
         elsewhere: whether the provider keeps rows before these.
 
     Attributes:
-        repairs: what had to be put right in its history, in words; often empty.
+        repairs: the repairs of its history, in words; often empty.
     """
 
     paths: ClassVar[Paths]
@@ -131,12 +131,12 @@ class EditableRequest:
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
         self.facts = facts
-        # Half a surrogate pair cannot be split: then this is no request for us.
+        # Half a surrogate pair can't be split, so Tenuto leaves such a request alone.
         if b"\\" in body and (b"\\ud" in body or b"\\uD" in body):
             self._split()
 
     def _split(self) -> None:
-        """Take the members and rows apart: a request that passes as it came needs none."""
+        """Split the members and rows, which a request that passes unchanged doesn't need."""
         if not self._members:
             self._members = members_of(self._body)
             self._rows = self._rows_in(self._members.get(self.paths.rows, b"null"))
@@ -144,23 +144,24 @@ class EditableRequest:
                 self._rows = apply_repairs(self._plan, self._rows, self._rules)
 
     def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached tool, by name; {} for one that has none."""
+        """Return the JSON Schema of each attached tool, by name; {}: the tool has none."""
         self._split()
         return self._schemas(value_of(self._members.get("tools")))
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without edits and repairs the caller's own."""
+        """Return the bytes of the request with these edits. Without edits and repairs, they are the
+        caller's own."""
         if not edits and not self.repairs:
             return self._body
         return joined(self.edited(edits, dialect))
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
-        """The members of the request with these edits."""
+        """Return the members of the request with these edits."""
         self._split()
         members = dict(self._members)
         added: list[Any] = []
         limit: int | None = None
-        for edit in edits:  # in their order: what one sets, a later one may take out again
+        for edit in edits:  # in order: a later edit may remove what an earlier one sets
             match edit:
                 case SetOutputLimit(limit):
                     put(members, self._output_limit(members, dialect), encode(limit))
@@ -174,7 +175,7 @@ class EditableRequest:
                     added += self._added(edit, members, dialect)
         if added or self.repairs or self.paths.joined_anew:
             members[self.paths.rows] = listed(self._rows_with(added))
-        if limit is not None:  # last: what it does to reasoning depends on what is left of that
+        if limit is not None:  # last, since its effect on reasoning depends on the other edits
             self._fit_reasoning(members, limit)
         return members
 
@@ -194,7 +195,7 @@ class EditableRequest:
         return []
 
     def _drop_constraint(self, members: dict[str, bytes]) -> None:
-        """Leave the form of the output to the model."""
+        """Remove the constraints on the output."""
         for path in self.paths.constraints:
             put(members, path, None)
         emptied = self.paths.not_empty
@@ -204,27 +205,27 @@ class EditableRequest:
     # --- what a wire may say otherwise
 
     def _rows_in(self, raw: bytes) -> list[bytes]:
-        """Return the rows of the history, of the member that holds it; null: it is not there."""
+        """Return the rows of the history from the member that holds it; null counts as absent."""
         return rows_of(raw)
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> Iterable[Any]:
-        """Return the rows that say what the model has said."""
+        """Return the rows for the model's answer so far."""
         return [{"role": "assistant", "content": edit.text}]
 
     def _asked(self, text: str) -> Any:
-        """Return the row that holds a hint of ours."""
+        """Return the row for a hint."""
         return {"role": "user", "content": text}
 
     def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
-        """Return the rows by which a paused turn goes on, or change members to that end."""
+        """Return the rows that continue a paused turn, or change members to do so."""
         raise AssertionError("this wire keeps no content: no rung sends any back")
 
     def _called(self, edit: AppendCalls, dialect: Dialect) -> Iterable[Any]:
-        """Return the rows that hold the model's calls, in a valid form, and a result for each."""
+        """Return the rows for the model's calls, in a valid form, and a result for each."""
         raise AssertionError("this wire has no calls: no rung sends any back")
 
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
-        """Return the JSON Schema of each tool of the caller's, by name."""
+        """Return the JSON Schema of each of the caller's tools, by name."""
         return schemas_in(list_in(tools))
 
     def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
@@ -232,14 +233,14 @@ class EditableRequest:
         return self.paths.output_limit
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
-        """Ask for less reasoning, where there is a knob."""
+        """Ask for less reasoning, if the request has a setting for it."""
 
     def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
-        """Leave room for an answer where reasoning has a budget of its own."""
+        """Leave room for an answer if reasoning has a budget of its own."""
 
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
-        """Leave it to the model which tools it calls, unless it may call none."""
+        """Let the model choose which tools to call, unless it may call none."""
 
     def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
-        """Return the rows with those that edits append, as the provider wants them arranged."""
+        """Return the rows with those that edits append, in the order that the provider requires."""
         return [*self._rows, *map(encode, added)]

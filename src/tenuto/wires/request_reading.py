@@ -1,4 +1,4 @@
-"""How requests are read: the members that a wire looks at, and what they say alike on all wires."""
+"""Read requests: the members that a wire needs, and what they mean on all wires."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def reader(shape: type[T]) -> Callable[[bytes], T]:
-    """Return what reads the members of a request that a shape names, in one reading of the body.
+    """Return a function that reads the members of a request that a shape names, in one pass.
 
-    A number that no double holds, somewhere in a row, takes a second and more lenient reading: rows
-    are decoded one by one, and members whose type is `msgspec.Raw` stay bytes. A switch that is
-    neither true nor false stays an error: providers refuse it, or read it one way or the other, and
-    the answer to a misread `stream` would be taken for one of the other kind.
+    A number that no double holds, somewhere in a row, takes a second, more lenient pass: rows are
+    decoded one by one, and members of type `msgspec.Raw` stay bytes. A switch that is neither true
+    nor false remains an error. Providers refuse it or interpret it in different ways, and a misread
+    `stream` would make Tenuto expect the wrong kind of answer.
 
     >>> class Asked(msgspec.Struct):
     ...     messages: list[dict[str, Any]]
@@ -52,7 +52,7 @@ def reader(shape: type[T]) -> Callable[[bytes], T]:
         return shape(**values)
 
     def asked(body: bytes) -> T:
-        if not is_utf8(body):  # members that are only carried on are not looked at below
+        if not is_utf8(body):  # members kept as bytes are not checked below
             raise msgspec.DecodeError("no UTF-8")
         try:
             return read(body)
@@ -63,7 +63,7 @@ def reader(shape: type[T]) -> Callable[[bytes], T]:
 
 
 def is_switch(value: Any) -> bool:
-    """Whether a value is true, false, or null, which stands for what the provider does by default.
+    """Return whether a value is true, false, or null, which means the provider's default.
 
     >>> is_switch(True), is_switch(None), is_switch("true"), is_switch(1)
     (True, True, False, False)
@@ -72,12 +72,12 @@ def is_switch(value: Any) -> bool:
 
 
 def text_in(value: Any) -> str:
-    """Return a value that is a text, "" for all else."""
+    """Return a value that is a text; "": it is anything else."""
     return value if isinstance(value, str) else ""
 
 
 def limit_in(value: Any) -> int | None:
-    """Return an output limit in tokens, None where a value is none.
+    """Return an output limit in tokens; None: the value is none.
 
     >>> limit_in(8), limit_in(0), limit_in(None)
     (8, None, None)
@@ -86,7 +86,7 @@ def limit_in(value: Any) -> int | None:
 
 
 def asks_for_json(form: Any) -> bool:
-    """Whether a form asks for JSON, in OpenAI's words.
+    """Return whether a response format asks for JSON, in OpenAI's terms.
 
     >>> asks_for_json({"type": "json_schema"}), asks_for_json({"type": "text"}), asks_for_json(None)
     (True, False, False)
@@ -97,8 +97,8 @@ def asks_for_json(form: Any) -> bool:
 def why_left_alone(
     reasons: Mapping[str, object], max_tokens: int | None, probe_max_tokens: int
 ) -> str:
-    """Return why a request cannot be continued (C28), "" where it can: the first of the reasons
-    that holds, or that it asks for so little that it only tries whether there is an answer.
+    """Return why a request can't be continued (C28): the first reason that holds, or that its
+    output limit is so small that it only probes the provider. "": it can.
 
     >>> why_left_alone({"logprobs": True}, None, 1), why_left_alone({}, 1, 1)
     ('logprobs', 'probe')
@@ -110,12 +110,12 @@ def why_left_alone(
 
 
 def are_several(choices: Any) -> bool:
-    """Whether more than one answer is asked for."""
+    """Return whether more than one answer is requested."""
     return isinstance(choices, int) and choices > 1
 
 
 def holds(value: Any, item: str) -> bool:
-    """Whether a value is a list with this item.
+    """Return whether a value is a list with this item.
 
     >>> holds(["text", "audio"], "audio"), holds("audio", "audio")
     (True, False)

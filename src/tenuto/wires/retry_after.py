@@ -1,4 +1,4 @@
-"""How long a provider asks to wait before another try (P5)."""
+"""How long a provider asks to wait before a retry (P5)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from email.utils import parsedate_to_datetime
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, None where the headers do not say; header names are in lower case.
+    """Return the seconds to wait; None: the headers don't say. Header names are in lower case.
 
-    `retry-after-ms` is the finer form of some providers. A date is counted from the response's own
-    `date`, so that no clock is needed (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after).
+    `retry-after-ms` is a finer form that some providers send. A date is relative to the response's
+    own `date`, so this needs no clock (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after).
 
     >>> retry_after_s({"retry-after": "1.5"}), retry_after_s({"retry-after-ms": "250"})
     (1.5, 0.25)

@@ -1,19 +1,18 @@
-"""The short path of a wire: readings by which a healthy turn needs no machine.
+"""The short path of a wire: readings that show that a turn needs no changes.
 
 Theory of operation
 -------------------
-Nearly every turn needs nothing: its request leaves as it came, and its answer is whole. Two typed
-readings show it. They say yes only where the machine would do nothing but hand on the bytes; in
-doubt they say no, and the machine looks at the same bytes. So a wrong no costs time and a wrong yes
-would cost an answer: `fuzz/short.py` looks for one.
+Nearly every turn needs no changes: its request leaves as received, and its answer is complete. Two
+typed readings show this. They say yes only if the full path would pass the same bytes on, and say
+no in doubt; the full path then reads the same bytes. A wrong no costs time, while a wrong yes would
+cost an answer, so `fuzz/short.py` looks for one.
 
-What is not looked at is skipped by msgspec, which holds it to the grammar of JSON all the same. Two
-things pass it that cannot be read: bytes that are no UTF-8, and whole numbers too long for Python.
-Each reading looks for them itself (`wires.plain.is_readable`).
+msgspec skips the rest, but still checks its JSON grammar. Two things pass that can't be read: bytes
+that aren't UTF-8, and whole numbers too long for Python. Each reading checks for them itself
+(`wires.plain.is_readable`).
 
-A wire's file is mostly a table of shapes, as msgspec's structs. What is refused is said by types as
-far as possible: `error: None` for a member that must not tell anything, `NotBlank` for a text that
-is not blank.
+A wire's file is mostly a table of shapes, as msgspec structs. Types express most refusals: `error:
+None` for a member that must be absent or null, `NotBlank` for a text that must not be blank.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ class Asks(msgspec.Struct, frozen=True):
     """What a request asks for.
 
     Attributes:
-        stream: whether for a stream.
-        follows: the id of the response that it goes on from, "" where it does not.
-        model: the model, "" where it is not known; a stream is then left to the machine.
-        max_tokens: the output limit, None where there is none.
-        alone: whether something beside text is asked for, so that a stream is only watched.
+        stream: whether it asks for a stream.
+        follows: the id of the response that it continues; "": none.
+        model: the model; "": not known, so the full path takes a stream.
+        max_tokens: the output limit in tokens; None: none.
+        alone: whether it asks for more than text, so that a stream is only observed.
     """
 
     stream: bool
@@ -49,46 +48,46 @@ class Asks(msgspec.Struct, frozen=True):
 
 
 class EventKind(Enum):
-    """What one event of a stream says, as far as it must be known to hand it on."""
+    """What one event of a stream means for passing it on."""
 
     TEXT = "text"
-    """A text of the answer, and nothing else."""
+    """Text of the answer, and nothing else."""
     OPENS = "opens"
-    """That the message or a part of it begins."""
+    """The beginning of the message or of a part."""
     NOTHING = "nothing"
     CLOSES = "closes"
-    """That a part is over."""
+    """The end of a part."""
     STOPS = "stops"
     """A clean stop, perhaps with the last text or the usage."""
     COUNTS = "counts"
     """The usage, and nothing else."""
     ENDS = "ends"
-    """The end mark, behind a stop."""
+    """The end mark, after a stop."""
     COMPLETES = "completes"
-    """A clean stop that is the end mark as well."""
+    """A clean stop that is the end mark too."""
     UNSURE = "unsure"
 
 
 EventSays = tuple[EventKind, str]
-"""What an event says, and its text, "" for none."""
+"""The kind of an event, and its text; "": none."""
 
 UNSURE: EventSays = (EventKind.UNSURE, "")
 
 Named = Annotated[str, msgspec.Meta(min_length=1)]
-"""An id, a name or a text that is there."""
+"""An id, a name or a text that is not empty."""
 
 NotBlank = Annotated[str, msgspec.Meta(pattern=r"\S")]
 """A text that is not blank."""
 
 NULL: msgspec.Raw = msgspec.Raw(b"null")
-"""What a member is that is not there, where its bytes are kept."""
+"""The value of a missing member that is kept as bytes."""
 
 read_text: Callable[[bytes | str], str] = msgspec.json.Decoder(str).decode
-"""Reads a JSON string; raises `UNREADABLE` for all else."""
+"""Reads a JSON string. Raises `UNREADABLE` for anything else."""
 
 read_object: Callable[[bytes | str], dict[str, Any]] = msgspec.json.Decoder(dict[str, Any]).decode
-"""Reads arguments; raises `UNREADABLE` for what is no whole JSON object, and for numbers that no
-double holds."""
+"""Reads arguments. Raises `UNREADABLE` for anything but a complete JSON object, and for numbers
+that no double holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +95,17 @@ class ShortPath:
     """The readings of one wire.
 
     Attributes:
-        parse_request, read: the wire's own, which these stand for. A wire that is made from
-            another one with others in their place has no short path.
-        asks: what a request asks for, of its body and its URL, where it is certain to be one of
-            this wire that needs no repair; else None.
-        is_whole: whether a body is certain to be a whole answer, text or calls, of which nothing
-            has to change; of the body and that of its request.
-        event: what an event of a stream says, of its data; `UNSURE` for whatever is more.
-        ends_marked: whether a stream has an end mark; else it ends behind its stop.
+        parse_request, read: the wire's own functions, which these readings replace. A wire that is
+            made from another one with different functions has no short path.
+        asks: what a request asks for, from its body and its URL; None: it may not be a request of
+            this wire, or may need a repair.
+        is_whole: whether a body is certainly a complete answer, text or calls, that needs no
+            change. Takes the body and that of its request.
+        event: the meaning of an event of a stream, from its data; `UNSURE`: it may carry more.
+        ends_marked: whether a stream has an end mark. False: it ends after its stop.
         named: whether each event must have a name.
-        holes: where in an event of text something stands that tells nothing: numbers that count on,
-            and what pads events against eavesdroppers; each as the only group of a match.
+        holes: the irrelevant places in a text event: numbers that count up, and padding against
+            eavesdroppers. Each is the only group of a match.
     """
 
     parse_request: Callable[..., Any]
@@ -119,15 +118,15 @@ class ShortPath:
     holes: re.Pattern[bytes] = re.compile(rb'"obfuscation": ?"([a-zA-Z0-9]*)"')
 
 
-# Each looks ahead or behind from one rare character, which `re` finds much quicker than two.
+# Each looks ahead or behind from one rare character, which `re` finds much faster than two.
 _has_private_key = re.compile(rb'_(?<="_)').search
 _has_escaped_ascii = re.compile(rb"\\(?=u00[4-7])").search
 _NOTICE = hints.NOTICE_START.strip().encode()
 
 
 def is_plain_text(body: bytes) -> bool:
-    r"""Whether a request can be read, and nothing in it looks like what repairs take out of rows: a
-    key that begins with a low line, or our notice. Neither hides behind an escape.
+    r"""Return whether a request can be read and shows no sign of what repairs remove from rows: a
+    key that begins with an underscore, or Tenuto's notice. Escapes don't hide either.
 
     >>> is_plain_text(b'{"x": 1}'), is_plain_text(b'{"_x": 1}'), is_plain_text(rb'{"\u005fx": 1}')
     (True, False, False)
@@ -138,7 +137,7 @@ def is_plain_text(body: bytes) -> bool:
 
 
 class ObjectCall(Protocol):
-    """A call whose arguments come decoded."""
+    """A call with decoded arguments."""
 
     name: str
     args: dict[str, Any]
@@ -149,13 +148,13 @@ def lack_nothing(
     request: bytes,
     declared: Callable[[bytes], Iterable[tuple[object, object]]],
 ) -> bool:
-    """Whether no call lacks a member that a tool of its name requires, which tells that it was cut;
-    an empty object counts as sent (T12a).
+    """Return whether every call has the members that its tool requires. A missing one shows that
+    the call was cut; an empty object counts as complete (T12a).
 
     Args:
         calls: the calls.
         request: the request that they answer.
-        declared: reads the name of each tool from it, and what its schema says is required.
+        declared: reads the name of each tool from the request, and what its schema requires.
     """
     if not calls:
         return True
@@ -169,11 +168,11 @@ def lack_nothing(
 
 
 class Event(msgspec.Struct, tag_field="type", kw_only=True):
-    """An event of a wire whose events say their type; nothing else of it is looked at than what is
-    named here and in its own class.
+    """An event of a wire whose events name their type. Only the members named here and in its own
+    class are read.
 
     Attributes:
-        said: what all events of the class say; of a text it is not known before.
+        said: the meaning of all events of the class. For a text it isn't known beforehand.
     """
 
     error: None = None

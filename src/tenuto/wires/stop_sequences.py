@@ -1,4 +1,4 @@
-"""The stop sequences of a request, wherever its wire has them, and the stop that tells of one."""
+"""The stop sequences of a request on any wire, and the stop that reports one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLACES = (
 
 
 def stop_sequences(body: bytes) -> tuple[str, ...]:
-    """The stop sequences that a request asks for, often none.
+    """Return the stop sequences that a request asks for, often none.
 
     >>> stop_sequences(b'{"stop": "END"}'), stop_sequences(b'{"options": {"stop": ["a", "", 3]}}')
     (('END',), ('a',))
@@ -32,8 +32,9 @@ def stop_sequences(body: bytes) -> tuple[str, ...]:
 
 
 def stop_of(wire: Wire) -> Stop:
-    """How this wire says that a stop sequence ended the answer; hardly any tells it from a clean
-    end. Native values stand in small letters in the tables, whatever the wire writes.
+    """Return the stop by which this wire reports that a stop sequence ended the answer. Hardly any
+    wire distinguishes it from a clean end. The tables hold native values in lower case, whatever
+    the wire writes.
 
     >>> from tenuto.wires.registry import wires
     >>> [stop_of(wires()[name]).raw for name in ("cohere", "anthropic-messages", "openai-chat")]

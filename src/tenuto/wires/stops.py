@@ -1,4 +1,4 @@
-"""Native stop values: those that many write on each other's wires, and the look-up in a table."""
+"""Native stop values: those that many providers write on each other's wires, and the look-up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenuto.core.signals import StopSeen
 from tenuto.core.stop import CLEAN, GRAVITY, StopReason
 
 StopTable = dict[str, tuple[StopReason, str | None]]
-"""Native values in lower case, each with its reason and a finer word for it."""
+"""Native values in lower case, each with its reason and a more precise word for it."""
 
 SPOKEN_ELSEWHERE: StopTable = {
     # OpenAI's own, which gateways write on every wire.
@@ -87,15 +87,15 @@ SPOKEN_ELSEWHERE: StopTable = {
     # AI21.
     "endoftext": (StopReason.END_TURN, None),
 }
-"""Values that are written on wires other than the one that has them in its own table."""
+"""Values that also appear on wires other than their own."""
 
 
 ReadStop = Callable[[object, str], StopSeen | None]
-"""Reads a stop value, from the field of that name; None where the value says nothing."""
+"""Reads a stop value from the field of that name; None: the value is no stop."""
 
 
 def stop_reader(own: StopTable) -> ReadStop:
-    """Return `look_up` in a wire's own values, and behind them in those of all the others (N2).
+    """Return `look_up` in a wire's own values first, then in those of all others (N2).
 
     >>> read_stop = stop_reader({"length": (StopReason.PAUSED, None)})
     >>> read_stop("length", "at").reason.value, read_stop("max_tokens", "at").reason.value
@@ -105,8 +105,8 @@ def stop_reader(own: StopTable) -> ReadStop:
 
 
 def clean_stop(done: str, calling: str = "") -> Callable[[Sequence[object]], str]:
-    """Return what gives the native value of a clean end with these calls, often none. `calling`:
-    the value beside calls, where it is another one.
+    """Return a function that gives the native value of a clean end with these calls, often none.
+    `calling`: the value beside calls, if it differs.
 
     >>> clean_stop("stop", "tool_calls")(["a call"]), clean_stop("stop")(["a call"])
     ('tool_calls', 'stop')
@@ -118,10 +118,11 @@ _NO_STOP = frozenset({"", "null", "none"})
 
 
 def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
-    """The stop that a native value means; None where it is no stop at all (N1a).
+    """Return the stop that a native value means; None: it is no stop at all (N1a).
 
-    The match is trimmed and case-insensitive. Of `function_call_filter: MALFORMED_FUNCTION_CALL`
-    both halves are looked up, and the graver one counts; a half alone proves no clean end.
+    The match ignores case and surrounding white space. For `function_call_filter:
+    MALFORMED_FUNCTION_CALL`, both halves are looked up, and the more severe one counts; a half
+    alone proves no clean end.
 
     >>> table = {"length": (StopReason.MAX_TOKENS, None)}
     >>> look_up(" LENGTH ", "finish_reason", table).reason.value
@@ -132,7 +133,7 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     if raw is None:
         return None
     if not isinstance(raw, str):
-        name = type(raw).__name__  # what it holds may be content
+        name = type(raw).__name__  # its value may be content
         return StopSeen(f"<{name}>", field, StopReason.UNKNOWN, known=False, readable=False)
     word = raw.strip().lower()
     if word in _NO_STOP:

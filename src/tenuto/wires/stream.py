@@ -1,5 +1,5 @@
-"""One event of a stream, read through a wire. Who reads a stream reads it here, so that `detect()`
-and the relay cannot differ."""
+"""Read one event of a stream through a wire. All readers of streams use this, so that `detect()`
+and the turn can't differ."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from tenuto.wires.json import JsonObject, decode_object, is_utf8
 
 
 def event_object(event: Frame) -> object:
-    """The JSON value of an event, or None. The object of an event named `error` is an error by its
-    name, wherever it keeps it (DashScope, TGI, llama.cpp).
+    """Return the JSON value of an event, or None. An event named `error` is an error by its name,
+    wherever its object keeps it (DashScope, TGI, llama.cpp).
 
     >>> event_object(Frame(b"", b'{"code": 500}', "error"))
     {'error': {'code': 500}}
@@ -49,8 +49,9 @@ def event_object(event: Frame) -> object:
 
 
 def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
-    """Whether what bytes say cannot be known, because they are no UTF-8. Of a text the rest can be
-    read; a call with a mark in it would be run, and what seems to say nothing may have said much.
+    """Return whether the meaning of data is unknown because it isn't UTF-8. The rest of a text can
+    still be read, but a damaged call would be run, and an event that seems empty may have held
+    content.
 
     >>> garbled(b"\\xff", [TextDelta("\\ufffd")]), garbled(b"\\xff", []), garbled(b"{}", [])
     (False, True, False)
@@ -60,7 +61,7 @@ def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
 
 
 def _speaks(signal: Signal) -> bool:
-    """Whether it is a piece of the answer."""
+    """Return whether a signal is a piece of the answer."""
     text = isinstance(signal, TextDelta | ReasoningDelta) and bool(signal.text)
     return text or isinstance(signal, CallDelta | OtherSeen)
 
@@ -69,8 +70,8 @@ _SPOKEN: dict[Kind, type[Flowing]] = {Kind.TEXT: TextDelta, Kind.REASONING: Reas
 
 
 def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing | None:
-    """The one signal of an event that carries text or reasoning, and nothing else that must be
-    handed on with it; else None. `counts`: it may tell the usage so far.
+    """Return the signal of an event that carries only text or reasoning; None: it carries more that
+    must be passed on. `counts`: the event may report the usage so far.
 
     >>> text_alone([Envelope({}), Piece((0,), Kind.TEXT, "Hi")])
     TextDelta(text='Hi')
@@ -92,7 +93,7 @@ def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing
                 continue
             return None
         elif isinstance(signal, Beside) and isinstance(found, ReasoningDelta):
-            continue  # of reasoning all is handed on, however it was read
+            continue  # all reasoning is passed on, however it was read
         elif isinstance(signal, UsageSeen) and counts:
             continue
         else:
@@ -106,7 +107,7 @@ def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing
 
 
 def flowing_in(wire: Wire, data: bytes) -> Flowing | None:
-    """The same of the data of an event of a wire.
+    """Return the same for the data of an event of a wire.
 
     >>> from tenuto.wires.openai_chat.wire import WIRE
     >>> flowing_in(WIRE, b'{"choices":[{"index":0,"delta":{"content":"Hi"}}]}')
@@ -123,7 +124,7 @@ def _alone(wire: Wire, data: bytes, placed: Iterable[AnySignal]) -> Flowing | No
 
 
 _LAST = b"\n}"
-"""What frames end with that may be like others: the line end behind an object, or its brace."""
+"""The last byte of frames that can match a template: the line end after an object, or its brace."""
 
 
 class EventReader:
@@ -131,17 +132,17 @@ class EventReader:
 
     Args:
         wire: the format.
-        new: what makes each event say only what is new (`Wire.make_incremental`), for who has not
-            seen the request.
-        known: how the events look that were alike in another stream of the wire.
-        message: what the parts of the answer are put together in.
+        new: reduces each event to its new content (`Wire.make_incremental`), for readers that
+            haven't seen the request.
+        known: the templates learned from another stream of the wire.
+        message: assembles the parts of the answer.
 
     Attributes:
         placed: the signals of the last object, with their places.
-        counting: the data of the last event that flowed and told the usage so far: see `counted`.
+        counting: the data of the last text event that reported the usage so far; see `counted`.
 
-    It remembers which parts are something other than a call of the caller's: what a provider
-    writes for a tool that it runs itself looks, piece by piece, like a call."""
+    The reader remembers which parts are something other than the caller's calls: the pieces of a
+    tool that the provider runs itself look like those of a call."""
 
     def __init__(
         self,
@@ -152,7 +153,7 @@ class EventReader:
     ) -> None:
         self.wire = wire
         self.new = new
-        # Not a method of this reader: each would keep the other alive until a collection.
+        # Not a bound method: the two objects would keep each other alive until a collection.
         self.matcher: TemplateMatcher = TemplateMatcher(
             partial(flowing_in, wire), wire.running_usage, known
         )
@@ -165,12 +166,12 @@ class EventReader:
         self._looked_at: tuple[bytes | None, object, Sequence[AnySignal]] = (None, None, ())
 
     def flowing(self, event: Frame) -> Flowing | None:
-        """The one signal of an event that carries text or reasoning and nothing else, else None.
-        The usage that it tells besides is kept: see `counted`."""
+        """Return the signal of an event that carries only text or reasoning, else None. Usage that
+        the event reports is kept for `counted`."""
         data, raw = event.data, event.raw
         if data is None or event.name == "error" or self._repeats:
             return None
-        if raw[-1:] not in _LAST:  # AWS's frames have a checksum each; their data is alike
+        if raw[-1:] not in _LAST:  # AWS's frames each have a checksum; their data is alike
             event, raw = Frame(data, data), data
         if raw is not self.matcher.unlike:
             signal = self.said_alike(raw)
@@ -184,8 +185,8 @@ class EventReader:
         return signal
 
     def _look(self, event: Frame) -> tuple[object, Sequence[AnySignal]]:
-        """The value of an event and its signals with their places, read once for who asks in a
-        row."""
+        """Return the value of an event and its signals with their places. Consecutive calls for the
+        same event read it once."""
         data, value, placed = self._looked_at
         if data is not event.data or data is None:
             value, placed = event_object(event), ()
@@ -195,7 +196,8 @@ class EventReader:
         return value, placed
 
     def said_alike(self, raw: bytes) -> Flowing | None:
-        """The same of a piece of the stream that is one event like one before it, else None."""
+        """Return the same for a piece of the stream that is one event matching a template, else
+        None."""
         matcher = self.matcher
         text = matcher.text(raw)
         if text is None:
@@ -205,8 +207,8 @@ class EventReader:
         return matcher.template.kind(text)
 
     def counted(self) -> tuple[list[Signal], JsonObject | None]:
-        """The usage that the last event that flowed told, if one did, as a signal and as it came;
-        to be asked for before another event is read, and at the end."""
+        """Return the usage that the last text event reported, if any, as a signal and as received.
+        Call this before reading another event, and at the end."""
         data, self.counting = self.counting, None
         value = decode_object(data) if data is not None else None
         if not isinstance(value, dict):
@@ -218,7 +220,7 @@ class EventReader:
         return list(used), self.wire.usage_object(value)
 
     def read(self, event: Frame) -> tuple[list[Signal], JsonObject | None]:
-        """The signals of an event, and its object where it has one. Never raises."""
+        """Return the signals of an event, and its object if it has one. Never raises."""
         if event.data is None:
             return [], None
         if self.wire.is_terminator(event.data):
@@ -235,8 +237,8 @@ class EventReader:
         return [garbage if event.terminated else HalfSeen()], None
 
     def signals(self, value: JsonObject, placed: Sequence[AnySignal] | None = None) -> list[Signal]:
-        """The signals of an event's object. `placed`: the same with their places, where it was
-        looked at before."""
+        """Return the signals of an event's object. `placed`: the same with their places, if they
+        were read already."""
         if placed is None:
             placed = self.wire.read(self.new(value), event=True)
         self.placed = placed

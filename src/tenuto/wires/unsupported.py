@@ -1,16 +1,16 @@
-"""Which keys of a request may be left out when a provider refuses them by name (H5).
+"""Which keys of a request may be removed when a provider refuses them by name (H5).
 
 Theory of operation
 -------------------
-A caller's keys are its contract. A provider that refuses one has the last word, and its error goes
-to the client, unless `KEYS` says of the key and its value that the answer is the same without it.
-`Policy.drop_unsupported` adds names to the table.
+A caller's keys are its contract. If a provider refuses one, its error goes to the client, unless
+`KEYS` says that the answer is the same without this key and value. `Policy.drop_unsupported` adds
+names to the table.
 
-An error names a key bare (`user`) or by the way to it (`messages.1.assistant.annotations`), and
-each provider writes that way differently. So the whole request is searched. A place is written as
-the names on the way to it, without the numbers of elements; what stands under `SETTINGS` counts as
-top-level, since each wire keeps its settings elsewhere. Schemas, arguments and results are the
-caller's own words and are not searched.
+An error names a key bare (`user`) or by its path (`messages.1.assistant.annotations`), and each
+provider writes paths differently. So the whole request is searched. A place is written as the names
+on its path, without the numbers of elements. Members of `SETTINGS` count as top-level, since each
+wire keeps its settings elsewhere. Schemas, arguments and results are the caller's own content and
+are not searched.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Place = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Values of a key that may go: a test, and the same in words."""
+    """Values of a key that may be removed: a test, and the same in words."""
 
     words: str
     hold: Callable[[Any], bool]
 
 
 def _exactly(*wanted: Any) -> Values:
-    """These values alone; `true` is no 1."""
+    """Return a test for exactly these values; `true` is not 1."""
 
     def hold(value: Any) -> bool:
         return any(value == w and isinstance(value, bool) is isinstance(w, bool) for w in wanted)
@@ -65,12 +65,12 @@ class Droppable:
     """One row of the table.
 
     Attributes:
-        places: where the key stands; one that begins with "*." stands anywhere.
-        values: which of its values may go.
+        places: where the key stands. One that begins with "*." matches anywhere.
+        values: the values that may be removed.
         why: what kind of key it is.
-        wires: the wires on which that holds; (): all.
-        providers: the providers with whom it holds; (): all.
-        said: whether only rows of the assistant are meant.
+        wires: the wires that it applies to; (): all.
+        providers: the providers that it applies to; (): all.
+        said: whether it applies only to assistant rows.
     """
 
     places: tuple[str, ...]
@@ -87,7 +87,7 @@ _ONE_IS_DEFAULT = (
     *("openai", "openai-responses", "azure-openai", "azure-openai-responses"),
     *("groq", "deepseek", "deepseek-beta", "xai"),
 )
-"""Who documents 1 as the default of both `temperature` and `top_p`."""
+"""Providers that document 1 as the default of both `temperature` and `top_p`."""
 
 
 def _echo(name: str, values: Values) -> Droppable:
@@ -100,7 +100,7 @@ KEYS: tuple[Droppable, ...] = (
     Droppable(("stream_options",), _ONLY_HINTS, HINT),
     Droppable(("prompt_cache_key",), ANY, HINT),
     Droppable(("*.cache_control",), ANY, HINT),
-    # With Responses and Anthropic it can be asked for again, or counts for billing.
+    # With Responses and Anthropic, metadata can be read back later, or matters for billing.
     Droppable(("metadata",), ANY, HINT, wires=("openai-chat",)),
     Droppable(("user",), ANY, HINT),
     Droppable(("stop", "stop_sequences", "stopSequences"), EMPTY, NOTHING),
@@ -139,23 +139,23 @@ KEYS: tuple[Droppable, ...] = (
     _echo("audio", NULL),
     _echo("function_call", NULL),
 )
-"""What may go, and where: with any other key or value the answer could be another one."""
+"""What may be removed, and where. Without any other key or value the answer could differ."""
 
 SETTINGS = frozenset(
     {"parameters", "options", "generationConfig", "generation_config", "inferenceConfig"}
     | {"additionalModelRequestFields"}
 )
-"""Members under which wires keep what others have at the top."""
+"""Members in which wires keep what others have at the top."""
 
 _FOREIGN = frozenset(
     {"parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"}
     | {"responseSchema", "responseJsonSchema", "response_schema", "schema", "properties", "json"}
     | {"arguments", "args", "input", "response", "output", "metadata", "result"}
 )
-"""Members, below the top, whose keys are the caller's own words."""
+"""Members below the top whose keys are the caller's own words."""
 
 LIMITS = ("max_completion_tokens", "max_tokens")
-"""The two names of one output limit. It is a cap on cost, so that it is not lost with its name."""
+"""The two names of one output limit. It limits cost, so it must not be lost with its name."""
 
 _LIMIT_PLACES = tuple((limit,) for limit in LIMITS)
 
@@ -168,12 +168,12 @@ Changes = dict[str, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key where it stands in a request.
+    """A key at its place in a request.
 
     Attributes:
-        way: the names on the way to it, its own last.
+        way: the names on the path to it, its own last.
         raw: its value.
-        role: of the row that it stands in.
+        role: the role of its row.
         beside: all members of its object.
     """
 
@@ -184,12 +184,12 @@ class Key:
 
     @property
     def name(self) -> str:
-        """Its own name."""
+        """The key's own name."""
         return self.way[-1]
 
     @property
     def place(self) -> Place:
-        """Where it stands, as the table counts it."""
+        """The place, as the table writes it."""
         way = self.way
         is_lower = way[0] in SETTINGS or way[:2] == ("input", "messages")
         return way[1:] if is_lower and len(way) > 1 else way
@@ -197,12 +197,13 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """What may be left out of one caller's request.
+    """What may be removed from one caller's request.
 
     Attributes:
-        wire, dialect: the format and the form of it that it is sent in.
+        wire, dialect: the format, and the provider's variant of it.
         opted: `Policy.drop_unsupported`.
-        own: the bytes that the caller sent. What stands in no place of these is ours, and may go.
+        own: the bytes that the caller sent. What stands in none of their places is Tenuto's own,
+            and may be removed.
 
     >>> rules = Unsupported("openai-chat", Dialect(), frozenset(), b'{"user": "me", "seed": 1}')
     >>> rules.may_go(rules.own, ["user"]), rules.may_go(rules.own, ["seed"])
@@ -217,8 +218,8 @@ class Unsupported:
     own: bytes
 
     def may_go(self, sent: bytes, keys: Iterable[str]) -> tuple[str, ...] | None:
-        """The caller's places that go with these keys, often one; None where one of the keys may
-        not go, or does not stand in `sent`: nothing is left out then."""
+        """Return the caller's places that are removed with these keys, often one. None: one of the
+        keys must stay, or is not in `sent`, so nothing is removed."""
         search = _Search(self, keys)
         with contextlib.suppress(msgspec.DecodeError):
             _cut(sent, search.changes)
@@ -227,21 +228,21 @@ class Unsupported:
         return None
 
     def without(self, sent: bytes, keys: Iterable[str]) -> bytes:
-        """The request without them. Half a surrogate pair in what the model said cannot be taken
-        apart: the request then stays as it is, and the provider has the last word."""
+        """Return the request without these keys. If the model's text has half a surrogate pair, the
+        request can't be taken apart and stays as it is."""
         with contextlib.suppress(msgspec.DecodeError):
             return _cut(sent, _Search(self, keys).changes)
         return sent
 
     def holds(self, key: Key) -> bool:
-        """Whether a key that the caller sent may go from its place."""
+        """Return whether a key that the caller sent may be removed from its place."""
         way = ".".join(key.place)
         if key.name in NEVER_LEFT_OUT:
             return False
         if key.name in self.opted or way in self.opted:
             return True
         if self.dialect.reasoning_key == key.name:
-            return False  # it is wanted back
+            return False  # the provider wants it back
         value = decode_object(key.raw)
         return any(self._is_meant(row, way, key) and row.values.hold(value) for row in KEYS)
 
@@ -256,12 +257,13 @@ class Unsupported:
 
 
 class _Search:
-    """A search for what an error names.
+    """A search for the keys that an error names.
 
     Attributes:
-        named: the keys: what stands at the top of the way to each, if that is told, and its name.
-        found: those of them that go.
-        gone: the caller's places that went.
+        named: the keys: the top-level name on the path to each, if the error gives it, and its own
+            name.
+        found: those that can be removed.
+        gone: the caller's places that were removed.
     """
 
     def __init__(self, rules: Unsupported, keys: Iterable[str]) -> None:
@@ -276,7 +278,7 @@ class _Search:
                 self.named.add((steps[0] if len(steps) > 1 else None, steps[-1]))
 
     def changes(self, key: Key) -> Changes:
-        """What changes among the members of an object for one of its keys to go; nothing where it
+        """Return the changes to an object's members that remove one of its keys; nothing if it
         stays."""
         meant = {(top, key.name) for top in (None, key.way[0])} & self.named
         if not meant:
@@ -297,7 +299,7 @@ class _Search:
 
     @cached_property
     def _own(self) -> set[Place]:
-        """All places in the request that the caller sent: others were added by an edit."""
+        """Return all places in the request that the caller sent; edits added the others."""
         places: set[Place] = set()
 
         def note(key: Key) -> Changes:
@@ -311,7 +313,7 @@ class _Search:
 def _cut(
     raw: bytes, changes_for: Callable[[Key], Changes], way: Place = (), role: object = None
 ) -> bytes:
-    """JSON with these changes, the same bytes where there are none."""
+    """Return JSON with these changes; the same bytes if there are none."""
     if raw.startswith(b"["):
         rows = rows_of(raw)
         kept = [_cut(row, changes_for, way, role) for row in rows]

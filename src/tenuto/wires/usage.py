@@ -1,4 +1,4 @@
-"""The usage of a whole turn, in the members in which a wire counts it (C19)."""
+"""The usage of a whole turn, in a wire's own members (C19)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ class Counts:
 
     Attributes:
         input, output, total: the tokens of the prompt, of the answer, and of both.
-        reasoning: those of reasoning. Without `details` they are not counted in `output`.
-        details: the member of the object that holds `reasoning`, "" where it stands beside the
-            others.
-        cached: where the tokens of the prompt that came out of a cache are counted; the first place
-            that has a number counts.
+        reasoning: the tokens of reasoning. Without `details` they are not counted in `output`.
+        details: the member of the object that holds `reasoning`; "": it stands beside the others.
+        cached: places that may count cached prompt tokens; the first one with a number counts.
     """
 
     input: str
@@ -32,7 +30,7 @@ class Counts:
     cached: tuple[str, ...] = ()
 
     def read(self, get: Callable[[str], Any]) -> Usage:
-        """Return the usage that a usage object tells, by its `get`.
+        """Return the usage that a usage object reports, through its `get`.
 
         >>> chat = Counts("in", "out", "both", "reasoning", "details", ("given.cached", "cached"))
         >>> chat.read({"in": 5, "out": 3, "details": {"reasoning": 2}, "cached": 4}.get)
@@ -53,7 +51,8 @@ class Counts:
         return Usage(count(get(self.input)), said, thought, cached)
 
     def merged(self, raw: JsonObject | None, usage: Usage | None) -> JsonObject:
-        """Return a usage object of the whole turn: the first one's other members, these counts.
+        """Return a usage object for the whole turn: these counts, and the first one's other
+        members.
 
         >>> chat = Counts("in", "out", "both", "reasoning", "details")
         >>> chat.merged({"in": 5, "out": 3, "both": 8}, Usage(5, 9))
@@ -79,12 +78,12 @@ class Counts:
 
 
 FindUsage = Callable[[JsonObject], JsonObject | None]
-"""Finds the native usage object of a body or an event; None where there is none."""
+"""Finds the native usage object of a body or an event; None: there is none."""
 
 
 def usage_at(*places: str) -> FindUsage:
-    """Return what finds the native usage object of a body or an event: the first object at one of
-    these places, each `a` or `a.b`, that counts something.
+    """Return a function that finds the native usage object of a body or an event: the first object
+    at one of these places, each `a` or `a.b`, that counts something.
 
     >>> usage_at("usage", "response.usage")({"response": {"usage": {"tokens": 5}}})
     {'tokens': 5}

@@ -1,4 +1,4 @@
-"""A request that is only watched: a wire reads its answer, and has no way to go on with it."""
+"""A request that is only observed: the wire reads its answer, but can't continue it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from tenuto.wires.request import RequestFacts
 
 
 class Watched:
-    """A request that is answered as it is: nothing of it can be gone on with
-    (`wires.request.WireRequest`)."""
+    """A request whose answer can't be continued (`wires.request.WireRequest`)."""
 
     def __init__(self, body: bytes, model: str, stream: bool) -> None:
         self._body = body
@@ -22,9 +21,9 @@ class Watched:
         self.repairs: tuple[str, ...] = ()
 
     def tool_parameters(self) -> dict[str, JsonObject]:
-        """None that are known."""
+        """Return {}: no tools are known."""
         return {}
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The caller's own bytes."""
+        """Return the caller's own bytes."""
         return self._body

@@ -1,7 +1,7 @@
-"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+"""The cases of this wire: common ones, with their differences, and its own.
 
-The common cases keep their names and plans: stops are translated when they are written. A case is
-left out where this wire has no place for the fault (a call without `type`, say).
+The common cases keep their names and plans: stops are translated when written. A case is left out
+if this wire has no place for the fault, such as a call without `type`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TABLES: Final = own_tables(
         "length_json": {
             "request": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}
         },
-        # A body holds the arguments decoded, so that malformed ones show in streams alone.
+        # A body holds decoded arguments, so malformed ones appear only in streams.
         "call_malformed call_malformed_always": {"modes": STREAM},
         "call_object_arguments": {
             "summary": "The whole input stands in the event that begins the block.",
@@ -61,8 +61,8 @@ TABLES: Final = own_tables(
         "usage_after_finish": {
             "summary": "Usage follows the stop, in an event whose stop is null."
         },
-        # An exception of its transport leaves the SDK as it is, once the stream has begun; and its
-        # decoder takes the byte order mark for a part of the first field's name.
+        # Once the stream has begun, the SDK lets exceptions of its transport out. Its decoder takes
+        # the byte order mark for a part of the first field's name.
         "cut_off_mid_text reset_mid_text bom": {"bare": Bare.HARMFUL},
         "content_filter_prompt_400": {"summary": "A filter refuses the prompt."},
         "http_400_unknown_key": {"request": {"service_tier": "auto"}},

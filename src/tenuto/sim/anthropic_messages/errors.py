@@ -1,7 +1,7 @@
-"""Every error that the simulator can give on Anthropic Messages, in the provider's words.
+"""The errors that the simulator gives on Anthropic Messages, with the provider's messages.
 
 Types and statuses: https://docs.claude.com/en/api/errors (read 2026-11-21). A status of 200 means
-that the error comes inside of a response that began well.
+that the error is part of a response that began well.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ ERRORS: Final[Mapping[str, Failure]] = {
     ),
     "context_length": failure("prompt is too long: 205429 tokens > 200000 maximum"),
     "azure_filter": failure("Output blocked by content filtering policy"),
-    # Inside of a response that began with 200.
+    # Part of a response that began with 200.
     "mid_stream": failure("Overloaded", status=200, type_="overloaded_error"),
     "mid_api": failure("Internal server error", status=200, type_="api_error"),
 }
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> too_many_tokens("max_tokens", 9, 8, "sim").document["error"]["message"]
     'max_tokens: 9 > 8, which is the maximum allowed number of output tokens for sim'
@@ -80,7 +80,7 @@ def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Fai
 
 
 def required(path: str) -> Failure:
-    """Return the refusal of what lacks a key.
+    """Return the refusal of a request that lacks a key.
 
     >>> required("max_tokens").document["error"]["message"]
     'max_tokens: Field required'

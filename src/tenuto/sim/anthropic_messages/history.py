@@ -1,8 +1,8 @@
-"""Which histories are refused, and in which words.
+"""The rules for histories, and the provider's error messages.
 
-Theory of operation: messages of one role that follow one another are merged first, as the server
-does. Then each rule walks over the merged messages, and the first violation is the answer. A merged
-message keeps the number of its first part, which is the number that the texts name.
+Theory of operation: consecutive messages of one role are merged first, as on the server. Then each
+rule checks the merged messages, and the first violation is the answer. A merged message keeps the
+number of its first part, which is the number in the error messages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "web_search_tool_result": _shape("content tool_use_id", "caller"),
     "compaction": _shape("content", "encrypted_content"),
 }
-"""Of each block, but for the keys that all blocks may have."""
+"""Keys of each block type, beyond those that all blocks may have."""
 
 _ASSISTANT_ONLY: Final = frozenset(
     {"tool_use", "thinking", "redacted_thinking", "server_tool_use", "web_search_tool_result"}
@@ -68,7 +68,7 @@ Body = Mapping[str, Any]
 
 
 def history_violations(body: Body, prefill: str) -> Violations:
-    """Yield what is wrong with the messages of a body; `prefill` is how the server is set up.
+    """Yield the violations in a body's messages; `prefill` is the server's setting.
 
     >>> ask = {"model": "sim", "messages": [{"role": "assistant", "content": "x"}]}
     >>> next(history_violations(ask, "restart")).document["error"]["message"]
@@ -154,7 +154,7 @@ def _texts(messages: Sequence[Body]) -> Violations:
                 f"messages.{i}: all messages must have non-empty content except for the optional "
                 "final assistant message"
             )
-        # An empty string is an empty content, an empty block is not.
+        # An empty string is empty content, but an empty block is not.
         for block in blocks_of(content) if content else ():
             if block["type"] == "text" and not block["text"]:
                 yield failure("messages: text content blocks must be non-empty")
@@ -184,7 +184,7 @@ def _calls(turns: Sequence[Turn]) -> Violations:
 
 
 def _leading_results(turn: Turn) -> list[str]:
-    """Return the ids of the results with which a turn begins; later ones do not count."""
+    """Return the ids of the results that begin a turn. Later results do not count."""
     out: list[str] = []
     for block in turn.blocks:
         if block["type"] != "tool_result":
@@ -238,7 +238,7 @@ def _searches(turns: Sequence[Turn]) -> Violations:
 
 
 def _last(turn: Turn, body: Body, prefill: str) -> Violations:
-    """Yield what is wrong with a history that ends in an assistant message."""
+    """Yield the violations of a history that ends in an assistant message."""
     if turn.role != "assistant" or (turn.blocks and turn.blocks[-1]["type"] in RESUMED_BY):
         return
     if not takes_prefill(body["model"], prefill):
@@ -257,7 +257,7 @@ def _last(turn: Turn, body: Body, prefill: str) -> Violations:
 
 
 def _thinking_loop(turns: Sequence[Turn], body: Body) -> Violations:
-    """With thoughts switched on, a loop of calls that is under way begins with one."""
+    """Require thinking at the beginning of an ongoing loop of calls, if thinking is on."""
     if thinks(body) != "enabled" or not turns[-1].of("tool_result") or len(turns) < 2:
         return
     yield from _begins_with_thoughts(turns[-2])

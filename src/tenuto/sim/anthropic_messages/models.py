@@ -1,6 +1,6 @@
-"""Which model takes a trailing assistant message, by its name.
+"""Which models accept a trailing assistant message, by their name.
 
-The generations up to 4.5 continue it; 4.6 and later refuse it, and so does every unknown name:
+Generations up to 4.5 continue it. Generation 4.6, later ones and unknown names refuse it:
 https://docs.claude.com/en/docs/build-with-claude/prefill-claudes-response (read 2026-11-21).
 """
 
@@ -16,9 +16,9 @@ _TAKES_PREFILL: Final = re.compile(
 
 
 def takes_prefill(model: str, setting: str) -> bool:
-    """Return whether a model goes on with a trailing assistant message.
+    """Return whether a model continues a trailing assistant message.
 
-    A model whose name says nothing, as "sim/length_once", does as the server is set up.
+    A model whose name says nothing, such as "sim/length_once", follows the server's setting.
 
     >>> takes_prefill("claude-sonnet-4-5-20250929", ""), takes_prefill("claude-opus-4-6", "")
     (True, False)

@@ -1,6 +1,6 @@
-"""How a reply is written: content blocks in one message, or in a stream of named events.
+"""Write a reply: as content blocks in one message, or as a stream of named events.
 
-Key sets are those of answers recorded in 2026.
+Keys are those of answers recorded in 2026.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _REFUSED: Final = {
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return what answers a request without `stream`.
+    """Return the answer to a request without `stream`.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("msg_1", "sim"))
     >>> made["content"], made["stop_reason"]
@@ -63,7 +63,7 @@ def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
 
 
 def ending(reply: Reply, step: Step) -> dict[str, Any]:
-    """Return the three keys that say how a message ended.
+    """Return the three keys for the end of a message.
 
     >>> ending(Reply("Hi.", (), "stop", 3, 1), Step())["stop_sequence"] is None
     True
@@ -114,7 +114,7 @@ def usage(reply: Reply) -> dict[str, Any]:
 
 
 def usage_at_the_end(reply: Reply) -> dict[str, Any]:
-    """Return the cumulative usage of the event that holds the stop.
+    """Return the cumulative usage of the event with the stop.
 
     >>> usage_at_the_end(Reply("Hi.", (), "stop", 3, 1))["input_tokens"]
     3
@@ -138,14 +138,14 @@ def _details(reply: Reply) -> dict[str, Any]:
 
 
 def blocks(reply: Reply, envelope: Envelope) -> list[Block]:
-    """Return the content of a reply; a call's `input` is still what the reply holds: its raw text.
+    """Return the content of a reply. A call's `input` is still the raw text in the reply.
 
     >>> blocks(Reply("Hi.", (), "stop", 3, 1), Envelope("msg_1", "sim"))
     [{'type': 'text', 'text': 'Hi.'}]
     """
     out: list[Block] = []
     if reply.reasoning:
-        # Cut inside of the thoughts: the provider signs at their end, which never came.
+        # Cut within the thinking: the provider signs only at its end.
         seal = signature(reply.reasoning) if reply.reasoning_whole else ""
         out.append({"type": "thinking", "thinking": reply.reasoning, "signature": seal})
     if reply.compacted:
@@ -199,7 +199,7 @@ def _citation(result: Block) -> dict[str, Any]:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Block]:
-    """Yield what the events of a stream hold.
+    """Yield the payloads of a stream's events.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("msg_1", "sim"))
     >>> [payload["type"] for payload in made][:3]
@@ -236,7 +236,7 @@ def _block(index: int, block: Block, size: int, shape: Shape) -> Iterator[Block]
 
 
 def _opened(block: Block, size: int) -> tuple[Block, list[Block]]:
-    """Return a block as it begins, and what comes to it."""
+    """Return a block as it begins, and what is added to it."""
     match block["type"]:
         case "text":
             said = _pieces("text_delta", "text", block["text"], size)
@@ -259,7 +259,7 @@ def _opened(block: Block, size: int) -> tuple[Block, list[Block]]:
             return dict.fromkeys(block) | {"type": "compaction"}, [
                 block | {"type": "compaction_delta"}
             ]
-        case _:  # whole from the start: results of the provider's tools, and inputs already decoded
+        case _:  # complete at once: results of the provider's tools, and decoded inputs
             return block, []
 
 
@@ -281,7 +281,7 @@ def _without_usage(payloads: list[Block]) -> list[Block]:
 def _but_for_stop(
     odd: Callable[[list[Block]], list[Block]],
 ) -> Callable[[list[Block]], list[Block]]:
-    """What happens to the events before the last one, which only says that it is the last."""
+    """Change the events before the last one, which only marks the end."""
     return lambda payloads: [*odd(payloads[:-1]), STOP] if payloads[-1] == STOP else odd(payloads)
 
 
@@ -289,7 +289,7 @@ _UNKNOWN: Final = {"type": "sim_garbage", "note": "nothing that a client knows"}
 _BEFORE_STOP: Final[Mapping[Odd, Callable[[list[Block]], list[Block]]]] = {
     Odd.FINISH_REPEATED: end_again,
     Odd.FINISH_CONFLICT: partial(end_again, delta={"stop_reason": "max_tokens"}),
-    # The last pieces of the last block come after the event that holds the stop.
+    # The last pieces of the last block come after the event with the stop.
     Odd.CONTENT_AFTER_FINISH: partial(end_before, pieces=4, head=1),
     Odd.USAGE_AFTER_FINISH: partial(end_again, delta={"stop_reason": None}),
     Odd.PINGS: lambda payloads: [q for p in payloads for q in (_PING, _PING, _PING, p)],

@@ -1,4 +1,4 @@
-"""What a Messages request asks for."""
+"""Read what a Messages request asks for."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
 
 RESUMED_BY: Final = frozenset({"server_tool_use", "web_search_tool_result", "compaction"})
-"""Blocks after which the provider itself goes on: the message that they end is no prefill."""
+"""Blocks after which the provider itself continues. A message that ends in one is no prefill."""
 
 
 def read(body: Mapping[str, Any], settings: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass.
+    """Return what a body asks for. `impossible` has checked it.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "u"}], "max_tokens": 5}
     >>> read(ask, Settings()).rows
@@ -55,7 +55,7 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:
-    """Return a content as blocks, also where it is a string.
+    """Return a content as blocks, even if it is a string.
 
     >>> blocks_of("x")
     [{'type': 'text', 'text': 'x'}]
@@ -66,7 +66,7 @@ def blocks_of(content: Any) -> list[dict[str, Any]]:
 
 
 def thinks(body: Mapping[str, Any]) -> str | None:
-    """Return in which way a request asks for thoughts, None where it asks for none.
+    """Return how a request asks for thinking; None: it doesn't.
 
     >>> thinks({"thinking": {"type": "adaptive"}}), thinks({})
     ('adaptive', None)
@@ -89,7 +89,7 @@ def _rows(message: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _summarized(messages: list[Any]) -> Iterator[Row]:
-    """Yield the question that a summary of the conversation holds, where it stands first."""
+    """Yield the question in a summary of the conversation, if one comes first."""
     for block in blocks_of(messages[0].get("content")):
         if block.get("type") == "compaction":
             yield Row("user", str(block.get("content")).removeprefix(SUMMARY))

@@ -1,7 +1,7 @@
-"""Which requests are refused, and in which words; the rules of their messages stand in `history`.
+"""The rules for requests, and the provider's error messages. `history` has those for messages.
 
-Texts that are in quotes in the provider's documentation or in public reports are those; the others
-follow the form that the provider's validation gives to all of its kind.
+Quoted texts come from the provider's documentation or from public reports. The others have the form
+of the provider's validation errors.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Body = Mapping[str, Any]
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> next(impossible({"model": "sim"})).document["error"]["message"]
     'messages: Field required'
@@ -58,7 +58,7 @@ def impossible(body: Any) -> Violations:
 
 
 def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> next(violations({"x-api-key": "key"}, {}, Settings())).document["error"]["message"]
     'anthropic-version: header is required'

@@ -1,6 +1,6 @@
-"""What only the provider can make: signatures of thoughts, and the ciphers of search results.
+"""Values that only the provider can make: thinking signatures, and encrypted search results.
 
-They follow from what they seal, so that a forged or an edited block is known without a memory.
+They are derived from their content, so forged or edited blocks are recognized without state.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SUMMARY: Final = "Summary of the conversation. The user asked: "
 
 
 def signature(thinking: str) -> str:
-    """Return the signature of a chain of thought.
+    """Return the signature of thinking.
 
     >>> signature("a") == signature("a") != signature("b")
     True

@@ -1,4 +1,4 @@
-"""The row of Anthropic Messages."""
+"""The simulator's row for Anthropic Messages."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Amazon Bedrock Converse, as the simulator speaks it."""
+"""Amazon Bedrock Converse."""

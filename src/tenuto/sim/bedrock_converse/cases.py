@@ -1,7 +1,7 @@
-"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+"""The cases of this wire: common ones, with their differences, and its own.
 
-The common cases keep their names and plans: stops are translated when they are written. A case is
-left out where this wire has no place for the fault (a framing by lines, say).
+The common cases keep their names and plans: stops are translated when written. A case is left out
+if this wire has no place for the fault, such as a framing by lines.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ OF_BEDROCK: Final = (
     _exception("throttling", "mid_throttled"),
     _exception("service_unavailable", "mid_unavailable"),
     _exception("validation", "mid_invalid", recoverable=False),
-    # botocore does not retry a 424: what it leaves to its caller is left to them.
+    # botocore does not retry a 424, but leaves it to its caller.
     Case("http_424_once", (Step(error="model_error"),), "The model fails once.",
          bare=Bare.RAISES, recoverable=False, behaviours=("P5",)),
 )  # fmt: skip
@@ -59,7 +59,7 @@ GUARDRAIL: Final = Case(
     "guardrail", (Step(finish="guardrail_intervened"),), "A guardrail stands in for the model.",
     repeat_last=True, recoverable=False, behaviours=("C6", "E12"),
 )  # fmt: skip
-"""What InvokeModel shows as well: faults of the framing, errors, and the guardrail."""
+"""Cases that InvokeModel shares: faults of the framing, errors, and the guardrail."""
 
 NOT_JSON: Final = {"event_not_json": {"summary": "The payload of one event is no JSON."}}
 
@@ -88,10 +88,10 @@ TABLES: Final = own_tables(
         "length_json": {"request": {"outputConfig": {"textFormat": _FORMAT}}},
         "http_400_unknown_key": KEY_OF_THE_CALLER
         | {"request": {"performanceConfig": {"latency": "optimized"}}},
-        # A body holds the arguments decoded, so that malformed ones show in streams alone.
+        # A body holds decoded arguments, so malformed ones appear only in streams.
         "call_malformed call_malformed_always": {"modes": STREAM},
         "call_null_arguments": {"modes": BODY},
-        # botocore holds no body against its length, and lets exceptions of urllib3 out.
+        # botocore doesn't check a body's length, and lets exceptions of urllib3 out.
         **BREAKS_THE_SDK,
         "malformed_stop": {
             "plan": (Step(kind=Kind.CALL, say=Say.NOTHING, finish="malformed_tool_use"),)

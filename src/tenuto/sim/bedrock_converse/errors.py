@@ -1,8 +1,8 @@
-"""Every error that the simulator can give on Converse, in the provider's words.
+"""The errors that the simulator gives on Converse, with the provider's messages.
 
 Kinds and statuses: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
 and, for those within a stream, …/API_runtime_ConverseStreamOutput.html (read 2026-11-22). A status
-of 200 means that the error comes inside of a response that began well.
+of 200 means that the error is part of a response that began well.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
     "rate_limit": failure("Too many requests, please wait before trying again.", status=429),
     "model_error": failure(f"{RETURNED}...", status=424),
     "context_length": failure("Input is too long for requested model."),
-    # Inside of a response that began with 200.
+    # Part of a response that began with 200.
     "mid_stream": _in_stream(_FAILED, "ModelStreamErrorException"),
     "mid_server": _in_stream(_FAILED, "InternalServerException"),
     "mid_throttled": _in_stream("Too many tokens, please wait.", "ThrottlingException"),
@@ -72,7 +72,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> too_many_tokens("maxTokens", 9, 8, "sim").document["message"][:60]
     'The maximum tokens you requested exceeds the model limit of '

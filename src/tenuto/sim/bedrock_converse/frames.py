@@ -1,7 +1,8 @@
-"""How events are written as messages of an AWS event stream.
+"""Write events as messages of an AWS event stream.
 
-https://smithy.io/2.0/aws/amazon-eventstream.html (read 2026-11-22). A message is its length and
-that of its headers, a checksum of the two, the headers, the payload, and a checksum of all.
+https://smithy.io/2.0/aws/amazon-eventstream.html (read 2026-11-22). A message consists of its
+length and that of its headers, a checksum of the two, the headers, the payload, and a checksum of
+all.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _EXCEPTION: Final = "Exception"
 
 
 def frame(events: list[Event], framing: Framing) -> list[bytes]:
-    """Return events as they stand on the wire; what is named as an exception is one.
+    """Return events as bytes. Events named as exceptions become exceptions.
 
     >>> made = frame([("messageStop", "{}")], Framing.PLAIN)[0]
     >>> int.from_bytes(made[:4]) == len(made)

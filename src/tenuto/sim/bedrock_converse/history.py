@@ -1,6 +1,6 @@
-"""Which histories are refused, and in which words.
+"""The rules for histories, and the provider's error messages.
 
-Theory of operation: nothing is merged here. Each rule walks over the messages as they came, and the
+Theory of operation: messages are not merged. Each rule checks the messages as received, and the
 first violation is the answer.
 """
 
@@ -32,7 +32,7 @@ Messages = Sequence[dict[str, Any]]
 
 
 def history_violations(body: Body, prefill: str) -> Violations:
-    """Yield what is wrong with the messages of a body; `prefill` is how the server is set up.
+    """Yield the violations in a body's messages; `prefill` is the server's setting.
 
     >>> ask = {"model": "sim", "messages": [{"role": "assistant", "content": [{"text": "x"}]}]}
     >>> next(history_violations(ask, "restart")).document["message"][:46]
@@ -143,7 +143,7 @@ def _mixed(messages: Messages) -> Violations:
 
 
 def _last(messages: Messages, body: Body, prefill: str) -> Violations:
-    """Yield what is wrong with a history that ends in an assistant message."""
+    """Yield the violations of a history that ends in an assistant message."""
     if messages[-1]["role"] != "assistant":
         return
     if not takes_prefill(body["model"], prefill) or thinks(body):

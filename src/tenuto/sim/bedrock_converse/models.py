@@ -1,7 +1,7 @@
-"""What is told by a model's name: whether it takes a trailing assistant message, and who made it.
+"""What a model's name shows: its maker, and whether it accepts a trailing assistant message.
 
-Claude's generations up to 4.5 continue it and later ones refuse it; Nova continues it; the other
-makers' models want the user to speak last.
+Claude's generations up to 4.5 continue it and later ones refuse it. Nova continues it. Other
+makers' models require that the user speaks last.
 https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html
 """
 
@@ -17,7 +17,7 @@ _CLAUDE: Final = re.compile(
 
 
 def maker(model: str) -> str:
-    """Return who made a model, "" where its name does not say.
+    """Return the maker of a model; "": its name doesn't show it.
 
     >>> maker("us.anthropic.claude-sonnet-4-5-20250929-v1:0"), maker("sim/length_once")
     ('anthropic', '')
@@ -27,9 +27,9 @@ def maker(model: str) -> str:
 
 
 def takes_prefill(model: str, setting: str) -> bool:
-    """Return whether a model goes on with a trailing assistant message.
+    """Return whether a model continues a trailing assistant message.
 
-    A model whose name says nothing, as "sim/length_once", does as the server is set up.
+    A model whose name says nothing, such as "sim/length_once", follows the server's setting.
 
     >>> takes_prefill("eu.anthropic.claude-3-5-haiku-20241022-v1:0", "restart")
     True
@@ -49,7 +49,7 @@ def takes_prefill(model: str, setting: str) -> bool:
 
 
 def speaks_in_blocks_of_one_kind(model: str) -> bool:
-    """Return whether results and texts may not stand in one message.
+    """Return whether results and texts must be in separate messages.
 
     >>> speaks_in_blocks_of_one_kind("meta.llama3-1-70b-instruct-v1:0")
     True

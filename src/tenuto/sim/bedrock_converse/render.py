@@ -1,7 +1,7 @@
-"""How a reply is written: content blocks in one document, or in a stream of named events.
+"""Write a reply: as content blocks in one document, or as a stream of named events.
 
-Key sets are those of answers recorded in 2026. In a stream text begins without an event of its own,
-and the usage comes behind the stop.
+Keys are those of answers recorded in 2026. In a stream, text begins without an event of its own,
+and the usage comes after the stop.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _GUARDED: Final = "Sorry, the model cannot answer this question."
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return what answers a request for a whole answer.
+    """Return the answer to a request without streaming.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "sim"))
     >>> made["output"]["message"]["content"], made["stopReason"]
@@ -61,7 +61,7 @@ def _stop(reply: Reply, step: Step) -> str | None:
 
 
 def trace(reply: Reply) -> dict[str, Any]:
-    """Return what a guardrail says of itself, nothing where none stepped in.
+    """Return what a guardrail reports; nothing if none intervened.
 
     >>> trace(Reply("Hi.", (), "stop", 3, 1))
     {}
@@ -84,14 +84,14 @@ def usage(reply: Reply) -> dict[str, Any]:
 
 
 def blocks(reply: Reply) -> list[Block]:
-    """Return the content of a reply; a call's `input` is still what the reply holds: its raw text.
+    """Return the content of a reply. A call's `input` is still the raw text in the reply.
 
     >>> blocks(Reply("Hi.", (), "stop", 3, 1))
     [{'text': 'Hi.'}]
     """
     out: list[Block] = []
     if reply.reasoning:
-        # Cut inside of the thoughts: the provider signs at their end, which never came.
+        # Cut within the thinking: the provider signs only at its end.
         seal = {"signature": signature(reply.reasoning)} if reply.reasoning_whole else {}
         out.append({"reasoningContent": {"reasoningText": {"text": reply.reasoning} | seal}})
     text = _GUARDED if reply.finish == GUARDRAIL else reply.refusal or reply.text
@@ -106,7 +106,7 @@ def _call(call: Call, shape: Shape) -> Block:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Named]:
-    """Yield what the events of a stream hold, with their names.
+    """Yield the payloads of a stream's events, with their names.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "sim"))
     >>> [name for name, _ in made]
@@ -125,7 +125,7 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Named]:
 
 
 def event(named: Named, number: int) -> Event:
-    """Return the event of a payload, which is padded."""
+    """Return the padded event of a payload."""
     name, payload = named
     return name, dump(payload | {"p": _PADDING[: 4 + number * 7 % 58]})
 
@@ -175,14 +175,14 @@ def _stop_again(named: list[Named], stop: str = "") -> list[Named]:
 
 
 def _late_content(named: list[Named]) -> list[Named]:
-    """The last pieces of the last block come behind the event that holds the stop."""
+    """Move the last pieces of the last block after the event with the stop."""
     at = _of(named, "messageStop")
     begin = max(1, at - 4)
     return [*named[:begin], named[at], *named[begin:at], *named[at + 1 :]]
 
 
 def _each_piece_a_block(named: list[Named]) -> list[Named]:
-    """Each piece of text is a block of its own, as Nova writes it."""
+    """Make each piece of text a block of its own, as Nova writes it."""
     out: list[Named] = []
     index = 0
     for name, payload in named:

@@ -1,4 +1,4 @@
-"""What a Converse request asks for. The path says the model, and whether a stream is wanted."""
+"""Read what a Converse request asks for. The path names the model, and whether to stream."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Body = Mapping[str, Any]
 
 
 def located(body: Body, said: Mapping[str, str]) -> dict[str, Any]:
-    """Return a body with what its path says, of Converse and of InvokeModel.
+    """Return a body with what its path says, for Converse and InvokeModel.
 
     >>> located({}, {"model": "sim", "what": "converse-stream"})
     {'model': 'sim', 'stream': True}
@@ -34,7 +34,7 @@ def located(body: Body, said: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read(body: Body, settings: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass.
+    """Return what a body asks for. `impossible` has checked it.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": [{"text": "u"}]}]}
     >>> read(ask, Settings()).rows
@@ -60,7 +60,7 @@ def read(body: Body, settings: Settings) -> Asked:
 
 
 def thinks(body: Body) -> bool:
-    """Return whether a request asks for thoughts.
+    """Return whether a request asks for thinking.
 
     >>> thinks({"additionalModelRequestFields": {"thinking": {"type": "enabled"}}})
     True

@@ -1,4 +1,4 @@
-"""Which requests are refused, and in which words; `history` has the rules of their messages."""
+"""The rules for requests, and the provider's error messages. `history` has those for messages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Body = Mapping[str, Any]
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> next(impossible({"model": "sim"})).document["message"].startswith("1 validation error")
     True
@@ -49,7 +49,7 @@ def impossible(body: Any) -> Violations:
 
 
 def header_violations(headers: Mapping[str, str]) -> Violations:
-    """Yield what is wrong with the headers of a request.
+    """Yield the violations in the headers of a request.
 
     >>> next(header_violations({})).document["message"]
     'Missing Authentication Token'
@@ -62,7 +62,7 @@ def header_violations(headers: Mapping[str, str]) -> Violations:
 
 
 def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Violations:
-    """Yield what else is wrong with a request."""
+    """Yield the other violations of a request."""
     yield from header_violations(headers)
     yield from history_violations(body, settings.prefill)
     yield from others(body, KEYS, extra)

@@ -1,4 +1,4 @@
-"""The row of Bedrock Converse."""
+"""The simulator's row for Bedrock Converse."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+"""The cases of this wire: common ones, with their differences, and its own.
 
-Bodies are those of Chat Completions, and so are most faults; the framing and the errors are
-Bedrock's, and those faults are Converse's.
+Bodies are those of Chat Completions, and so are most faults. The framing and the errors are
+Bedrock's, with the faults of Converse.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TABLES: Final = own_tables(
     + """error_chunk_then_done crlf comments no_space_after_data event_lines double_done
         empty_choices_frames bom content_filter_prompt_400""",
     otherwise={
-        # An exception of urllib3, which is none of botocore's.
+        # An exception of urllib3, not one of botocore's.
         "cut_off_mid_text reset_mid_text": {"bare": Bare.HARMFUL},
         **NOT_JSON,
     },

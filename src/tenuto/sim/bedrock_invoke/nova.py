@@ -1,4 +1,4 @@
-"""The row of Nova's messages with InvokeModel: those of Converse, each event in a chunk.
+"""The simulator's row for Nova's messages on InvokeModel: Converse's, with each event in a chunk.
 
 https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html (read 2026-11-22).
 """
@@ -21,7 +21,7 @@ _SCHEMA: Final = "messages-v1"
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> next(impossible({"messages": []})).document["message"][:55]
     'Malformed input request: #: required key [schemaVersion'
@@ -34,7 +34,7 @@ def impossible(body: Any) -> Violations:
 
 
 def _chunk(name: str, payload: str) -> Event:
-    """Return an event in a chunk; an error is none of the model's."""
+    """Return an event in a chunk. An error is not the model's own event."""
     if name.endswith("Exception"):
         return name, payload
     said = f'{{"{name}":{payload}}}'.encode("utf-8", "replace")

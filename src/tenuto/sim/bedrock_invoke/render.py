@@ -1,9 +1,9 @@
-"""How a reply is written: as Chat Completions, but for what Bedrock and Mistral do otherwise.
+"""Write a reply: as Chat Completions, except for what Bedrock and Mistral do differently.
 
 https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-mistral-chat-completion.html
-and …/model-parameters-openai.html (read 2026-11-22). Mistral has its stop under `stop_reason`, a
-message in place of a delta, and no usage. Bedrock adds what the answer cost to the last event, with
-which the stream ends.
+and …/model-parameters-openai.html (read 2026-11-22). Mistral has its stop in `stop_reason`, a
+message instead of a delta, and no usage. Bedrock adds metrics to the last event, which ends the
+stream.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NOT_MISTRALS: Final = ("object", "usage", "service_tier", "system_fingerprint")
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return what answers a request for a whole answer.
+    """Return the answer to a request without streaming.
 
     >>> said = Reply("Hi.", (), "stop", 3, 1)
     >>> list(document(said, Step(), Envelope("1", "mistral.x"))["choices"][0])
@@ -44,7 +44,7 @@ def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[Named]:
-    """Return what the events of a stream hold, with their names.
+    """Return the payloads of a stream's events, with their names.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> [name for name, _ in made]
@@ -63,7 +63,7 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[Named]:
 
 
 def event(named: Named, number: int) -> Event:
-    """Return the event of a payload; an error is none of the model's."""
+    """Return the event of a payload. An error is not the model's own event."""
     name, payload = named
     return (name, _payload(dump(payload), number) if name == "chunk" else dump(payload))
 
@@ -77,7 +77,7 @@ BROKEN: Final = ("chunk", _payload('{"choices":[', 0))
 
 
 def _as_shown(reply: Reply) -> Reply:
-    """The reply as a body shows it: a guardrail stands in for the model, with a clean stop."""
+    """Return the reply as a body shows it: a guardrail replaces the answer, with a clean stop."""
     return replace(reply, text=GUARDED, finish="stop") if reply.finish == GUARDRAIL else reply
 
 

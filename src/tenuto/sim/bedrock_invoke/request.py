@@ -1,8 +1,8 @@
-"""What an InvokeModel request asks for, and which are refused, in Bedrock's words.
+"""Read InvokeModel requests, and refuse invalid ones with Bedrock's error messages.
 
 https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-openai.html (read 2026-11-22):
-the path says the model and whether a stream is wanted, and a body that says so too must agree. The
-history has to pass the rules of Chat Completions; what breaks them comes in Bedrock's envelope.
+the path names the model and whether to stream, and the body must agree if it does too. The history
+must follow the rules of Chat Completions; violations are reported in Bedrock's form.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Body = Mapping[str, Any]
 
 
 def located(body: Body, said: Mapping[str, str]) -> dict[str, Any]:
-    """Return a body with what its path says, and the names of what it says otherwise.
+    """Return a body with what its path says, and the names of members that contradict it.
 
     >>> located({}, {"model": "sim", "what": "invoke"})
     {'model': 'sim', 'stream': False}
@@ -36,11 +36,11 @@ def located(body: Body, said: Mapping[str, str]) -> dict[str, Any]:
 
 
 impossible: Callable[[Any], Violations] = chat.impossible_as(failure)
-"""Yields what is wrong with a body that could not be answered at all."""
+"""Yields the violations of a body that can't be answered at all."""
 
 
 def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "Hi", "p": 1}]}
     >>> next(violations({"authorization": "AWS4"}, ask, Settings())).document["message"][:55]

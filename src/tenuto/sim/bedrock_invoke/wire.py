@@ -1,4 +1,4 @@
-"""The row of Bedrock's InvokeModel."""
+"""The simulator's row for Bedrock's InvokeModel."""
 
 from __future__ import annotations
 

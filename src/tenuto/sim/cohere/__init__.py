@@ -1,1 +1,1 @@
-"""Cohere's Chat of version 2."""
+"""Cohere's Chat, version 2."""

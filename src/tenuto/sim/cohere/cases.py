@@ -1,8 +1,8 @@
-"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+"""The cases of this wire: common ones, with their differences, and its own.
 
-The common cases keep their names and plans: stops are translated when they are written. A case is
-left out where this wire has no place for the fault (words of a refusal, say). The official SDK
-raises for nothing that stands in a stream, whatever it holds.
+The common cases keep their names and plans: stops are translated when written. A case is left out
+if this wire has no place for the fault, such as words of a refusal. The official SDK raises on no
+event of a stream.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OF_COHERE: Final[Mapping[str, Mapping[str, Any]]] = {
     "error_chunk_mid_text": {"bare": Bare.SILENT},
     "content_filter_prompt_400": {"summary": "The usage guidelines refuse the prompt (498)."},
 }
-"""What is different in both versions."""
+"""Differences that both versions share."""
 
 TABLES: Final = own_tables(
     without=OF_SERVERS + OF_HOSTS + "empty_choices_frames refusal",

@@ -1,7 +1,7 @@
-"""Every error that the simulator can give on Cohere's Chat, in the provider's words.
+"""The errors that the simulator gives on Cohere's Chat, with the provider's messages.
 
 https://docs.cohere.com/reference/errors (read 2026-11-22), and messages quoted in public issues. A
-status of 200 means that the error comes inside of a response that began well.
+status of 200 means that the error is part of a response that began well.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ ERRORS: Final[Mapping[str, Failure]] = {
         "this model is 288000 tokens."
     ),
     "azure_filter": failure("blocked input: please adjust your prompt and try again", status=498),
-    # Inside of a response that began with 200.
+    # Part of a response that began with 200.
     "mid_stream": failure("the generation failed due to an internal error", status=200),
 }
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> too_many_tokens("max_tokens", 9, 8).document["error_type"]
     'TOO_MANY_TOKENS'
@@ -75,7 +75,7 @@ def mistyped(name: str, *_: object) -> Failure:
 
 
 def unknown_field(name: str, reference: str = "reference") -> Failure:
-    """Return the refusal of a key; `reference` is where the page stands that tells them.
+    """Return the refusal of a key; `reference` is the address of the page that lists the keys.
 
     >>> unknown_field("strict").status
     422

@@ -1,7 +1,7 @@
-"""Which requests are refused, and in which words.
+"""The rules for requests, and the provider's error messages.
 
-Members and types: https://docs.cohere.com/reference/chat (read 2026-11-22). Where the words of
-the provider are not known, those here say the same in its manner.
+Members and types: https://docs.cohere.com/reference/chat (read 2026-11-22). If the provider's
+message is not known, a similar one stands in.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Messages = Sequence[Mapping[str, Any]]
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> list(impossible({"model": "sim", "messages": [{"role": "user", "content": "hello"}]}))
     []
@@ -65,7 +65,7 @@ def impossible(body: Any) -> Violations:
 def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}]}
     >>> list(violations({}, ask, Settings()))
@@ -112,7 +112,7 @@ def _contents(messages: Messages) -> Violations:
 
 
 def _holds_other(content: Any) -> bool:
-    """Whether there are parts that are no text: thinking, documents, images."""
+    """Return whether a content has parts other than text: thinking, documents, images."""
     parts = content if isinstance(content, list) else []
     return any(isinstance(part, dict) and part.get("type") != "text" for part in parts)
 

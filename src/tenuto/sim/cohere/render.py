@@ -1,7 +1,7 @@
-"""How a reply is written: one JSON document, or a list of named events.
+"""Write a reply: as one JSON document, or as a list of named events.
 
-Key sets and their order are those of answers recorded in 2026. Oddities are small functions over
-the list of events, chosen by name, so that each stands for itself.
+Keys and their order are those of answers recorded in 2026. Each oddity is a small function over the
+list of events, chosen by name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Payload = dict[str, Any]
 
 
 def usage(reply: Reply) -> Payload:
-    """Return the usage object of a reply. What is billed leaves out what the provider adds.
+    """Return the usage object of a reply. Tokens that the provider adds are not billed.
 
     >>> usage(Reply("Hi.", (), "stop", 3, 1))["tokens"]
     {'input_tokens': 3, 'output_tokens': 1}
@@ -43,7 +43,7 @@ def usage(reply: Reply) -> Payload:
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> Payload:
-    """Return what answers a request without `stream`.
+    """Return the answer to a request without `stream`.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> made["message"]["content"], made["finish_reason"]
@@ -71,7 +71,7 @@ def _content(reply: Reply) -> list[tuple[str, str]]:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Payload]:
-    """Yield what the events of a stream hold.
+    """Yield the payloads of a stream's events.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> [payload["type"] for payload in made][:2]
@@ -125,7 +125,7 @@ _UNKNOWN: Final = {"type": "sim-garbage", "note": "nothing that a client knows"}
 ODDITIES: Final[Mapping[Odd, Callable[[list[Payload]], list[Payload]]]] = {
     Odd.FINISH_REPEATED: end_again,
     Odd.FINISH_CONFLICT: partial(end_again, delta={"finish_reason": "MAX_TOKENS"}),
-    # The last pieces of the last part come after the event that holds the stop.
+    # The last pieces of the last part come after the event with the stop.
     Odd.CONTENT_AFTER_FINISH: partial(end_before, pieces=4, head=1),
     Odd.USAGE_AFTER_FINISH: _late_usage,
     Odd.UNKNOWN_EVENT: partial(in_the_middle, odd=_UNKNOWN),

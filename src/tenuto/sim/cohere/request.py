@@ -1,4 +1,4 @@
-"""What a request asks for: its messages and tools are those of Chat Completions."""
+"""Read what a request asks for. Its messages and tools are those of Chat Completions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tenuto.sim.reply import Settings
 
 
 def read(body: Mapping[str, Any], settings: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass. A trailing message of the
-    assistant's is not gone on with.
+    """Return what a body asks for. `impossible` has checked it. A trailing assistant message is not
+    continued.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "u"}], "max_tokens": 5}
     >>> read(ask, Settings()).budget_tokens
@@ -31,7 +31,7 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
 
 
 def form_of(given: Any, member: str) -> Mapping[str, Any] | None:
-    """Return an answer's form as Chat Completions spells it; `member` is where its schema stands.
+    """Return an answer's format as Chat Completions writes it; `member` holds its schema.
 
     >>> form_of({"type": "json_object"}, "schema")
     {'type': 'json_object'}

@@ -1,4 +1,4 @@
-"""The row of Cohere's Chat."""
+"""The simulator's row for Cohere's Chat."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Cohere's chat of version 1, as the simulator speaks it."""
+"""Cohere's chat version 1."""

@@ -1,9 +1,9 @@
-"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+"""The cases of this wire: common ones, with their differences, and its own.
 
-The common cases keep their names and plans: stops are translated when they are written. A case is
-left out where this wire has no place for the fault (reasoning, ids of calls, a stop that names
-calls, an error without a status). The official SDK raises for nothing that stands in a stream,
-whatever it holds, and leaves out lines that it cannot read.
+The common cases keep their names and plans: stops are translated when written. A case is left out
+if this wire has no place for the fault: reasoning, ids of calls, a stop that names calls, an error
+without a status. The official SDK raises on no event of a stream, and skips lines that it cannot
+read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TABLES: Final = own_tables(
         event_lines double_done empty_choices_frames bom refusal""",
     otherwise={
         **OF_COHERE,
-        # Of a call that is cut the pieces come, and the SDK makes no call of these.
+        # A call that was cut arrives only in pieces, and the SDK makes no call of these.
         "call_text_then_cut": {"modes": BODY},
         "drop_mid_call": {"bare": Bare.SILENT},
         "line_not_json": {"bare": Bare.FINE},

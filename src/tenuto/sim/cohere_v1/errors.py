@@ -1,7 +1,7 @@
-"""Every error that the simulator can give on Cohere's chat of version 1, in the provider's words.
+"""The errors that the simulator gives on Cohere's chat version 1, with the provider's messages.
 
-https://docs.cohere.com/v1/reference/errors (read 2026-11-24), and messages quoted in public issues:
-those of version 2, but that none has a type.
+https://docs.cohere.com/v1/reference/errors (read 2026-11-24), and messages quoted in public issues.
+They are those of version 2, without types.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> list(too_many_tokens("max_tokens", 9, 8).document)
     ['message']

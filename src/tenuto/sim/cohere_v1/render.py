@@ -1,8 +1,8 @@
-"""How a reply is written: one document, or one to a line, of which the last one says all again.
+"""Write a reply: as one document, or as one per line, the last of which repeats everything.
 
-Shapes follow the types of the SDK, and lines that issues quote. What a call is made of comes in
-pieces of text, and then decoded, as one; of a call that was cut only the pieces come. Oddities are
-small functions over the list of documents, chosen by name, so that each stands for itself.
+Shapes follow the types of the SDK, and lines quoted in issues. A call arrives in pieces of text,
+and then decoded, as a whole; a call that was cut arrives only in pieces. Each oddity is a small
+function over the list of documents, chosen by name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Document = dict[str, Any]
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> Document:
-    """Return what answers a request without `stream`.
+    """Return the answer to a request without `stream`.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> made["text"], made["finish_reason"], made["chat_history"]
@@ -65,7 +65,7 @@ def _call(call: Call) -> Document:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Document]:
-    """Yield what the lines of a stream hold.
+    """Yield the lines of a stream.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> [payload["event_type"] for payload in made]
@@ -73,7 +73,7 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Document]
     """
     size, text = step.event_chars or envelope.token_chars, reply.text or ""
     yield _event("stream-start", generation_id=envelope.id)
-    # What the model says before a call is told as a part of calling.
+    # The model's text before a call counts as part of the call.
     kind = "tool-calls-chunk" if reply.calls else "text-generation"
     beside: Document = {"tool_call_delta": {}} if reply.calls else {}
     for said in pieces(text, size):

@@ -1,4 +1,4 @@
-"""What a request asks for: rows of a history, and beside them what is asked now."""
+"""Read what a request asks for: rows of a history, and the current question beside them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPEAKERS: Final = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", 
 
 
 def rows_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the rows of the history, and what is asked now as the last of them.
+    """Return the rows of the history, with the current question as the last.
 
     >>> rows_of({"message": "Hi", "tool_results": []})
     [{'role': 'USER', 'message': 'Hi'}]
@@ -28,7 +28,7 @@ def rows_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def read(body: Mapping[str, Any], _: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass. Every answer says the rows again.
+    """Return what a body asks for. `impossible` has checked it. Every answer repeats the rows.
 
     >>> read({"message": "Hi", "max_tokens": 5}, Settings()).rows
     (Row(role='user', text='Hi', resumes=False),)

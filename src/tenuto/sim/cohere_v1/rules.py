@@ -1,7 +1,7 @@
-"""Which requests are refused, and in which words.
+"""The rules for requests, and the provider's error messages.
 
-Members and types: https://docs.cohere.com/v1/reference/chat (read 2026-11-24). Where the words of
-the provider are not known, those here say the same in its manner.
+Members and types: https://docs.cohere.com/v1/reference/chat (read 2026-11-24). If the provider's
+message is not known, a similar one stands in.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Row = Mapping[str, Any]
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> list(impossible({"message": "hello"})), next(impossible({"message": ""})).status
     ([], 400)
@@ -69,7 +69,7 @@ def impossible(body: Any) -> Violations:
 
 
 def violations(headers: Mapping[str, str], body: Row, settings: Settings) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> list(violations({}, {"message": "hello"}, Settings()))
     []
@@ -93,7 +93,7 @@ def violations(headers: Mapping[str, str], body: Row, settings: Settings) -> Vio
         yield failure(MESSAGE_AND_RESULTS)
     rows = rows_of(body)
     yield from _rows(rows)
-    # In a single step the calls that are answered now stand nowhere.
+    # In a single step, the calls that these results answer are in no row.
     single = bool(body["message"] and body.get("tool_results"))
     yield from unpaired(
         map(_names, rows[:-1] if single else rows),
@@ -103,8 +103,8 @@ def violations(headers: Mapping[str, str], body: Row, settings: Settings) -> Vio
 
 
 def _names(row: Row) -> tuple[list[str] | None, list[str]]:
-    """Return the names of the functions whose results a row has, None where it has none of any,
-    and of those that it calls."""
+    """Return the names of the functions whose results a row has (None: it has no results), and of
+    those that it calls."""
     if row["role"] == "TOOL":
         return [result["call"]["name"] for result in row["tool_results"]], []
     return None, [call["name"] for call in row.get("tool_calls") or ()]

@@ -1,4 +1,4 @@
-"""The row of Cohere's chat of version 1."""
+"""The simulator's row for Cohere's chat of version 1."""
 
 from __future__ import annotations
 

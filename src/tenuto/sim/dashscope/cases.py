@@ -1,9 +1,9 @@
-"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+"""The cases of this wire: common ones, with their differences, and its own.
 
-The official SDK raises for nothing that the provider answers: a program looks at the status that it
-is given. Whatever else happens to it reaches the program as it is. Left out are words of a refusal,
-errors of others, end marks, which no stream has; keys that it does not know, which it passes over;
-and "null", which is no stop but none yet.
+The official SDK never raises on the provider's answers: a program checks the status. Other errors
+reach the program as they are. Left out are words of a refusal, errors of other providers, end
+marks, which no stream has, unknown keys, which it ignores, and "null", which means that there is no
+stop yet.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TABLES: Final = own_tables(
     without=OF_SERVERS
     + "http_400_unknown_key finish_no_done finish_null_string double_done refusal",
     otherwise={
-        "call_no_type": {"modes": BODY},  # pieces of calls have one each
+        "call_no_type": {"modes": BODY},  # every piece of a call has a type
         "body_error_only event_not_json": {"bare": Bare.RAISES},
         **BREAKS_THE_SDK,
     },

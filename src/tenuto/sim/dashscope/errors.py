@@ -1,8 +1,8 @@
-"""Every error that the simulator can give on DashScope's own API, in the provider's words.
+"""The errors that the simulator gives on DashScope's own API, with the provider's messages.
 
 https://help.aliyun.com/zh/model-studio/error-code, and messages quoted in public issues
 (open-webui#10507, claude-code-router#1327, qwen-code#606; read 2026-11-22). A status of 200 means
-that the error comes inside of a response that began well.
+that the error is part of a response that began well.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def failure(message: str, *, status: int = 400, code: str | None = None, **_: An
 
 
 def by_algorithm(message: str) -> Failure:
-    """Return the refusal of what only the model's side looks at.
+    """Return a refusal by the model's side, which the API itself doesn't check.
 
     >>> by_algorithm("No.").document["message"]
     '<400> InternalError.Algo.InvalidParameter: No.'
@@ -45,7 +45,7 @@ def stamped(document: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def id_of(key: str) -> str:
-    """Return the id of a request, made of a key that no other has.
+    """Return the id of a request, made of a unique key.
 
     >>> len(id_of("1"))
     36
@@ -74,7 +74,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
     "azure_filter": failure(
         "Input or output data may contain inappropriate content.", code="DataInspectionFailed"
     ),
-    # Inside of a response that began with 200.
+    # Part of a response that began with 200.
     "mid_stream": failure(
         "An internal error has occured during execution, please try again later or contact "
         "service support.",
@@ -85,7 +85,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> too_many_tokens("max_tokens", 9, 8).document["message"][-36:]
     'Range of max_tokens should be [1, 8]'

@@ -1,8 +1,8 @@
-"""How a reply is written: what Chat Completions says, in DashScope's shape.
+"""Write a reply: as Chat Completions, in DashScope's shape.
 
-As its documentation shows (2026-11-22): a message, or a text alone; a content that is a list of
-parts on the multimodal path; events that say what is new, or all that was said so far, each with
-the usage so far; calls whose later pieces have an empty id; and "null" for no stop yet.
+As documented (2026-11-22): a message, or only a text; a content that is a list of parts on the
+multimodal path; events with what is new, or with everything so far, each with the usage so far;
+calls whose later pieces have an empty id; and "null" while there is no stop.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MEMBERS: Final = ("role", "content", "reasoning_content", "tool_calls")
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return what answers a request that asks for no stream.
+    """Return the answer to a request without streaming.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> made["output"]["choices"][0]["message"]
@@ -42,7 +42,7 @@ def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
 
 
 def usage(reply: Reply, output_tokens: int | None = None) -> dict[str, Any]:
-    """Return the usage object of a reply, or of the part of it that has come.
+    """Return the usage object of a reply, or of its part so far.
 
     >>> usage(Reply("Hi.", (), "stop", 3, 1))["total_tokens"]
     4
@@ -60,12 +60,12 @@ def usage(reply: Reply, output_tokens: int | None = None) -> dict[str, Any]:
 
 
 def failed(failure: Failure, envelope: Envelope) -> dict[str, Any]:
-    """Return what a body or an event holds that is an error."""
+    """Return the payload of an error, for a body or an event."""
     return {**failure.document, "request_id": envelope.id}
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[dict[str, Any]]:
-    """Yield what the events of a stream hold.
+    """Yield the payloads of a stream's events.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> [payload["output"]["choices"][0]["finish_reason"] for payload in made]
@@ -96,14 +96,14 @@ def event(payload: dict[str, Any], _: int) -> Event:
 
 
 def _message(part: Mapping[str, Any], *, number: bool = False) -> Message:
-    """Return a message, or a piece of one, as it is written here."""
+    """Return a message, or a piece of one, in this wire's form."""
     made: Message = {key: part[key] for key in _MEMBERS if key in part}
     made = {"role": "assistant", **made}
     made["content"] = made.get("content") or ""
     calls = made.get("tool_calls")
     if calls is not None and number:
         made["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
-    elif calls is not None:  # pieces: one without a name goes on
+    elif calls is not None:  # pieces: one without a name continues a call
         made["tool_calls"] = [
             call if "name" in call["function"] else {"id": "", "type": "function", **call}
             for call in calls
@@ -112,7 +112,7 @@ def _message(part: Mapping[str, Any], *, number: bool = False) -> Message:
 
 
 def _added(before: Message, piece: Message) -> Message:
-    """Return all that was said so far: texts are joined, and arguments call by call."""
+    """Return everything so far: texts are joined, and arguments call by call."""
     made = {**before, **piece}
     for key in ("content", "reasoning_content"):
         if key in made:
@@ -138,7 +138,7 @@ def _choice(message: Message, finish: str | None, envelope: Envelope) -> dict[st
 
 
 def _output(choices: list[dict[str, Any]], envelope: Envelope) -> dict[str, Any]:
-    """Return the output: choices, or the text alone where that was asked for."""
+    """Return the output: choices, or only the text if the request asks for that."""
     calls = any("tool_calls" in one["message"] for one in choices)
     if TEXT not in envelope.forms or LISTS in envelope.forms or calls or not choices:
         return {"choices": choices}
@@ -149,7 +149,7 @@ def _output(choices: list[dict[str, Any]], envelope: Envelope) -> dict[str, Any]
 
 
 def frame(events: list[Event], framing: Framing) -> list[bytes]:
-    """Return events as they stand on the wire, where each has a number and a status.
+    """Return events as bytes. Each has a number and a status.
 
     >>> frame([("result", "{}")], Framing.PLAIN)
     [b'id:1\\nevent:result\\n:HTTP_STATUS/200\\ndata:{}\\n\\n']

@@ -1,4 +1,4 @@
-"""What a request asks for: the same as on Chat Completions, under `input` and `parameters`."""
+"""Read what a request asks for: as on Chat Completions, in `input` and `parameters`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LISTS: Final = "lists"
 TEXT: Final = "text"
 """The answer is a text, without a message."""
 SO_FAR: Final = "so far"
-"""Each event says all that was said before it."""
+"""Each event repeats everything so far."""
 
 _SPEAKERS: Final = (("user", "user"), ("assistant", "bot"))
 
@@ -26,12 +26,12 @@ def located(body: Mapping[str, Any], said: Mapping[str, str]) -> Mapping[str, An
 
 
 def headed(body: Mapping[str, Any], headers: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the body with whether a stream is wanted, which a header says."""
+    """Return the body with whether to stream, which a header says."""
     return {**body, "stream": headers.get("x-dashscope-sse") == "enable"}
 
 
 def as_chat(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request as Chat Completions would have it.
+    """Return the request in the form of Chat Completions.
 
     >>> as_chat({"model": "q", "input": {"prompt": "Hi"}, "parameters": {"n": 1}, "stream": True})
     {'model': 'q', 'messages': [{'role': 'user', 'content': 'Hi'}], 'n': 1, 'stream': True}
@@ -45,7 +45,7 @@ def as_chat(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(body: Mapping[str, Any], settings: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass."""
+    """Return what a body asks for. `impossible` has checked it."""
     chat = as_chat(body)
     last = chat["messages"][-1]
     forms = {

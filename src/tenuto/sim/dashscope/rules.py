@@ -1,7 +1,7 @@
-"""Which requests are refused, and in which words.
+"""The rules for requests, and the provider's error messages.
 
-Its own rules come first; what they leave open are the rules of Chat Completions, told in the words
-of DashScope where those are known.
+DashScope's own rules come first, then those of Chat Completions, with DashScope's messages if they
+are known.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _IN_ITS_WORDS: Final[Mapping[str, str]] = {
     chat.EMPTY_ASSISTANT: "Role must be user or assistant and Content length must be greater "
     "than 0",
 }
-"""What Chat Completions says, by how it begins, and what is said here."""
+"""Messages of Chat Completions, by their beginning, and those of DashScope for them."""
 
 
 _OWN: Final = {"": ("partial", "reasoning_content"), "tool": ("name",), "call": ("index",)}
-"""What rows and calls have that Chat Completions has no word for."""
+"""Members of rows and calls that Chat Completions doesn't have."""
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all."""
+    """Yield the violations of a body that can't be answered at all."""
     if not isinstance(body, dict):
         yield failure("Required body invalid, please check the request body format.")
     if not isinstance(body.get("input"), dict):
@@ -65,7 +65,7 @@ def impossible(body: Any) -> Violations:
 def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> asked = {"messages": [{"role": "user", "content": "hello"}]}
     >>> list(violations({}, {"model": "sim", "input": asked, "stream": False}, Settings()))
@@ -100,6 +100,6 @@ def _rows(rows: list[Any], *, in_lists: bool) -> Violations:
 
 
 def _say(said: str) -> Failure:
-    """Return a refusal of Chat's in the shape, and where they are known in the words, of this."""
+    """Return a refusal of Chat's in DashScope's form, with its message if that is known."""
     known = (by_algorithm(own) for begin, own in _IN_ITS_WORDS.items() if said.startswith(begin))
     return next(known, failure(said))

@@ -1,4 +1,4 @@
-"""The row of DashScope's own API."""
+"""The simulator's row for DashScope's own API."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+"""The cases of this wire: common ones, with their differences, and its own.
 
-The common cases keep their names and plans: stops are translated when they are written. A case is
-left out where this wire has no place for the fault (a call without `type`, say).
+The common cases keep their names and plans: stops are translated when written. A case is left out
+if this wire has no place for the fault, such as a call without `type`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OFF: Final = {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"
 
 
 def _stopped(name: str, stop: str, summary: str, **more: Any) -> Case:
-    """Return a case of a stop with nothing beside it, where a call was wanted."""
+    """Return a case of a stop with nothing beside it, when a call was wanted."""
     given: dict[str, Any] = {"wants_tools": True, "behaviours": ("T14",)} | more
     return Case(name, (Step(kind=Kind.CALL, say=Say.NOTHING, finish=stop),), summary, **given)
 
@@ -105,14 +105,14 @@ TABLES: Final = own_tables(
             "request": {"response_mime_type": "application/json", "response_schema": _SCHEMA}
         },
         "http_400_unknown_key": KEY_OF_THE_CALLER | {"request": {"safety_settings": [_OFF]}},
-        # Ids are no part of a call with many models.
+        # Many models give calls no ids.
         "call_no_id": {"bare": Bare.FINE},
-        # The SDK reads an answer that lacks everything as one that says nothing.
+        # The SDK reads an answer without any members as an empty one.
         "body_error_only body_empty": {"bare": Bare.SILENT},
         **BREAKS_THE_SDK,
         # The SDK takes every line that does not begin with `data: ` for a piece of an error.
         "comments no_space_after_data event_lines bom": {"bare": Bare.HARMFUL},
-        # Without an end mark, a stream that has no stop has broken off.
+        # Without an end mark, a stream that has no stop was cut.
         "done_no_finish finish_null_string finish_empty_string": {"modes": BODY},
         "think_then_call_cut": NO_ROOM_FOR_CALL,
         "think_then_text": {"behaviours": ("P8",)},

@@ -1,4 +1,4 @@
-"""Error documents of Gemini's APIs, in their own words.
+"""Errors of Gemini's APIs, with the provider's messages.
 
 https://ai.google.dev/gemini-api/docs/troubleshooting (read 2026-11-22), and public reports.
 """
@@ -26,7 +26,7 @@ STATUSES: Final[Mapping[int, str]] = {
 def failure(
     message: str, *, status: int = 400, details: Sequence[Any] = (), inside: bool = False, **_: Any
 ) -> Failure:
-    """Return an error in the shape of Google; `inside`: it comes in a response that began well.
+    """Return an error in the shape of Google; `inside`: it is part of a response that began well.
 
     >>> failure("Not found.", status=404).document["error"]["status"]
     'NOT_FOUND'
@@ -67,7 +67,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
     "context_length": failure(
         "The input token count (1249871) exceeds the maximum number of tokens allowed (1048576)."
     ),
-    # Inside of a response that began with 200.
+    # Part of a response that began with 200.
     "mid_stream": failure(_OVERLOADED, status=503, inside=True),
     "mid_internal": failure(_INTERNAL, status=500, inside=True),
 }
@@ -80,7 +80,7 @@ OUT_OF_RANGE: Final = (
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> too_many_tokens("", 9, 8, "sim").document["error"]["message"][-63:]
     '1 (inclusive) to 9 (exclusive). Update the value and try again.'

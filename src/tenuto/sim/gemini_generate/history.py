@@ -1,8 +1,8 @@
-"""Which histories are refused, and in which words.
+"""The rules for histories, and the provider's error messages.
 
-Theory of operation: contents of one role that follow one another are merged first, as the service
-does; the official SDK keeps a streamed answer as several of them. Then each rule walks over the
-turns, and the first violation is the answer.
+Theory of operation: consecutive contents of one role are merged first, as on the service, since the
+official SDK keeps a streamed answer as several of them. Then each rule checks the turns, and the
+first violation is the answer.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Turn:
 
 
 def history_violations(body: Mapping[str, Any], prefill: str) -> Violations:
-    """Yield what is wrong with the contents of a body; `prefill` is how the server is set up.
+    """Yield the violations in a body's contents; `prefill` is the server's setting.
 
     >>> ask = {"model": "sim", "contents": [{"role": "model", "parts": [{"text": "x"}]}]}
     >>> next(history_violations(ask, "restart")).document["error"]["message"]
@@ -65,7 +65,7 @@ def history_violations(body: Mapping[str, Any], prefill: str) -> Violations:
     last = turns[-1]
     if last.role == "model" and not takes_prefill(str(body.get("model")), prefill):
         yield failure(ENDS_IN_MODEL)
-    # Words behind results in one content are taken for the beginning of an answer.
+    # Text after results in one content is taken for the beginning of an answer.
     behind = [member(p, "functionResponse") for p in parts_of(contents[-1])]
     if any(behind) and behind[-1] is None:
         yield failure(ENDS_IN_MODEL)
@@ -97,7 +97,7 @@ def _results(turns: Sequence[Turn]) -> Violations:
 
 
 def _signatures(turns: Sequence[Turn]) -> Violations:
-    """The first call of each turn has the signature of the thoughts that led to it."""
+    """Require the signature of the thinking on the first call of each turn."""
     for at, turn in enumerate(turns):
         calls = [p for p in turn.parts if member(p, "functionCall") is not None]
         for position, part in enumerate(calls):
@@ -111,7 +111,7 @@ def _signatures(turns: Sequence[Turn]) -> Violations:
                     f"`default_api:{name}` , position {at + 1}. Please refer to "
                     "https://ai.google.dev/gemini-api/docs/thought-signatures for more details."
                 )
-            # The SDK writes bytes in the alphabet for URLs.
+            # The SDK writes bytes in the base64 alphabet for URLs.
             read = str(given).replace("-", "+").replace("_", "/")
             if given is not None and read != signature(str(name)) and given != FOREIGN:
                 yield failure(CORRUPTED)

@@ -1,6 +1,6 @@
-"""How a reply is written: parts in one document, or in a stream of documents that hold what is new.
+"""Write a reply: as parts in one document, or as a stream of documents with what is new.
 
-Key sets are those of answers recorded in 2026. Of a stream the last document has the stop.
+Keys are those of answers recorded in 2026. The last document of a stream has the stop.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ MESSAGES: Final[Mapping[str, str]] = {
     "UNEXPECTED_TOOL_CALL": "Unexpected tool call: no such function is declared.",
     "TOO_MANY_TOOL_CALLS": "Model generated too many tool calls.",
 }
-"""What stands beside a stop in `finishMessage`."""
+"""The `finishMessage` beside a stop."""
 _BLOCKED: Final = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
-"""What a response says of a prompt that was blocked; it has no candidates."""
+"""A response for a blocked prompt, which has no candidates."""
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return what answers a request without streaming.
+    """Return the answer to a request without streaming.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
     >>> made["candidates"][0]["content"]
@@ -54,7 +54,7 @@ def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
 
 
 def ending(reply: Reply) -> Part:
-    """Return the keys of a candidate that say how it ended.
+    """Return the keys of a candidate for its end.
 
     >>> ending(Reply("Hi.", (), "stop", 3, 1))
     {'finishReason': 'STOP'}
@@ -73,7 +73,7 @@ def ending(reply: Reply) -> Part:
 
 
 def around(envelope: Envelope) -> Part:
-    """Return what every response and every event of one answer shares.
+    """Return the members that every response and every event of one answer shares.
 
     >>> around(Envelope("id", "sim"))
     {'modelVersion': 'sim', 'responseId': 'id'}
@@ -82,7 +82,7 @@ def around(envelope: Envelope) -> Part:
 
 
 def usage(reply: Reply, said_tokens: int | None = None) -> Part:
-    """Return the usage object; `said_tokens` is what was said so far, None for all of it.
+    """Return the usage object; `said_tokens` is the number of tokens so far; None: all of them.
 
     >>> usage(Reply("Hi.", (), "stop", 3, 2, reasoning_tokens=1))["candidatesTokenCount"]
     1
@@ -101,7 +101,7 @@ def usage(reply: Reply, said_tokens: int | None = None) -> Part:
 
 
 def call_parts(reply: Reply, step: Step) -> list[Part]:
-    """Return the calls of a reply, the first of which is signed.
+    """Return the calls of a reply. The first is signed.
 
     >>> call_parts(Reply(None, (Call("1", "f", "{}"),), "stop", 3, 1), Step())[0]["functionCall"]
     {'id': '1', 'name': 'f', 'args': {}}
@@ -121,7 +121,7 @@ def _call(call: Call) -> Part:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[Part]:
-    """Return what the events of a stream hold.
+    """Return the payloads of a stream's events.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
     >>> [payload["candidates"][0]["finishReason"] for payload in made]
@@ -148,7 +148,7 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[Part]:
 
 def _pieces(reply: Reply, step: Step, size: int) -> Iterator[dict[str, Any]]:
     thoughts, text = reply.reasoning, reply.text or ""
-    # Thoughts are told in summaries, a paragraph each.
+    # Thoughts arrive as summaries, one paragraph each.
     if thoughts:
         yield {"text": thoughts, "thought": True}
     yield from ({"text": piece} for piece in pieces(text, size))
@@ -162,7 +162,7 @@ def _again(payloads: list[Part], **changed: Any) -> list[Part]:
 
 
 def _late_content(payloads: list[Part]) -> list[Part]:
-    """The stop comes in the last event but two; of a shorter stream, in the first."""
+    """Put the stop into the third event from the end, or into the first of a shorter stream."""
     stop = payloads[-1]["candidates"][0].pop("finishReason")
     payloads[-3:][0]["candidates"][0]["finishReason"] = stop
     return payloads

@@ -1,4 +1,4 @@
-"""What a request asks for."""
+"""Read what a request asks for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def located(body: Mapping[str, Any], said: Mapping[str, str]) -> dict[str, Any]:
 
 
 def member(value: Any, *names: str) -> Any:
-    """Return a member inside of objects: the service reads `toolConfig` and `tool_config` alike.
+    """Return a member within objects: the service reads `toolConfig` and `tool_config` alike.
 
     >>> member({"tool_config": {"mode": 1}}, "toolConfig", "mode"), member([], "a")
     (1, None)
@@ -44,7 +44,7 @@ def _first(value: Any, *names: str) -> Any:
 
 
 def read(body: Mapping[str, Any], settings: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass.
+    """Return what a body asks for. `impossible` has checked it.
 
     >>> read({"model": "sim", "contents": [{"parts": [{"text": "u"}]}]}, Settings()).rows
     (Row(role='user', text='u', resumes=False),)
@@ -73,8 +73,8 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
 
 
 def takes_prefill(model: str, setting: str) -> bool:
-    """Return whether a model goes on with a trailing turn of its own: up to 3.5 Flash they do, and
-    a model whose name says nothing does as the server is set up.
+    """Return whether a model continues its own trailing turn: models up to 3.5 Flash do, and a
+    model whose name says nothing follows the server's setting.
 
     >>> takes_prefill("gemini-2.5-flash", ""), takes_prefill("gemini-3.6-flash", "continue")
     (True, False)
@@ -94,7 +94,7 @@ def parts_of(content: Any) -> list[dict[str, Any]]:
 
 
 def held(parts: Iterable[Any], name: str) -> list[Any]:
-    """Return what parts hold under a name, in whichever spelling.
+    """Return the values of parts under a name, in any spelling.
 
     >>> held([{"function_call": 1}, {"text": "x"}], "functionCall")
     [1]
@@ -103,7 +103,7 @@ def held(parts: Iterable[Any], name: str) -> list[Any]:
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a content, thoughts aside.
+    """Return the text of a content, without thoughts.
 
     >>> text_of({"parts": [{"text": "a"}, {"text": "b", "thought": True}]})
     'a'
@@ -131,7 +131,7 @@ def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def lowered(schema: Any) -> Any:
-    """Return a schema with its types in the small letters of JSON Schema.
+    """Return a schema with its types in lower case, as in JSON Schema.
 
     >>> lowered({"type": "OBJECT", "properties": {"type": {"type": "STRING"}}})
     {'type': 'object', 'properties': {'type': {'type': 'string'}}}

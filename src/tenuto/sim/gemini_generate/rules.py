@@ -1,7 +1,6 @@
-"""Which requests are refused, and in which words; the rules of their turns stand in `history`.
+"""The rules for requests, and the provider's error messages. `history` has those for turns.
 
-Texts that are in quotes in public reports are those; the others follow the form that the service
-gives to all of its kind.
+Quoted texts come from public reports. The others have the form of the service's errors.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ PART_KEYS: Final = frozenset(
     {"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode"}
     | {"codeExecutionResult", "toolCall", "toolResponse"}
 )
-"""Of these a part has exactly one."""
+"""A part has exactly one of these."""
 BESIDE_KEYS: Final = frozenset(
     {"thought", "thoughtSignature", "videoMetadata", "partMetadata", "mediaResolution"}
 )
@@ -40,7 +39,7 @@ Body = Mapping[str, Any]
 
 
 def camel(name: str) -> str:
-    """Return a key in camelCase, whichever way it is written.
+    """Return a key in camelCase, from either spelling.
 
     >>> camel("max_output_tokens"), camel("maxOutputTokens")
     ('maxOutputTokens', 'maxOutputTokens')
@@ -49,7 +48,7 @@ def camel(name: str) -> str:
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> next(impossible({})).document["error"]["message"]
     '* GenerateContentRequest.contents: contents is not specified\\n'
@@ -66,7 +65,7 @@ def impossible(body: Any) -> Violations:
 
 
 def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> next(violations({}, {}, Settings())).document["error"]["status"]
     'PERMISSION_DENIED'

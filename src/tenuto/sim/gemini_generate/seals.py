@@ -1,6 +1,6 @@
-"""What only the provider can make: signatures of thoughts, and the tokens with which it goes on.
+"""Values that only the provider can make: thought signatures, and continuation tokens.
 
-They follow from what they seal, so that a forged one is known without a memory.
+They are derived from their content, so forged ones are recognized without state.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 from tenuto.sim.prose import key_of
 
 FOREIGN: Final = "skip_thought_signature_validator"
-"""Stands for the signature of a call that another model made:
+"""The signature for a call that another model made:
 https://ai.google.dev/gemini-api/docs/thought-signatures (read 2026-11-22)."""
 
 
@@ -19,7 +19,7 @@ _BEGINS: Final = "said:"
 
 
 def signature(name: str) -> str:
-    """Return the signature of the call of a function, as JSON carries bytes.
+    """Return the signature of a function call, as JSON carries bytes.
 
     >>> signature("a") == signature("a") != signature("b")
     True
@@ -28,7 +28,7 @@ def signature(name: str) -> str:
 
 
 def token(said: str) -> str:
-    """Return the token with which the provider goes on behind what it has said.
+    """Return the token with which the provider continues after its text so far.
 
     >>> said_before(token("Half a"))
     'Half a'
@@ -37,7 +37,7 @@ def token(said: str) -> str:
 
 
 def said_before(given: object) -> str | None:
-    """Return what was said before a token was given, None where it is none of ours."""
+    """Return the text before a token; None: the simulator didn't make it."""
     if not isinstance(given, str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The row of Gemini's generateContent."""
+"""The simulator's row for Gemini's generateContent."""
 
 from __future__ import annotations
 

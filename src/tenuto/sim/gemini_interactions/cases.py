@@ -1,7 +1,7 @@
 """The cases of Interactions: the common ones that this wire can show, and its own.
 
-Left out are those of other wires' words. In whole bodies arguments are decoded, so that what breaks
-their text shows in streams only. The official SDK raises on no event of a stream.
+Cases with other wires' values are left out. Whole bodies hold decoded arguments, so faults in their
+text appear only in streams. The official SDK raises on no event of a stream.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Every error that the simulator can give on Interactions.
+"""The errors that the simulator gives on Interactions.
 
-Codes and words are those of https://ai.google.dev/gemini-api/docs/api-errors (read 2026-11-22); the
-page quotes few messages, and the others follow the form of those, or are what generateContent says
-of the same. A status of 200 means that the error comes inside of a response that began well.
+Codes and messages are those of https://ai.google.dev/gemini-api/docs/api-errors (read 2026-11-22).
+The page quotes few messages; the others have the same form, or are generateContent's. A status of
+200 means that the error is part of a response that began well.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ FAILED: Final[Mapping[str, Mapping[str, str]]] = {
         "message": "Safety violations (harmful content) blocked the request.",
     },
 }
-"""The `errors` of interactions that failed, by the finish that a step names."""
+"""The `errors` of failed interactions, by the finish of a step."""
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> too_many_tokens("", 9, 8).document["error"]["code"]
     'invalid_request'
@@ -102,7 +102,7 @@ def unknown_parameter(path: str) -> Failure:
 
 
 def unsupported(path: str, value: Any, supported: Iterable[str], name: str = "type") -> Failure:
-    """Return the refusal of a word that is not one of a few.
+    """Return the refusal of a value that is not one of a few.
 
     >>> unsupported("tools[0]", "x", ["function"]).document["error"]["message"]
     "The value 'x' is not supported for 'type' at 'tools[0]'. Supported values: 'function'."
@@ -115,7 +115,7 @@ def unsupported(path: str, value: Any, supported: Iterable[str], name: str = "ty
 
 
 def missing(path: str) -> Failure:
-    """Return the refusal of what lacks a member.
+    """Return the refusal of a request that lacks a member.
 
     >>> missing("input[0].id").document["error"]["message"]
     "'id' is required at 'input[0]'."

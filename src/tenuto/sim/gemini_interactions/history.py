@@ -1,8 +1,8 @@
-"""Which histories are refused, and in which words.
+"""The rules for histories, and the provider's error messages.
 
-Theory of operation: each step is looked at by itself, then the turns that they make, and the first
-violation is the answer. The rules of calls and results are those of generateContent, which the same
-models have; https://github.com/googleapis/python-genai/issues/3003 quotes them from this API.
+Theory of operation: each step is checked by itself, then the turns that they make, and the first
+violation is the answer. The rules of calls and results are those of generateContent, which has the
+same models; https://github.com/googleapis/python-genai/issues/3003 quotes them from this API.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ STEPS: Final[Mapping[str, Shape]] = {
 }
 
 NO_NAME: Final = "Invalid input received."
-"""Of a result; the reference calls its name optional, but the service does not:
+"""The error for a result without a name, which only the reference calls optional:
 https://github.com/robocurve/inspect-robots/issues/380"""
 
 Steps = Sequence[Mapping[str, Any]]
 
 
 def history_violations(steps: Steps) -> Violations:
-    """Yield what is wrong with the steps of a request.
+    """Yield the violations in the steps of a request.
 
     >>> next(history_violations([{"type": "thought", "x": 1}])).document["error"]["message"]
     "Unknown parameter: 'input[0].x'."
@@ -76,7 +76,7 @@ def _content(path: str, content: Any) -> Violations:
 
 
 def _turns(steps: Steps) -> Violations:
-    """The results of all calls of a turn, and no others, come right behind it."""
+    """Require that the results of all calls of a turn, and no others, come right after it."""
     turns: list[Steps] = [[], *(list(turn) for _, turn in groupby(steps, _speaker)), []]
     if _of(turns[1], "function_call", "id"):
         yield failure(CALL_PLACE)
@@ -95,5 +95,5 @@ def _speaker(step: Mapping[str, Any]) -> str:
 
 
 def _of(turn: Steps, kind: str, key: str) -> list[tuple[str, str]]:
-    """Return what names the calls or the results of a turn."""
+    """Return what identifies the calls or the results of a turn."""
     return [(step[key], step["name"]) for step in turn if kind_of(step) == kind]

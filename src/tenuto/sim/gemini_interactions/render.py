@@ -1,6 +1,6 @@
-"""How a reply is written: steps in one document, or in a stream of named events.
+"""Write a reply: as steps in one document, or as a stream of named events.
 
-Key sets are those of the documentation's examples.
+Keys are those of the documentation's examples.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ STATUSES: Final[Mapping[str, str]] = {
     "abort": "cancelled",
     "STOP": "COMPLETED",
 }
-"""Status, by the finish of a step; any other is a status as it stands."""
+"""The status, by the finish of a step. Any other finish is a status itself."""
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return what answers a request without `stream`.
+    """Return the answer to a request without `stream`.
 
     >>> whole = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("v1_1", "sim"))
     >>> whole["status"], len(whole["steps"])
@@ -55,7 +55,7 @@ def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
 
 
 def _finished(reply: Reply, step: Step, envelope: Envelope) -> Made:
-    """Return the interaction as the last event of a stream holds it, which is without its steps."""
+    """Return the interaction as in the last event of a stream, without its steps."""
     times = {"created": CREATED, "updated": CREATED}
     counted = {"usage": usage(reply)} if step.usage else {}
     return interaction(envelope) | ending(reply, envelope) | times | counted
@@ -76,7 +76,7 @@ def interaction(envelope: Envelope) -> Made:
 
 
 def ending(reply: Reply, envelope: Envelope) -> Made:
-    """Return the keys that say how an interaction ended.
+    """Return the keys for the end of an interaction.
 
     >>> ending(Reply("Hi.", (), "length", 3, 1), Envelope("v1_1", "sim"))
     {'status': 'incomplete'}
@@ -93,7 +93,7 @@ def ending(reply: Reply, envelope: Envelope) -> Made:
 
 
 def usage(reply: Reply) -> Made:
-    """Return the usage object of a reply; thoughts are no output here.
+    """Return the usage object of a reply. Thoughts are no output here.
 
     >>> usage(Reply("Hi.", (), "stop", 3, 5, 4))["total_output_tokens"]
     1
@@ -111,7 +111,7 @@ def usage(reply: Reply) -> Made:
 
 
 def steps(reply: Reply, envelope: Envelope) -> list[Made]:
-    """Return the steps of a reply; a call's arguments are still what the reply holds.
+    """Return the steps of a reply. A call's arguments are still the raw text in the reply.
 
     >>> made = steps(Reply("Hi.", (), "stop", 3, 1), Envelope("v1_1", "sim"))
     >>> made[0]["content"]
@@ -156,7 +156,7 @@ def _call(call: Call) -> Made:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Made]:
-    """Yield what the events of a stream hold.
+    """Yield the payloads of a stream's events.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("v1_1", "sim"))
     >>> [payload["event_type"] for payload in made][:2]

@@ -1,4 +1,4 @@
-"""What a request asks for."""
+"""Read what a request asks for."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kind_of(value: Any) -> Any:
 
 
 def steps_of(body: Body) -> list[Any]:
-    """Return the input of a body as steps, also where it is a text or content.
+    """Return the input of a body as steps, even if it is a text or content.
 
     >>> steps_of({"input": "x"})
     [{'type': 'user_input', 'content': [{'type': 'text', 'text': 'x'}]}]
@@ -50,7 +50,7 @@ def steps_of(body: Body) -> list[Any]:
 
 
 def read(body: Body, settings: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass.
+    """Return what a body asks for. `impossible` has checked it.
 
     >>> read({"model": "sim", "input": "u"}, Settings()).rows
     (Row(role='user', text='u', resumes=False),)
@@ -88,7 +88,7 @@ def _rows(step: Body) -> Iterator[Row]:
 
 
 def _format(given: Any) -> Mapping[str, Any] | None:
-    """Return the form of the answer as Chat Completions spells it."""
+    """Return the format of the answer as Chat Completions writes it."""
     formats = given if isinstance(given, list) else [given]
     made: Any = next((one for one in formats if kind_of(one) == "text"), {})
     if made.get("mime_type") != "application/json":

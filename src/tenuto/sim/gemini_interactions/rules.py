@@ -1,7 +1,7 @@
-"""Which requests are refused, and in which words; the rules of their steps stand in `history`.
+"""The rules for requests, and the provider's error messages. `history` has those for steps.
 
-Words that https://ai.google.dev/gemini-api/docs/api-errors or public reports quote (read
-2026-11-22) are those; the others follow the form that the service gives to all of its kind.
+Quoted texts come from https://ai.google.dev/gemini-api/docs/api-errors or public reports (read
+2026-11-22). The others have the form of the service's errors.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ FORMATS: Final = (
     *("image", "object", "audio", "string", "video", "number", "integer", "boolean", "text"),
     "array",
 )
-"""Of an answer: a medium, or a type of JSON Schema."""
+"""Formats of an answer: a medium, or a type of JSON Schema."""
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking_level": ("minimal", "low", "medium", "high", "xhigh"),
     "thinking_summaries": ("auto", "none"),
     "tool_choice": ("auto", "any", "none", "validated"),
 }
 _MOST: Final = {"temperature": ("temperature", 2), "top_p": ("topP", 1)}
-"""Of each number: its name in errors, and the most that is taken."""
+"""For each number, its name in errors, and its maximum."""
 
 Body = Mapping[str, Any]
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> next(impossible({"model": "sim"})).document["error"]["message"]
     "'input' is required."
@@ -80,7 +80,7 @@ def impossible(body: Any) -> Violations:
 
 
 def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> ask = {"background": True, "store": False}
     >>> next(violations({}, ask, Settings())).document["error"]["message"]

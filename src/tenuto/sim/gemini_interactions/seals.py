@@ -1,6 +1,6 @@
-"""What only the provider can make: signatures of thoughts, and the tokens with which it goes on.
+"""Values that only the provider can make: thought signatures, and continuation tokens.
 
-They follow from what they seal, so that a forged one is known without a memory.
+They are derived from their content, so forged ones are recognized without state.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def signature(name: str) -> str:
 
 
 def is_signature(given: object) -> bool:
-    """Return whether a signature is one of ours."""
+    """Return whether the simulator made a signature."""
     name, _, key = _decoded(given).rpartition(":")
     return bool(name) and key == key_of(_SEALED, name, length=40)
 
 
 def token(said: str, interaction: str) -> str:
-    """Return the token with which the provider goes on behind what it has said.
+    """Return the token with which the provider continues after its text so far.
 
     >>> opened(token("Half a", "v1_1"))
     ('Half a', 'v1_1')
@@ -39,7 +39,7 @@ def token(said: str, interaction: str) -> str:
 
 
 def opened(given: object) -> tuple[str, str] | None:
-    """Return what was said before a token was given, and where; None: it is none of ours."""
+    """Return the text before a token, and its interaction; None: the simulator didn't make it."""
     try:
         read: Any = json.loads(_decoded(given))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the provider keeps: interactions that can be gone on from, as lists of steps under an id."""
+"""Interactions that the provider stores, as lists of steps under an id, for later requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Body = Mapping[str, Any]
 
 
 def recalled(body: Body, memory: dict[str, Any]) -> Body | Failure:
-    """Return a body with the whole history in its input; or a refusal.
+    """Return a body with the whole history in its input, or a refusal.
 
     >>> made = recalled({"input": "b", "previous_interaction_id": "i"}, {"i": [{"type": "x"}]})
     >>> [step["type"] for step in made["input"]]
@@ -35,7 +35,7 @@ def recalled(body: Body, memory: dict[str, Any]) -> Body | Failure:
 
 
 def kept(body: Body, document: Body, memory: dict[str, Any]) -> None:
-    """Keep what was asked and answered, unless the request says not to.
+    """Store the input and the answer, unless the request says not to.
 
     >>> memory = {}
     >>> kept({"input": []}, {"id": "i", "steps": [{"type": "thought"}]}, memory)

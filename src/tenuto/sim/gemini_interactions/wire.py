@@ -1,4 +1,4 @@
-"""The row of Gemini's Interactions."""
+"""The simulator's row for Gemini's Interactions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+"""The cases of this wire: common ones, with their differences, and its own.
 
-The official SDK checks what comes by its own types: for whatever is no chunk of a stream, an error
-too, it raises its `ResponseValidationError`. Left out are words of a refusal, pieces of a call, and
-errors of others.
+The official SDK validates answers by its own types. It raises `ResponseValidationError` on anything
+that is no chunk of a stream, even an error. Left out are words of a refusal, pieces of a call, and
+errors of other providers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OWN: Final = (
 TABLES: Final = own_tables(
     without=OF_SERVERS + OF_HOSTS + "calls_interleaved content_filter_prompt_400 refusal",
     otherwise={
-        # Its types must find usage, a stop and arguments in a body.
+        # Its types require usage, a stop and arguments in a body.
         "length_no_usage done_no_finish": {"modes": STREAM},
         "call_null_arguments": {"bare": Bare.RAISES},
         "call_no_type call_no_index call_wrong_index": {"bare": Bare.FINE},

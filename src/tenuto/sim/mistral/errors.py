@@ -1,8 +1,8 @@
-"""Every error that the simulator can give on Mistral's chat, in the provider's words.
+"""The errors that the simulator gives on Mistral's chat, with the provider's messages.
 
 The texts are quoted from reports in public trackers (continue#6185, raycast/extensions#31107,
-eca#231, crush#279; read 2026-11-22). A status of 200 means that the error comes inside of a
-response that began well.
+eca#231, crush#279; read 2026-11-22). A status of 200 means that the error is part of a response
+that began well.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def out_of_order(message: str) -> Failure:
 
 
 def not_allowed(*place: str | int) -> Failure:
-    """Return the refusal of a key, by the way to it.
+    """Return the refusal of a key, by its path.
 
     >>> not_allowed("seed").document["message"]["detail"][0]["loc"]
     ['body', 'seed']
@@ -52,7 +52,7 @@ def not_allowed(*place: str | int) -> Failure:
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> too_many_tokens("max_tokens", 9, 8).status
     422
@@ -83,6 +83,6 @@ ERRORS: Final[Mapping[str, Failure]] = {
         "context length",
         code="3051",
     ),
-    # Inside of a response that began with 200.
+    # Part of a response that began with 200.
     "mid_stream": failure(_FAILED, status=200, type_="internal_server_error", code="1000"),
 }

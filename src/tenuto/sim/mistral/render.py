@@ -1,8 +1,8 @@
-"""How a reply is written: as Chat Completions, but for what Mistral does otherwise.
+"""Write a reply: as Chat Completions, except for what Mistral does differently.
 
-As recorded in 2026: thinking stands in the content, which then is a list of chunks; a call comes
-whole, in the event of the stop, which has the usage as well; events are padded; and the answer to a
-prefill begins with it.
+As recorded in 2026: thinking is in the content, which then is a list of chunks; a call arrives
+whole, in the event with the stop and the usage; events are padded; and the answer to a prefill
+begins with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PADDING: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return what answers a request without `stream`.
+    """Return the answer to a request without `stream`.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> made["choices"][0]["message"]
@@ -52,7 +52,7 @@ def usage(reply: Reply) -> dict[str, Any]:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[dict[str, Any]]:
-    """Return what the events of a stream hold, but for their padding.
+    """Return the payloads of a stream's events, without their padding.
 
     >>> len(payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim")))
     3
@@ -74,13 +74,13 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[dict[str, Any
 
 
 def event(payload: dict[str, Any], number: int) -> Event:
-    """Return the event of a payload, which is padded unless it is an error."""
+    """Return the event of a payload, padded unless it is an error."""
     padding = {"p": _PADDING[: 1 + number * 7 % 36]} if "choices" in payload else {}
     return "", dump(payload | padding)
 
 
 def _carry(chunks: list[dict[str, Any]], calls: list[dict[str, Any]]) -> None:
-    """Put the calls into each choice's first event with a stop, or behind all where none has."""
+    """Put the calls into each choice's first event with a stop, or after all if none has one."""
     carried: set[int] = set()
     for choice in (choice for chunk in chunks for choice in chunk["choices"]):
         if choice["finish_reason"] is not None and choice["index"] not in carried:

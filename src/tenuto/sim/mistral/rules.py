@@ -1,7 +1,7 @@
-"""Which requests are refused, and in which words.
+"""The rules for requests, and the provider's error messages.
 
-Mistral's own rules come first: keys that are not known, the order of rows, the ids of calls, and
-the last row. What they leave open are the rules of Chat Completions, told in Mistral's shape.
+Mistral's own rules come first: unknown keys, the order of rows, the ids of calls, and the last row.
+The rules of Chat Completions follow, in Mistral's form.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ NEITHER: Final = "Assistant message must have either content or tool_calls, but 
 _is_id = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
 
 _OWN: Final = {"": ("prefix",), "tool": ("name",), "call": ("index",)}
-"""What rows and calls have that Chat Completions has no word for."""
+"""Members of rows and calls that Chat Completions doesn't have."""
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 impossible: Callable[[Any], Violations] = chat.impossible_as(failure)
-"""Yields what is wrong with a body that could not be answered at all."""
+"""Yields the violations of a body that can't be answered at all."""
 
 
 def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}]}
     >>> list(violations({}, ask, Settings()))

@@ -1,5 +1,5 @@
-"""The row of Mistral's chat: that of Chat Completions, below a path of its own, since one simulator
-serves both."""
+"""The simulator's row for Mistral's chat: that of Chat Completions, below a path of its own, since
+one simulator serves both."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tenuto.sim.reply import Settings
 
 
 def _read(body: Mapping[str, Any], settings: Settings) -> Asked:
-    """Return what a body asks for. A row with `prefix` is the beginning of the answer, and
-    "any" its word for a call that must come."""
+    """Return what a body asks for. A row with `prefix` is the beginning of the answer, and "any"
+    demands a call."""
     begun = body["messages"][-1].get("prefix") is True
     asked = read_chat(body, settings)
     forced = asked.forced or body.get("tool_choice") == "any"

@@ -1,1 +1,1 @@
-"""Ollama's `/api/chat` and `/api/generate`, as the simulator speaks them."""
+"""Ollama's `/api/chat` and `/api/generate`."""

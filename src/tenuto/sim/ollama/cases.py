@@ -1,7 +1,7 @@
-"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+"""The cases of this wire: common ones, with their differences, and its own.
 
-The common cases keep their names and plans: stops are translated when they are written. A case is
-left out where this wire has no place for the fault (a call without `type`, say).
+The common cases keep their names and plans: stops are translated when written. A case is left out
+if this wire has no place for the fault, such as a call without `type`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TABLES: Final = own_tables(
         content_filter_prompt_400 refusal""",
     otherwise={
         "length_json": {"request": {"format": "json"}},
-        # Ids are no part of what the SDK makes of a call.
+        # The SDK's calls have no ids.
         "call_no_id call_duplicate_ids": {"bare": Bare.FINE},
         # The SDK repeats no request.
         "http_429_once http_500_once": {"recoverable": False},

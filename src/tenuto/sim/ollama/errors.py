@@ -1,8 +1,8 @@
-"""Every error that the simulator can give as Ollama, in its words.
+"""The errors that the simulator gives as Ollama, with the server's messages.
 
 The texts are quoted from the server's source and from reports in its tracker
-(https://github.com/ollama/ollama/issues, read 2026-11-22). A status of 200 means that the error
-comes inside of a response that began well.
+(https://github.com/ollama/ollama/issues, read 2026-11-22). A status of 200 means that the error is
+part of a response that began well.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def failure(message: str, *, status: int = 400, **_: Any) -> Failure:
 
 
 def mistyped(path: str, wanted: str, value: Any) -> Failure:
-    """Return the refusal of a value of another type than is wanted.
+    """Return the refusal of a value of the wrong type.
 
     >>> mistyped("stream", "bool", "yes").document["error"]
     'json: cannot unmarshal string into Go struct field ChatRequest.stream of type bool'
@@ -54,7 +54,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
     "rate_limit": failure("too many concurrent requests", status=429),
     "context_length": failure("the input length exceeds the context length"),
     "cut_call": failure(_CUT_CALL, status=500),
-    # Inside of a response that began with 200.
+    # Part of a response that began with 200.
     "mid_stream": failure(
         "an error was encountered while running the model: unexpected EOF", status=200
     ),
@@ -72,8 +72,8 @@ def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Fai
 
 
 def unknown_key(name: str) -> Failure:
-    """Return a refusal of a key, which the server does not give: it reads over what it does not
-    know. The simulator refuses those that must not leave a client.
+    """Return a refusal of a key. The server ignores unknown keys, but the simulator refuses those
+    that must not leave a client.
 
     >>> unknown_key("_x").document
     {'error': "unknown field '_x'"}

@@ -1,7 +1,7 @@
-"""How a reply is written: one document, or one to a line, of which the last one is done.
+"""Write a reply: as one document, or as one per line, the last of which is `done`.
 
-Key sets are those of answers recorded in 2025 and 2026. Oddities are small functions over the list
-of documents, chosen by name, so that each stands for itself.
+Keys are those of answers recorded in 2025 and 2026. Each oddity is a small function over the list
+of documents, chosen by name.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tenuto.sim.writing import decoded, end_again, end_before, pieces
 
 Document = dict[str, Any]
 Say = Callable[[str, Mapping[str, Any]], Document]
-"""Where a document has what the model says: its text, and what stands beside it."""
+"""Puts the model's text, and what stands beside it, into a document."""
 
 CREATED: Final = "2026-09-21T13:33:20.000000001Z"
 TOKEN_NS: Final = 20_000_000
 
 
 def in_message(text: str, more: Mapping[str, Any]) -> Document:
-    """Return what an answer to messages says.
+    """Return the content of an answer to messages.
 
     >>> in_message("Hi.", {})
     {'message': {'role': 'assistant', 'content': 'Hi.'}}
@@ -34,7 +34,7 @@ def in_message(text: str, more: Mapping[str, Any]) -> Document:
 
 
 def in_response(text: str, more: Mapping[str, Any]) -> Document:
-    """Return what an answer to a prompt says.
+    """Return the content of an answer to a prompt.
 
     >>> in_response("Hi.", {"thinking": "Hm."})
     {'response': 'Hi.', 'thinking': 'Hm.'}
@@ -43,7 +43,7 @@ def in_response(text: str, more: Mapping[str, Any]) -> Document:
 
 
 def document(reply: Reply, step: Step, envelope: Envelope, say: Say = in_message) -> Document:
-    """Return what answers a request without streaming.
+    """Return the answer to a request without streaming.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
     >>> made["message"], made["done"], made["done_reason"], made["eval_count"]

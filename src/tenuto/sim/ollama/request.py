@@ -1,4 +1,4 @@
-"""What a request asks for."""
+"""Read what a request asks for."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tenuto.sim.asked import Asked, Row, at, in_schema, objects_of, texts_of, to
 from tenuto.sim.reply import Settings
 
 _LEAVES_OPEN: Final = re.compile(r"\A(?:qwen3|olmo-?3|lfm2|laguna)")
-"""Models whose prompt the server writes by itself: a trailing assistant message stays open."""
+"""Models whose prompt the server writes itself, so a trailing assistant message stays open."""
 
 
 def located(body: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
-    """Return a body that says whether to stream, which is done unless it says otherwise.
+    """Return a body that says whether to stream, which is the default.
 
     >>> located({}, {})
     {'stream': True}
@@ -24,9 +24,9 @@ def located(body: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
 
 
 def located_prompt(body: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
-    """Return a body with a prompt as one with messages. A prompt is all in one text: its first
-    paragraph is what the user asks, and where there are more, the last one is what is asked now and
-    those between are what the model said. In a raw one all that follows the first is the model's.
+    """Return a body with a prompt as one with messages. A prompt is one text: its first paragraph
+    is the user's question. If there are more, the last one is the current question, and those
+    between are the model's. In a raw prompt, everything after the first is the model's.
 
     >>> located_prompt({"prompt": "Say on.\\n\\nHalf, \\n\\nGo on."}, {})["messages"][1]
     {'role': 'assistant', 'content': 'Half, '}
@@ -41,7 +41,7 @@ def located_prompt(body: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, A
 
 
 def read(body: Mapping[str, Any], settings: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass.
+    """Return what a body asks for. `impossible` has checked it.
 
     >>> read({"model": "sim", "messages": [{"role": "user", "content": "u"}]}, Settings()).rows
     (Row(role='user', text='u', resumes=False),)
@@ -63,8 +63,8 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
 
 
 def _leaves_open(body: Mapping[str, Any], setting: str) -> bool:
-    """Return whether the answer goes on with a trailing assistant message, as it does with all that
-    is raw; of a model whose name says nothing, its own template decides."""
+    """Return whether the answer continues a trailing assistant message, as in all raw requests. For
+    a model whose name says nothing, its own template decides."""
     known = _LEAVES_OPEN.search(body["model"]) is not None
     return known or body.get("raw") is True or setting == "continue"
 

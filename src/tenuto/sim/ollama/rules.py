@@ -1,4 +1,4 @@
-"""Which requests are refused, and in which words."""
+"""The rules for requests, and the provider's error messages."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _ROLES: Final = ("system", "user", "assistant", "tool")
 
 
 def impossible(body: Any, say: Say = in_message) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all; one that asks nothing
-    only loads the model.
+    """Yield the violations of a body that can't be answered at all. A body without a question only
+    loads the model.
 
     >>> next(impossible({"model": "sim", "messages": []})).document["done_reason"]
     'load'
@@ -41,14 +41,14 @@ def impossible(body: Any, say: Say = in_message) -> Violations:
 
 
 def violations(headers: Mapping[str, str], body: Mapping[str, Any], _: Settings) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> call = {"function": {"name": "f", "arguments": "{}"}}
     >>> row = {"role": "assistant", "tool_calls": [call]}
     >>> next(violations({}, {"model": "sim", "messages": [row]}, Settings())).document["error"][:29]
     'json: cannot unmarshal string'
     """
-    # What must not leave a client, whatever the server reads over.
+    # Keys that must not leave a client, although the server ignores them.
     names = [*headers, *body, *(key for row in body["messages"] for key in row)]
     yield from from_us(names, unknown_key, "_", "tenuto", "x-tenuto")
     if not isinstance(body.get("stream", True), bool):

@@ -1,4 +1,4 @@
-"""The rows of Ollama's `/api/chat` and `/api/generate`."""
+"""The simulator's rows for Ollama's `/api/chat` and `/api/generate`."""
 
 from __future__ import annotations
 

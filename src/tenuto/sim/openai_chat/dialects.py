@@ -1,10 +1,10 @@
-"""What others write otherwise than OpenAI on Chat Completions, one row each.
+"""How other providers differ from OpenAI on Chat Completions, one row each.
 
 groq 1.7.0, together 3.1.1 and cerebras_cloud_sdk 1.91.0, types/chat/; the references of watsonx.ai
 (https://cloud.ibm.com/apidocs/watsonx-ai#text-chat) and Databricks
 (https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference), read
-2026-11-22. What servers of one's own, and DeepSeek's beta address, make of a trailing row of the
-assistant: https://github.com/ggml-org/llama.cpp/pull/23089, measured with xllamacpp 2026.10.11549;
+2026-11-22. For what self-hosted servers, and DeepSeek's beta address, do with a trailing assistant
+row: https://github.com/ggml-org/llama.cpp/pull/23089, measured with xllamacpp 2026.10.11549;
 vllm/entrypoints/openai/protocol.py; https://api-docs.deepseek.com/api/create-chat-completion and
 https://github.com/farion1231/cc-switch/pull/4239, read 2026-11-23.
 """
@@ -33,25 +33,25 @@ Members = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What one provider writes otherwise.
+    """How one provider differs.
 
     Attributes:
-        path: a pattern of the paths of its requests, which must match whole.
-        reasoning_key: where a message has its thoughts.
-        stops: its own words for stops.
-        breaks_off: what comes in the middle of a stream that fails.
-        in_body, in_piece: what bodies, and further pieces of calls, have besides.
-        in_last_chunk: what that has besides, made of the usage.
-        located: a body with what the path says in it (`Wire.located`).
-        said: an answer or a chunk as it has them.
-        refused: an error document as it has them, with a key that no other has.
+        path: a pattern that must match the whole path of its requests.
+        reasoning_key: the key of a message's reasoning.
+        stops: its own stop values.
+        breaks_off: the event in the middle of a stream that fails.
+        in_body, in_piece: further members of bodies, and of further pieces of calls.
+        in_last_chunk: further members of the last chunk, made from the usage.
+        located: adds what the path says to a body (`Wire.located`).
+        said: converts an answer or a chunk to its form.
+        refused: converts an error document to its form, with a unique key.
         event: the name of its events.
         done: whether `[DONE]` ends a stream.
-        counts_run: whether each chunk tells the usage so far.
-        row_keys: keys that rows of the assistant may have besides.
-        forbids: the words that refuse a body, "" where it may pass.
-        continues: whether a body is answered from the end of a trailing row of the assistant; None:
-            as the server is set up.
+        counts_run: whether each chunk reports the usage so far.
+        row_keys: further keys that assistant rows may have.
+        forbids: the message that refuses a body; "": it may pass.
+        continues: whether the answer to a body continues a trailing assistant row; None: it depends
+            on the server's setting.
     """
 
     path: str = "/v1/chat/completions"
@@ -78,13 +78,13 @@ _TIMES: Final = {"time_info": {"queue_time": 0.001, "prompt_time": 0.002, "total
 
 
 def _without(body: Members, *names: str) -> dict[str, Any]:
-    """A body whose members of these names are such as nobody takes."""
+    """Return a body whose members of these names are renamed, so that nothing accepts them."""
     return {f"_{name}" if name in names else name: item for name, item in body.items()}
 
 
 def _of_watsonx(body: Members, said: Mapping[str, str]) -> Members:
-    """The path says whether it streams, and a stream tells the usage unasked. A tool is chosen by
-    its name, and whether there is one by another key."""
+    """Return a body with what the path says. The path says whether it streams, and a stream always
+    reports the usage. One key names a tool, and another decides whether to call one."""
     chosen = ("tool_choice",) if isinstance(body.get("tool_choice"), str) else ()
     out = _without(body, "model", "stream", "stream_options", *chosen)
     out["model"] = out.pop("model_id", said.get("model"))
@@ -118,7 +118,8 @@ _BOTH: Final = "Cannot set both add_generation_prompt and continue_final_message
 
 
 def _opens_twice(body: Members) -> str:
-    """An answer is begun or gone on with, not both; unless the body says so, it is begun."""
+    """Return the refusal of an answer that is both begun and continued. The default is to begin
+    one."""
     begun = body.get("add_generation_prompt", True)
     return _BOTH if begun and body.get("continue_final_message") else ""
 
@@ -194,7 +195,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
 def violations(
     headers: Mapping[str, str], body: Members, settings: Settings, dialect: Dialect = OPENAI
 ) -> Violations:
-    """Yield what else is wrong with a request; reasoning alone counts as what a row says."""
+    """Yield the other violations of a request. Reasoning alone counts as a row's content."""
     if words := dialect.forbids(body):
         yield failure(words)
     if dialect.row_keys:
@@ -211,7 +212,7 @@ def _saying(row: Members) -> Members:
 
 
 def read(body: Members, settings: Settings, dialect: Dialect = OPENAI) -> Asked:
-    """Return what a body asks for, which `impossible` let pass."""
+    """Return what a body asks for. `impossible` has checked it."""
     asked, continues = read_chat(body, settings), dialect.continues(body)
     if continues is None:
         return asked

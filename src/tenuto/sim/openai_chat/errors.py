@@ -1,7 +1,7 @@
-"""Every error that the simulator can give on Chat Completions, in the words of who gives it.
+"""The errors that the simulator gives on Chat Completions, with the providers' messages.
 
 The texts are quoted from providers' documentation and from reports in public trackers. A status of
-200 means that the error comes inside of a response that began well.
+200 means that the error is part of a response that began well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def failure(
     extra: Mapping[str, Any] | None = None,
     beside: Mapping[str, Any] | None = None,
 ) -> Failure:
-    """Return an error in the shape of OpenAI; `extra` stands in it, and `beside` next to it.
+    """Return an error in the shape of OpenAI; `extra` is added to it, and `beside` next to it.
 
     >>> sorted(failure("No.").document["error"])
     ['code', 'message', 'param', 'type']
@@ -90,7 +90,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
             },
         },
     ),
-    # Inside of a response that began with 200.
+    # Part of a response that began with 200.
     "mid_stream": failure(_OVERLOADED, status=200, type_="server_error"),
     "mid_openrouter": Failure(
         200,
@@ -125,7 +125,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> too_many_tokens("max_tokens", 20480, 16384).document["error"]["code"]
     'invalid_value'
@@ -155,7 +155,7 @@ def missing(path: str) -> Failure:
 
 
 def mistyped(path: str, wanted: Type | str, value: Any) -> Failure:
-    """Return the refusal of a value of another type than is wanted, which may stand in words.
+    """Return the refusal of a value of another type than `wanted`, which may be given in words.
 
     >>> mistyped("stream", bool, 5).document["error"]["message"]
     "Invalid type for 'stream': expected a boolean, but got an integer instead."

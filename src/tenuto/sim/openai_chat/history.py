@@ -1,9 +1,9 @@
-"""Which requests are refused, and in which words.
+"""The rules for requests, and the provider's error messages.
 
-Theory of operation: a request passes through the rules in a fixed order and the first violation is
-the answer. The rules are the strictest of the OpenAI-style dialects taken together: OpenAI's own
-for the order of calls and results, Groq's and Mistral's for unknown keys and empty rows, Ollama's
-for the arguments of calls that are sent back. A history that passes here passes everywhere.
+Theory of operation: a request passes through the rules in a fixed order, and the first violation is
+the answer. The rules are the strictest of the OpenAI-style dialects together: OpenAI's own for the
+order of calls and results, Groq's and Mistral's for unknown keys and empty rows, Ollama's for the
+arguments of calls that are sent back. A history that passes here passes everywhere.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PREFILL_REFUSALS: Final[Mapping[str, str]] = {
 _SPOKEN: Final = frozenset({"role", "content", "name"})
 KEYS: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("system", "developer", "user", "function"), _SPOKEN),
-    # The last four are what the official SDK's own message dumps to.
+    # The official SDK's own message has the last four.
     "assistant": _SPOKEN | {"tool_calls", "refusal", "audio", "function_call", "annotations"},
     "tool": frozenset({"role", "content", "tool_call_id", "name"}),  # as in OpenAI's own examples
 }
@@ -74,7 +74,7 @@ Messages = Sequence[Body]
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a request that could not be answered at all.
+    """Yield the violations of a request that can't be answered at all.
 
     >>> list(impossible({"model": "sim", "messages": [{"role": "user"}]}))
     []
@@ -101,7 +101,7 @@ def header_violations(headers: Mapping[str, str]) -> Violations:
 
 
 def body_violations(body: Body, settings: Settings) -> Violations:
-    """Yield what else is wrong with a body.
+    """Yield the other violations of a body.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}], "_x": 1}
     >>> next(body_violations(ask, Settings())).document["error"]["message"]
@@ -133,24 +133,24 @@ def body_violations(body: Body, settings: Settings) -> Violations:
 
 
 def reworded(found: Iterable[Failure], say: Callable[[str], Failure]) -> Violations:
-    """Yield the refusals of Chat Completions as another says their texts."""
+    """Yield the refusals of Chat Completions with another provider's texts."""
     return (say(str(one.document["error"]["message"])) for one in found)
 
 
 def impossible_as(say: Callable[[str], Failure]) -> Callable[[Any], Violations]:
-    """Return `impossible` as another says the texts of its refusals."""
+    """Return `impossible` with another provider's texts for its refusals."""
     return lambda body: reworded(impossible(body), say)
 
 
 def without(
     body: Body, members: Mapping[str, Iterable[str]], in_calls: Body | None = None
 ) -> dict[str, Any]:
-    """Return a request without what Chat Completions has no word for.
+    """Return a request without members that Chat Completions doesn't have.
 
     Args:
         body: the request.
-        members: what the rows of each role, "" for all roles, and each "call" have besides.
-        in_calls: what a call has where it does not say otherwise.
+        members: further members of the rows of each role ("": all roles), and of each "call".
+        in_calls: members that a call gets by default.
     """
     rows = []
     for row in body["messages"]:
@@ -172,18 +172,18 @@ def _call_without(call: Any, members: Mapping[str, Iterable[str]], more: Body) -
 
 
 def model_rules(body: Body) -> Violations:
-    """Yield what is wrong with the name of the model."""
+    """Yield violations in the name of the model."""
     if not isinstance(body.get("model"), str) or not body["model"]:
         yield failure("you must provide a model parameter")
 
 
 def types_rules(body: Body, types: Types = _TYPES) -> Violations:
-    """Yield what is wrong with the types of members that any request may have."""
+    """Yield violations in the types of members that any request may have."""
     return WORDS.of_types(body, types, null=True)
 
 
 def stream_options_rules(body: Body) -> Violations:
-    """Yield what is wrong with options of a stream that is not asked for."""
+    """Yield violations in the options of a stream that is not requested."""
     if body.get("stream_options") is not None and not body.get("stream"):
         yield failure(
             "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
@@ -198,7 +198,7 @@ def number_rules(
     least: int = 1,
     too_many: Callable[[str, int, int], Failure] = too_many_tokens,
 ) -> Violations:
-    """Yield what is wrong with an output limit, or with another whole number."""
+    """Yield violations in an output limit, or in another whole number."""
     if value is None:
         return
     if type(value) is not int:

@@ -1,7 +1,7 @@
-"""How a reply is written: one JSON document, or a list of events.
+"""Write a reply: as one JSON document, or as a list of events.
 
-The templates are OpenAI's as recorded in 2026: key order, nulls and all. Oddities are small
-functions over the list of chunks, chosen by name, so that each stands for itself.
+The templates are OpenAI's as recorded in 2026, with their key order and nulls. Each oddity is a
+small function over the list of chunks, chosen by name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Chunk = dict[str, Any]
 def document(
     reply: Reply, step: Step, envelope: Envelope, dialect: Dialect = OPENAI
 ) -> dict[str, Any]:
-    """Return what answers a request without `stream`.
+    """Return the answer to a request without `stream`.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim"))
     >>> made["choices"][0]["message"]["content"]
@@ -120,7 +120,7 @@ def payloads(
 
 
 def fresh(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """Return chunks that may be changed, each by itself."""
+    """Return copies of chunks that can be changed."""
     return [json.loads(dump(chunk)) for chunk in chunks]
 
 
@@ -193,7 +193,7 @@ def _call_deltas(
 
 
 def _finish_at(chunks: list[Chunk]) -> int:
-    """Return the place of the chunk with the finish reason."""
+    """Return the index of the chunk with the finish reason."""
     return next(
         i for i, chunk in enumerate(chunks)
         if chunk["choices"] and chunk["choices"][0]["finish_reason"] is not None
@@ -214,7 +214,7 @@ def _late_content(chunks: list[Chunk], _: Reply) -> list[Chunk]:
 
 
 def _late_usage(chunks: list[Chunk], reply: Reply) -> list[Chunk]:
-    """Give the usage in a chunk of its own, asked for or not, with a choice that says nothing."""
+    """Always give the usage in a chunk of its own, with an empty choice."""
     last = chunks[-1] | {"choices": [_choice(0, {}, None)], "usage": usage(reply)}
     return [*chunks, last]
 

@@ -1,4 +1,4 @@
-"""What a Chat Completions request asks for."""
+"""Read what a Chat Completions request asks for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenuto.sim.reply import Settings
 
 
 def read(body: Mapping[str, Any], _: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass.
+    """Return what a body asks for. `impossible` has checked it.
 
     >>> read({"model": "sim", "messages": [{"role": "user", "content": "u"}]}, Settings()).rows
     (Row(role='user', text='u', resumes=False),)

@@ -1,4 +1,4 @@
-"""The row of Chat Completions."""
+"""The simulator's row for Chat Completions."""
 
 from __future__ import annotations
 
@@ -70,4 +70,4 @@ IN_DIALECTS: Final[Mapping[str, Wire]] = {
     )
     for name, dialect in dialects.DIALECTS.items()
 }
-"""As the providers of these names speak it."""
+"""The rows of providers with a dialect, by name."""

@@ -1,1 +1,1 @@
-"""OpenAI's Completions, the one before Chat, as the simulator speaks it."""
+"""OpenAI's Completions, the one before Chat."""

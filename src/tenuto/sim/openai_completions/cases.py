@@ -1,5 +1,5 @@
-"""What can go wrong on this wire: the common cases that are about none of what it has no place for,
-which are calls, reasoning, and ways to go on other than at the end of the prompt."""
+"""The cases of this wire: the common ones, except those about calls, reasoning, and continuations
+other than at the end of the prompt."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How a reply is written: as Chat's, but each choice holds its text. An event looks as a body does.
+"""Write a reply: like Chat's, but each choice holds its text. Events look like bodies.
 
-The templates are OpenAI's as recorded in 2025: nulls and all.
+The templates are OpenAI's as recorded in 2025, with their nulls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tenuto.sim.reply import Reply
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return what answers a request without `stream`.
+    """Return the answer to a request without `stream`.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("cmpl-1", "sim"))
     >>> made["choices"][0]["text"], made["object"]
@@ -25,7 +25,7 @@ def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[dict[str, Any]]:
-    """Return what the events of a stream hold.
+    """Return the payloads of a stream's events.
 
     >>> len(payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("cmpl-1", "sim")))
     2

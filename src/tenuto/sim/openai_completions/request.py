@@ -1,7 +1,7 @@
-"""What a Completions request asks for, and which ones are refused, in which words.
+"""Read Completions requests, and refuse invalid ones with the provider's error messages.
 
-A prompt here is one line that asks, and behind it what was written so far: a model goes on with
-that by itself.
+A prompt here is one line with the question, followed by the text so far, which a model continues by
+itself.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _KEYS: Final = frozenset(
     | {"response_format"}  # of servers for open models
 )
 _MOST_CHOICES: Final = 128
-"""Of each prompt: https://platform.openai.com/docs/api-reference/completions/create"""
+"""For each prompt: https://platform.openai.com/docs/api-reference/completions/create"""
 
 
 def read(body: Mapping[str, Any], _: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass.
+    """Return what a body asks for. `impossible` has checked it.
 
     >>> read({"model": "sim", "prompt": "Tell me.\\nThe tide"}, Settings()).rows[1].text
     'The tide'
@@ -56,7 +56,7 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> next(impossible({"model": "sim"})).document["error"]["param"]
     'prompt'
@@ -76,7 +76,7 @@ def impossible(body: Any) -> Violations:
 def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> made = next(violations({}, {"model": "sim", "prompt": "x", "_y": 1}, Settings()))
     >>> made.document["error"]["message"]

@@ -1,4 +1,5 @@
-"""The row of OpenAI's Completions: Chat's, but for the prompt and the text of a choice."""
+"""The simulator's row for OpenAI's Completions: Chat's, except for the prompt and a choice's
+text."""
 
 from __future__ import annotations
 

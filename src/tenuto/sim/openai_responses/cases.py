@@ -1,7 +1,7 @@
 """The cases of OpenAI Responses: the common ones that this wire can show, and its own.
 
-Left out are those of other wires' words: a stop that says tool calls (this one says `completed` of
-both), terminators of their own, errors of OpenRouter, Groq and vLLM.
+Cases with other wires' values are left out: a stop that names tool calls (this wire says
+`completed` for both), other end marks, errors of OpenRouter, Groq and vLLM.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ TABLES: Final = own_tables(
         empty_choices_frames""",
     otherwise={
         "length_json": {"request": {"text": {"format": {"type": "json_object"}}}},
-        # The last event says how it ends: without it a stream is dropped.
+        # The last event says how it ends: without it a stream was cut.
         "done_no_finish": {"modes": BODY},
-        # The last event tells of each call once more.
+        # The last event repeats each call.
         "call_no_index": {
             "summary": "The events of three calls do not say to which item they belong.",
             "bare": Bare.FINE,

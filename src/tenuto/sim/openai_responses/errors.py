@@ -1,8 +1,8 @@
-"""Every error that the simulator can give on OpenAI Responses, in the provider's words.
+"""The errors that the simulator gives on OpenAI Responses, with the provider's messages.
 
 The texts are quoted from the provider's documentation and from reports in public trackers; the
-others follow the form that its validation gives to all of its kind. A status of 200 means that the
-error comes inside of a response that began well.
+others have the form of its validation errors. A status of 200 means that the error is part of a
+response that began well.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
         param="prompt",
         code="content_filter",
     ),
-    # Inside of a response that began with 200: `mid_flat` has the form of the reference, on which
+    # Part of a response that began with 200. `mid_flat` has the form of the reference, on which
     # no SDK raises; the other is what the service was seen to send.
     "mid_stream": failure(_SORRY, status=200, type_="server_error", code="server_error"),
     "mid_flat": Failure(200, {"code": "server_error", "message": _SORRY, "param": None}),
@@ -60,11 +60,11 @@ FAILED: Final[Mapping[str, Mapping[str, str]]] = {
         "https://platform.openai.com/docs/guides/reasoning#advice-on-prompting",
     },
 }
-"""The `error` of responses that failed, by the finish that a step names."""
+"""The `error` of failed responses, by the finish of a step."""
 
 
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
-    """Return the refusal of an output budget that is above the model's ceiling.
+    """Return the refusal of an output limit above the model's maximum.
 
     >>> too_many_tokens("", 20480, 16384).document["error"]["code"]
     'integer_above_max_value'
@@ -85,7 +85,7 @@ WORDS: Final = Words(missing, unknown_parameter, mistyped)
 
 
 def unsupported(path: str, value: Any, *supported: str) -> Failure:
-    """Return the refusal of a value that is none of those supported.
+    """Return the refusal of a value that is not supported.
 
     >>> unsupported("input[0].role", "x", "user", "system").document["error"]["message"]
     "Invalid value: 'x'. Supported values are: 'user' and 'system'."

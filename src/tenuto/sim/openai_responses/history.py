@@ -1,8 +1,8 @@
-"""Which requests are refused, and in which words.
+"""The rules for requests, and the provider's error messages.
 
-Theory of operation: a request passes through the rules in a fixed order and the first violation is
-the answer. An item that the provider made is known by its id: it tells the reasoning that led to
-it, without which the item is refused (`seals`).
+Theory of operation: a request passes through the rules in a fixed order, and the first violation is
+the answer. The id of an item that the provider made shows the reasoning that led to it, without
+which the item is refused (`seals`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NO_REASONING: Final = (
     "Item '{id}' of type '{type}' was provided without its required 'reasoning' item: '{tie}'."
 )
 BROKEN_ARGUMENTS: Final = "invalid tool call arguments"
-"""OpenAI takes broken arguments back; others who speak this wire do not."""
+"""OpenAI accepts broken arguments back; other providers of this wire do not."""
 
 _OF_ITEM: Final[Types] = {"call_id": str, "name": str, "arguments": str}
 _shape = partial(Shape.of, types=_OF_ITEM)
@@ -62,7 +62,7 @@ ITEMS: Final[Mapping[str, tuple[str, Shape]]] = {
     "web_search_call": ("ws", _shape("action id status", "type")),
     "item_reference": ("", _shape("id", "type")),
 }
-"""Of each item: how its id begins, and its members."""
+"""For each item, the beginning of its id, and its members."""
 
 _IN: Final = ("input_text", "input_image", "input_file")
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -81,7 +81,7 @@ Items = Sequence[Mapping[str, Any]]
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> next(impossible({"input": "x"})).document["error"]["message"]
     "Missing required parameter: 'model'."
@@ -105,7 +105,7 @@ def impossible(body: Any) -> Violations:
 def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Violations:
-    """Yield what else is wrong with a request."""
+    """Yield the other violations of a request."""
     yield from header_violations(headers)
     yield from _body(body, settings.max_output_tokens)
     items = items_of(body)

@@ -1,6 +1,6 @@
-"""How a reply is written: output items in one response, or in a stream of named events.
+"""Write a reply: as output items in one response, or as a stream of named events.
 
-Key sets are those of answers recorded in 2026.
+Keys are those of answers recorded in 2026.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ STATUSES: Final[Mapping[str, tuple[str, str | None]]] = {
     "null": ("null", None),
     "": ("", None),
 }
-"""Status and reason, by the finish of a step; any other is the reason of an incomplete response."""
+"""Status and reason, by the finish of a step. Any other is the reason of an incomplete response."""
 
 ENDS: Final[Mapping[str, str]] = {"incomplete": "incomplete", "failed": "failed"}
-"""The last event by status; all others are called completed."""
+"""The last event by status. All others are named completed."""
 
 BROKEN: Final = ("response.output_text.delta", '{"type":"response.ou')
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return what answers a request without `stream`.
+    """Return the answer to a request without `stream`.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("resp_1", "sim"))
     >>> made["status"], len(made["output"])
@@ -57,7 +57,7 @@ def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
 
 
 def _finished(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return the whole response, as a body or as the last event of a stream holds it."""
+    """Return the whole response, as in a body or in the last event of a stream."""
     made = response(envelope) | ending(reply)
     bare = made["status"] == "failed" or reply.finish in ("queued", "in_progress")
     made["output"] = [] if bare else items(reply, step, envelope)
@@ -66,7 +66,7 @@ def _finished(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
 
 
 def ending(reply: Reply) -> dict[str, Any]:
-    """Return the keys that say how a response ended.
+    """Return the keys for the end of a response.
 
     >>> ending(Reply("Hi.", (), "length", 3, 1))["incomplete_details"]
     {'reason': 'max_output_tokens'}
@@ -142,7 +142,7 @@ def usage(reply: Reply) -> dict[str, Any]:
 
 
 def items(reply: Reply, step: Step, envelope: Envelope) -> list[Item]:
-    """Return the output of a reply; a call's arguments are still what the reply holds.
+    """Return the output of a reply. A call's arguments are still the raw text in the reply.
 
     >>> made = items(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("resp_1", "sim"))
     >>> made[0]["content"][0]["text"]
@@ -177,7 +177,7 @@ def items(reply: Reply, step: Step, envelope: Envelope) -> list[Item]:
 
 
 def _thinks_alone(reply: Reply) -> bool:
-    """Return whether thoughts took the place of the answer."""
+    """Return whether reasoning took the place of the answer."""
     return bool(reply.reasoning_tokens) and not reply.text and reply.refusal is None
 
 
@@ -218,7 +218,7 @@ def _citation(envelope: Envelope) -> Item:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Item]:
-    """Yield what the events of a stream hold.
+    """Yield the payloads of a stream's events.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("resp_1", "sim"))
     >>> [payload["type"] for payload in made][:2]
@@ -246,7 +246,7 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Item]:
 
 
 def event(payload: Item, number: int) -> Event:
-    """Return the event of a payload, which is numbered."""
+    """Return the numbered event of a payload."""
     return payload["type"], dump(payload | {"sequence_number": number})
 
 
@@ -263,7 +263,7 @@ Opened = tuple[Item, list[Item]]
 
 
 def _said(kind: str, at: Item, name: str, text: Any, size: int, **more: Any) -> list[Item]:
-    """The pieces of a text, and behind them all of it."""
+    """Return the pieces of a text, then the whole text."""
     given = pieces(text, size) if isinstance(text, str) else []
     deltas = [{"type": f"{kind}.delta", **at, "delta": piece, **more} for piece in given]
     return [*deltas, {"type": f"{kind}.done", **at, name: text, **more}]
@@ -322,7 +322,7 @@ _OPENED: Final[Mapping[str, Callable[[Item, int], Opened]]] = {
 
 
 def _without_pieces(payloads: list[Item]) -> list[Item]:
-    """Calls come whole, at the end of their items alone."""
+    """Remove the pieces of calls, so that calls arrive only at the end of their items."""
     return [p for p in payloads if not p["type"].startswith("response.function_call_arguments")]
 
 

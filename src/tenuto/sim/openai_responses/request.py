@@ -1,4 +1,4 @@
-"""What a Responses request asks for."""
+"""Read what a Responses request asks for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenuto.sim.reply import Settings
 
 
 def items_of(body: Mapping[str, Any]) -> list[Any]:
-    """Return the input of a body as items, also where it is a string.
+    """Return the input of a body as items, even if it is a string.
 
     >>> items_of({"input": "x"})
     [{'role': 'user', 'content': 'x'}]
@@ -33,7 +33,7 @@ def kind_of(item: Any) -> Any:
 
 
 def read(body: Mapping[str, Any], settings: Settings) -> Asked:
-    """Return what a body asks for, which `impossible` let pass.
+    """Return what a body asks for. `impossible` has checked it.
 
     >>> read({"model": "sim", "input": "u"}, Settings()).rows
     (Row(role='user', text='u', resumes=False),)
@@ -64,7 +64,7 @@ def _rows(item: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _format(given: Any) -> Mapping[str, Any] | None:
-    """Return the form of the answer as Chat Completions spells it."""
+    """Return the format of the answer as Chat Completions writes it."""
     if at(given, "type") == "json_schema":
         return in_schema(given.get("schema"))
     return {"type": "json_object"} if at(given, "type") == "json_object" else None

@@ -1,5 +1,5 @@
-"""What only the provider can make: ids that tie an item to the reasoning that led to it, and the
-encrypted form of that reasoning."""
+"""Values that only the provider can make: ids that tie an item to the reasoning that led to it, and
+the encrypted form of that reasoning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _KEY_CHARS: Final = 40
 
 
 def item_id(prefix: str, answer: str, number: int, reasoning: str = "") -> str:
-    """Return the id of an item; `reasoning` is the id of the item of reasoning that led to it.
+    """Return the id of an item; `reasoning` is the id of the reasoning item that led to it.
 
     >>> tied_to(item_id("fc", "resp_1", 1, item_id("rs", "resp_1", 0)))[:3]
     'rs_'
@@ -22,7 +22,7 @@ def item_id(prefix: str, answer: str, number: int, reasoning: str = "") -> str:
 
 
 def tied_to(id_: str) -> str | None:
-    """Return the id of the reasoning without which an item is refused, None where it has none.
+    """Return the id of the reasoning without which an item is refused; None: it needs none.
 
     >>> tied_to("msg_1") is None
     True

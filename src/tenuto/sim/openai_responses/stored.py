@@ -1,4 +1,4 @@
-"""What the provider keeps: responses that can be gone on from, and conversations.
+"""Responses and conversations that the provider stores, for later requests.
 
 Both are lists of items under an id. A request that names one has these items before its own.
 """
@@ -16,7 +16,7 @@ Body = Mapping[str, Any]
 
 
 def conversation_of(body: Body) -> str:
-    """Return the id of the conversation that a request belongs to, "" for none.
+    """Return the id of the conversation that a request belongs to; "": none.
 
     >>> conversation_of({"conversation": {"id": "conv_1"}}), conversation_of({})
     ('conv_1', '')
@@ -27,7 +27,7 @@ def conversation_of(body: Body) -> str:
 
 
 def recalled(body: Body, memory: dict[str, Any]) -> Body | Failure:
-    """Return a body with the whole history in its input; or a refusal.
+    """Return a body with the whole history in its input, or a refusal.
 
     >>> recalled({"input": "b", "previous_response_id": "r"}, {"r": [{"role": "user"}]})["input"]
     [{'role': 'user'}, {'role': 'user', 'content': 'b'}]
@@ -47,7 +47,7 @@ def recalled(body: Body, memory: dict[str, Any]) -> Body | Failure:
 
 
 def kept(body: Body, document: Body, memory: dict[str, Any]) -> None:
-    """Keep what was asked and answered, unless the request says not to.
+    """Store the input and the answer, unless the request says not to.
 
     >>> memory = {}
     >>> kept({"input": "a"}, {"id": "r", "output": []}, memory)

@@ -1,4 +1,4 @@
-"""The row of OpenAI Responses."""
+"""The simulator's row for OpenAI Responses."""
 
 from __future__ import annotations
 

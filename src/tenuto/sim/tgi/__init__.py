@@ -1,1 +1,1 @@
-"""Text Generation Inference's own API, as the simulator speaks it."""
+"""Text Generation Inference's own API."""

@@ -1,5 +1,5 @@
-"""What can go wrong on this wire: the common cases that are about none of what it has no place for,
-which are calls, reasoning, filters, and ways to go on other than at the end of the prompt."""
+"""The cases of this wire: the common ones, except those about calls, reasoning, filters, and
+continuations other than at the end of the prompt."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ TABLES: Final = own_tables(
         content_filter_prompt_400 refusal""",
     otherwise={
         "length_json": {"request": {"grammar": {"type": "json", "value": _SCHEMA}}},
-        # The SDK makes an answer without a text of an error, and loses the first event, with which
-        # a text begins.
+        # The SDK turns an answer without a text into an error. It loses the first event, with
+        # which a text begins.
         "body_error_only bom": {"bare": Bare.SILENT},
         **CANNOT_BE_ASKED,
         # The SDK repeats no request.

@@ -1,8 +1,8 @@
-"""Every error that the simulator can give as Text Generation Inference, in its words.
+"""The errors that the simulator gives as Text Generation Inference, with the server's messages.
 
 The texts and types are those of the server's router
 (https://github.com/huggingface/text-generation-inference, read 2026-11-22). A status of 200 means
-that the error comes inside of a response that began well.
+that the error is part of a response that began well.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
     "overloaded": Failure(503, {"error": "Model sim is currently loading", "estimated_time": 0.01}),
     "rate_limit": failure("Model is overloaded", status=429, kind="overloaded"),
     "context_length": window_full(4096, 4090, 20),
-    # Inside of a response that began with 200.
+    # Part of a response that began with 200.
     "mid_stream": failure(
         "Request failed during generation: Server error: transport error",
         status=200,
@@ -71,8 +71,8 @@ def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Fai
 
 
 def unknown_key(name: str) -> Failure:
-    """Return a refusal of a key, which the server does not give: it reads over what it does not
-    know. The simulator refuses those that must not leave a client.
+    """Return a refusal of a key. The server ignores unknown keys, but the simulator refuses those
+    that must not leave a client.
 
     >>> unknown_key("_x").status
     422

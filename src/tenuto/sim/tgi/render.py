@@ -1,8 +1,8 @@
-"""How a reply is written: one document, or an event for each token, of which the last one says all
-of the text once more.
+"""Write a reply: as one document, or as an event for each token, the last of which repeats the
+whole text.
 
-Key sets are those of the server's own types. Oddities are small functions over the list of
-documents, chosen by name, so that each stands for itself.
+Keys are those of the server's own types. Each oddity is a small function over the list of
+documents, chosen by name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STOPS: Final[Mapping[str, str]] = {"stop": "eos_token"}
 
 
 def document(reply: Reply, step: Step, envelope: Envelope) -> Document:
-    """Return what answers a request for a whole body.
+    """Return the answer to a request without streaming.
 
     >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "sim"))
     >>> made
@@ -39,7 +39,7 @@ def document(reply: Reply, step: Step, envelope: Envelope) -> Document:
 
 
 def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[Document]:
-    """Return what the events of a stream hold.
+    """Return the payloads of a stream's events.
 
     >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "sim"))
     >>> len(made), made[-1]["generated_text"]
@@ -87,7 +87,7 @@ def _in_conflict(documents: list[Document]) -> list[Document]:
 
 
 ODDITIES: Final[Mapping[Odd, Callable[[list[Document]], list[Document]]]] = {
-    # The end comes twice; what came before is not said again.
+    # The end comes twice, without a repetition of what came before.
     Odd.FINISH_REPEATED: partial(end_again, token=_END),
     Odd.FINISH_CONFLICT: _in_conflict,
     Odd.CONTENT_AFTER_FINISH: partial(end_before, pieces=1),

@@ -1,7 +1,7 @@
-"""What a request asks for, and which ones are refused.
+"""Read requests, and refuse invalid ones.
 
-A prompt here is one line that asks, and behind it what was written so far: a model goes on with
-that by itself.
+A prompt here is one line with the question, followed by the text so far, which a model continues by
+itself.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 def located(
     body: Mapping[str, Any], said: Mapping[str, str], *, full: bool, stream: bool | None
 ) -> dict[str, Any]:
-    """Return a body with its model, which the path names, and with what its path says otherwise:
-    whether a stream is asked for (None: the body says), and whether the prompt comes again.
+    """Return a body with what its path says: the model, whether to stream (None: the body says),
+    and whether the answer repeats the prompt.
 
     >>> located({"inputs": "x"}, {}, full=True, stream=None)["parameters"]
     {'return_full_text': True}
@@ -51,7 +51,7 @@ def located(
 
 
 def read(body: Mapping[str, Any], _: Settings) -> Asked:
-    """Return what a located body asks for, which `impossible` let pass.
+    """Return what a located body asks for. `impossible` has checked it.
 
     >>> asked = {"inputs": "Tell me.\\nThe tide", "model": "sim", "parameters": {}}
     >>> read(asked, Settings()).rows[1].text
@@ -80,7 +80,7 @@ def _format(grammar: Any) -> Mapping[str, Any] | None:
 
 
 def impossible(body: Any) -> Violations:
-    """Yield what is wrong with a body that could not be answered at all.
+    """Yield the violations of a body that can't be answered at all.
 
     >>> next(impossible({"inputs": ""})).document["error"]
     'Input validation error: `inputs` cannot be empty'
@@ -108,7 +108,7 @@ def _undeserialized(told: str) -> Failure:
 def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Violations:
-    """Yield what else is wrong with a request.
+    """Yield the other violations of a request.
 
     >>> body = {"inputs": "x", "parameters": {"max_new_tokens": 0}}
     >>> next(violations({}, body, Settings())).document["error"]
@@ -116,7 +116,7 @@ def violations(
     """
     parameters: Mapping[str, Any] = body["parameters"]
     ceiling = settings.max_output_tokens
-    # What must not leave a client, whatever the server reads over.
+    # Keys that must not leave a client, although the server ignores them.
     names = [*headers, *body, *parameters]
     yield from from_us(names, unknown_key, "_", "tenuto", "x-tenuto")
     budget, best_of = parameters.get("max_new_tokens"), parameters.get("best_of") or 1

@@ -1,4 +1,4 @@
-"""The rows of Text Generation Inference: where Hugging Face's client asks, and where others do."""
+"""The simulator's rows for Text Generation Inference: at Hugging Face's path, and at others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WIRE: Final = Wire(
     headers=lambda key: {"x-request-id": key},
     located=partial(request.located, full=True, stream=None),
 )
-"""At `/`, where a body stands in a list, and the prompt comes again unless it is asked not to."""
+"""The row at `/`, where a body is in a list and repeats the prompt by default."""
 
 ELSEWHERE: Final = tuple(
     replace(

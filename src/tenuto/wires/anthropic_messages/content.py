@@ -1,8 +1,8 @@
-"""What a model said on Anthropic Messages, block by block, over all attempts of a turn.
+"""The model's content on Anthropic Messages, block by block, over all attempts of a turn.
 
-The provider wants some of it back as it came (a paused turn, signed thinking before failed calls),
-and a whole body is made of it. Calls for the caller stay out: they are judged and written by
-themselves.
+The provider wants some of it back unchanged (a paused turn, signed thinking before failed calls),
+and a whole body is made of it. Calls for the caller are left out: they are judged and written
+separately.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from tenuto.wires.json import JsonObject, decode_object
 
 
 def text_block(text: str) -> JsonObject:
-    """Return a block that says a text."""
+    """Return a text block."""
     return {"type": "text", "text": text}
 
 
 def is_thought(block: Block) -> bool:
-    """Whether a block is thinking."""
+    """Return whether a block is thinking."""
     return block.get("type") in ("thinking", "redacted_thinking")
 
 
 def is_kept(block: Block, answered: Sequence[Any] = ()) -> bool:
-    """Whether a block is taken back: calls for the caller, calls without a result and unsigned
-    thinking are not."""
+    """Return whether the provider accepts a block back: calls for the caller, calls without a
+    result and unsigned thinking are rejected."""
     kind = str(block.get("type"))
     if kind == "thinking":
         return bool(block.get("signature"))
@@ -55,7 +55,7 @@ SPEECH = Speech(
 
 
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
-    """Return the blocks of all attempts, with the text that is kept of each.
+    """Return the blocks of all attempts, with the kept text of each.
 
     >>> from tenuto.core.parts import Message, Opened
     >>> def spoken(came, kept):
@@ -70,7 +70,7 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
 
 
 def _blocks(spoken: AttemptContent) -> list[JsonObject]:
-    """The blocks of one attempt, without calls for the caller."""
+    """Return the blocks of one attempt, without calls for the caller."""
     parts = spoken.message.parts if spoken.message is not None else []
     return [_block(part) for part in parts if part.kind is not Kind.CALL]
 

@@ -1,8 +1,8 @@
-"""How the Anthropic Messages wire says that something failed: the error table.
+"""The errors of the Anthropic Messages wire, as a table.
 
 https://platform.claude.com/docs/en/api/errors (read through anthropic-sdk-python 2.12, 2026-11-21:
 `anthropic/types/shared/error_type.py`). Amazon Bedrock and Google Vertex AI, which serve the same
-bodies, wrap their errors in words of their own.
+bodies, use words of their own around the errors.
 """
 
 from __future__ import annotations
@@ -62,6 +62,6 @@ ERRORS: tuple[ErrorRow, ...] = (
         overloaded=range(529, 530),
     ),
 )
-"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
+"""Rows by code or type, words, or HTTP status. The first match counts; the last row matches all."""
 
 read_fault: ReadFault = fault_reader(ERRORS)

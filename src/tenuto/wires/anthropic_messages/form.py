@@ -1,4 +1,4 @@
-"""How a whole request of Anthropic Messages is written.
+"""Whole requests of Anthropic Messages.
 
 https://platform.claude.com/docs/en/api/messages (2026-11-22)
 """
@@ -9,11 +9,11 @@ from tenuto.wires.form import Form, Opening, at
 from tenuto.wires.json import JsonObject
 
 DEFAULT_MAX_TOKENS = 8192
-"""A limit must be given; this many tokens every model that is served takes."""
+"""A limit is required, and every model that is served accepts this many tokens."""
 
 
 def members(opening: Opening) -> JsonObject:
-    """All members but the rows."""
+    """Return all members except the rows."""
     limit = opening.max_tokens if opening.max_tokens is not None else DEFAULT_MAX_TOKENS
     made: JsonObject = {"model": opening.model, "max_tokens": limit}
     if opening.system:

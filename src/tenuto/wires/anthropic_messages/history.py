@@ -1,10 +1,10 @@
-"""Say how Anthropic Messages writes a history, for the repairs of `core.history`.
+"""How Anthropic Messages writes a history, for the repairs of `core.history`.
 
-The provider combines rows of one role that follow each other into one turn, so rules are held by
-turns: each `tool_use` of an assistant's turn has one `tool_result`, and the results come first in
-the user's turn behind it. No two calls of a history have the same id. Texts are not blank, thinking
-is signed, inputs are objects. Tools that the provider runs itself have their results in the
-assistant's own turn; nothing here touches them.
+The provider combines consecutive rows of one role into one turn, so the rules apply to turns: each
+`tool_use` of an assistant's turn has one `tool_result`, and the results come first in the user's
+turn after it. No two calls of a history have the same id. Texts are not blank, thinking is signed,
+inputs are objects. Tools that the provider runs itself have their results in the assistant's own
+turn, and are left alone.
 https://platform.claude.com/docs/en/api/messages (docstrings of anthropic-sdk-python 2.12)
 """
 
@@ -18,7 +18,7 @@ from tenuto.wires.json import JsonObject
 
 
 def result_of(name: str, text: str, failed: bool = True) -> JsonObject:
-    """Return the result of a call: that it was not run, or failed, unless `failed` is false.
+    """Return the result of a call: it was not run, or it failed, unless `failed` is false.
 
     >>> result_of("a", "no")["is_error"]
     True
@@ -52,4 +52,4 @@ RULES = Rules(
 )
 
 UNSIGNED_RULES = replace(RULES, signed_reasoning=False)
-"""For providers that take thinking back without a signature (C20)."""
+"""For providers that accept thinking back without a signature (C20)."""

@@ -1,7 +1,7 @@
-"""The writing side of Anthropic Messages: what the caller sees where Tenuto had to write something.
+"""Write Anthropic Messages: what the caller sees when Tenuto writes something itself.
 
 Shapes follow `anthropic/types` of anthropic-sdk-python 2.12 and are checked against its types in
-the tests. A message keeps the identity of its first attempt: id, model, the usage of its input.
+the tests. A message keeps the identity of its first attempt: id, model, and input usage.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tenuto.wires.json import JsonObject, encode, encode_named_event
 from tenuto.wires.layout import Layout
 
 _STOP_KEYS = ("stop_sequence", "stop_details", "container")
-"""What belongs to a stop and stands beside it."""
+"""Members beside a stop that belong to it."""
 
 
 class MessageLayout(Layout):
-    """A message as events (`wires.layout.Layout`): blocks begin, grow by deltas, and end."""
+    """Writes a message as events (`wires.layout.Layout`): blocks begin, grow by deltas, and end."""
 
     def __init__(self, model: str) -> None:
         self._message = _bare_message(model)
@@ -35,12 +35,12 @@ class MessageLayout(Layout):
             self._message |= held | {"content": [], "stop_reason": None, "stop_sequence": None}
 
     def goes_on(self, part: Part) -> bool:
-        """Return whether text can follow: behind a citation the provider begins another block."""
+        """Return whether text can continue: after a citation the provider begins another block."""
         return "citations" not in part.grown
 
     def native(self, kind: Kind) -> JsonObject:
-        """Return an empty block. Thinking has no signature: no provider takes it back, and none
-        must."""
+        """Return an empty block. Thinking has no signature, so it can't be sent back to a
+        provider."""
         if kind is Kind.TEXT:
             return {"type": "text", "text": ""}
         return {"type": "thinking", "thinking": "", "signature": ""}
@@ -94,7 +94,7 @@ class MessageLayout(Layout):
 
 
 def _bare_message(model: str) -> JsonObject:
-    """The least that the official SDK's type asks for."""
+    """Return the minimum that the official SDK's type requires."""
     return {
         "id": "msg_tenuto",
         "type": "message",
@@ -113,7 +113,7 @@ def _call(call: ToolCall) -> JsonObject:
 
 
 def _beside_the_stop(answer: Answer) -> JsonObject:
-    """What came beside the stop that is shown; nothing where it is another one."""
+    """Return what came beside the stop, if that stop is the one shown."""
     place = answer.ending.get("delta") or answer.ending
     if not isinstance(place, dict) or place.get("stop_reason") != answer.native_stop:
         return {"stop_sequence": None}
@@ -121,7 +121,7 @@ def _beside_the_stop(answer: Answer) -> JsonObject:
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole message: the first attempt's identity, the last one's stop, the merged content."""
+    """Return a whole message: the first attempt's identity, the last stop, the merged content."""
     kept = {key: item for key, item in first.items() if key not in (*_STOP_KEYS, "error")}
     content = [*answer.content, *map(_call, answer.calls)]
     return encode(
@@ -137,7 +137,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
-    """A usage object of the whole turn: the first one's input, the output of all (C19).
+    """Return a usage object for the whole turn: the first one's input, the output of all (C19).
 
     >>> merged_usage({"input_tokens": 5, "output_tokens": 3}, Usage(5, 9))
     {'input_tokens': 5, 'output_tokens': 9}
@@ -155,11 +155,11 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
 
 
 def _error(code: str, message: str, partial: Answer | None = None) -> JsonObject:
-    """An error as the provider writes its own; `type` is one that its SDK knows."""
+    """Return an error in the provider's shape. Its SDK knows the `type`."""
     about = {"type": "api_error", "message": message, "code": code, "source": OURS}
     return {"type": "error", "error": about | kept_of(partial)}
 
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    """Return the body of an error. `partial` holds what was received, so nothing is lost."""
     return encode(_error(code, message, partial))

@@ -1,9 +1,9 @@
-"""The request's side of Anthropic Messages: facts, edits; its history in `history`.
+"""Requests of Anthropic Messages: facts and edits. Their history is in `history`.
 
 Theory of operation
 -------------------
-As in `request_edits`. Rows that we add stand on their own: the provider combines rows of one role
-into one turn, so no row of the caller's is ever edited.
+See `request_edits`. Added rows stand on their own: the provider combines rows of one role into one
+turn, so no row of the caller's is edited.
 
 Vertex and Bedrock name the model, and whether to stream, in the path instead of the body.
 Shapes follow `anthropic/types` of anthropic-sdk-python 2.12, read 2026-11-22;
@@ -34,7 +34,7 @@ from tenuto.wires.request_reading import limit_in, reader, text_in, why_left_alo
 
 
 class _Asked(msgspec.Struct):
-    """The members that are looked at, in one reading of the body."""
+    """The members that Tenuto reads, in one pass over the body."""
 
     messages: list[JsonObject]
     model: Any = None
@@ -66,10 +66,10 @@ _PATH_MODEL = re.compile(
 SERVER_TOOLS = (
     "web_search_", "web_fetch_", "code_execution_", "tool_search_", "advisor_", "mcp_toolset",
 )  # fmt: skip
-"""How the types of tools begin that the provider runs itself; every other one is the caller's."""
+"""The beginnings of the types of tools that the provider runs itself. Others are the caller's."""
 
 LEAST_THINKING_TOKENS = 1024
-"""`thinking.budget_tokens` may not be lower."""
+"""The smallest `thinking.budget_tokens`."""
 
 EFFORTS_ABOVE_LOW = ("medium", "high", "xhigh", "max")
 """`output_config.effort`: the values that can be lowered."""
@@ -79,7 +79,7 @@ _EFFORT = (("output_config",), ("effort",))
 
 
 class MessagesRequest(EditableRequest):
-    """A Messages request as bytes, with what was read of it (`wires.request.WireRequest`)."""
+    """A Messages request as bytes, with what was read from it (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="messages",
@@ -102,7 +102,7 @@ class MessagesRequest(EditableRequest):
     def _kept(
         self, content: Content, members: dict[str, bytes], dialect: Dialect
     ) -> list[JsonObject]:
-        # As it came, but for what an attempt before the pause left unsigned (C20).
+        # Unchanged, without thinking that an attempt before the pause left unsigned (C20).
         signed = dialect.signed_thinking
         kept = [b for b in content if not signed or b.get("type") != "thinking" or is_kept(b)]
         return [_row("assistant", kept)] if kept else []
@@ -119,8 +119,8 @@ class MessagesRequest(EditableRequest):
         return [_row("assistant", said), _row("user", results)]
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
-        """Half the budget of what the caller asked for, no thinking where that was the least
-        already, low effort where there is no budget."""
+        """Halve the caller's budget; turn thinking off if the budget is the smallest already; set a
+        low effort if there is no budget."""
         thinking = object_in(value_of(self._members.get("thinking")))
         enabled = thinking.get("type") == "enabled"
         if enabled and (less := less_budget(thinking.get("budget_tokens"))) is not None:
@@ -132,7 +132,7 @@ class MessagesRequest(EditableRequest):
             put(members, _EFFORT, b'"low"')
 
     def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
-        """The budget for thinking must stay below the output limit, else the request is refused."""
+        """Keep the thinking budget below the output limit; the provider requires this."""
         budget = object_in(value_of(members.get("thinking"))).get("budget_tokens")
         if type(budget) is int and budget >= max_tokens:
             less = fitting_budget(max_tokens)
@@ -149,7 +149,7 @@ class MessagesRequest(EditableRequest):
 
 
 def less_budget(budget: object) -> int | None:
-    """Half a budget for thinking, None where that was the least already.
+    """Return half a thinking budget; None: it is the smallest already.
 
     >>> less_budget(9000), less_budget(1500), less_budget(1024)
     (4500, 1024, None)
@@ -160,7 +160,7 @@ def less_budget(budget: object) -> int | None:
 
 
 def fitting_budget(max_tokens: int) -> int | None:
-    """A budget for thinking that an output limit leaves room for, None where there is none.
+    """Return a thinking budget that fits an output limit; None: there is no room for one.
 
     >>> fitting_budget(4000), fitting_budget(1024)
     (2000, None)
@@ -175,7 +175,7 @@ def parse_request(
     path: str = "/v1/messages",
     dialect: Dialect = Dialect(),  # noqa: B008 - frozen
 ) -> MessagesRequest | None:
-    """A Messages request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a Messages request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> body = b'{"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}'
     >>> parse_request(body).facts.model
@@ -191,7 +191,7 @@ def parse_request(
             if asked.anthropic_version is None:  # another vendor's model
                 return None
             asked.model, asked.stream = asked.model or named[0], named[1]
-        # With a thread the provider holds the rows before these, and calls that these answer.
+        # With a thread, the provider holds the rows before these, and calls that these answer.
         rows = [] if asked.thread else asked.messages
         rules = RULES if dialect.signed_thinking else UNSIGNED_RULES
         return MessagesRequest(body, _facts(asked, probe_max_tokens), rows, rules)
@@ -200,8 +200,8 @@ def parse_request(
 
 
 def path_model(path: str) -> tuple[str, bool] | None:
-    """The model that a path of Vertex or Bedrock names, and whether it asks for a stream; None
-    for other paths.
+    """Return the model that a path of Vertex or Bedrock names, and whether it asks for a stream;
+    None: it is another path.
 
     >>> path_model("/model/us.anthropic.claude-x%3A0/invoke-with-response-stream")
     ('us.anthropic.claude-x:0', True)
@@ -228,7 +228,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
     tools = _tools_in(asked.tools)
     ends_in_assistant = asked.messages[-1].get("role") == "assistant"
     reasons = {
-        "thread": asked.thread,  # the provider would keep our hints in a history that is not ours
+        "thread": asked.thread,  # the provider would keep our hints in its own history
         "compaction": asked.compaction,  # asked for by itself: the block is the whole answer
         "prewarm": tokens == 0,
     }
@@ -259,8 +259,8 @@ def _tools_in(raw: msgspec.Raw) -> list[_Tool]:
 
 
 def _demands_call(choice: JsonObject, tools: Sequence[_Tool]) -> bool:
-    """Whether a choice demands a call for the caller: of a tool that is the caller's, or of any
-    where all are the caller's."""
+    """Return whether a choice demands a call for the caller: of one of the caller's tools, or of
+    any tool if all are the caller's."""
     kind, name = choice.get("type"), choice.get("name")
     asked = [_is_client_tool(t.type) for t in tools if kind == "any" or t.name == name]
     ours = any(_is_client_tool(tool.type) for tool in tools)
@@ -268,7 +268,7 @@ def _demands_call(choice: JsonObject, tools: Sequence[_Tool]) -> bool:
 
 
 def _after_tool_result(rows: Sequence[JsonObject]) -> bool:
-    """Whether the turn of the user that the model answers holds a result."""
+    """Return whether the user's turn that the model answers holds a result."""
     for row in reversed(rows):
         if row.get("role") == "assistant":
             return False
@@ -287,7 +287,7 @@ def _thinks(thinking: JsonObject) -> bool:
 
 
 def _can_lower(thinking: JsonObject, effort: Any) -> bool:
-    """Thinking with a budget can always think less; without one, effort is the knob."""
+    """Return whether thinking can be lowered: always with a budget, else by its effort."""
     if effort in EFFORTS_ABOVE_LOW or thinking.get("type") == "enabled":
         return True
     return _thinks(thinking) and effort != "low"
@@ -306,5 +306,5 @@ def _call(call: ToolCall, made: str) -> JsonObject:
 
 
 def _extra(call: ToolCall, *keys: str) -> JsonObject:
-    """Further keys of a call that the provider wants back."""
+    """Return further keys of a call that the provider wants back."""
     return {key: call.extra[key] for key in keys if call.extra and call.extra.get(key)}

@@ -27,7 +27,7 @@ from tenuto.wires.short import (
 
 
 class _Block(msgspec.Struct, tag_field="type"):
-    """A block of which nothing is looked at but what its own class names."""
+    """A block of which only the members of its own class are read."""
 
 
 # --- the request --------------------------------------------------------------------------------
@@ -71,8 +71,8 @@ _read_request = msgspec.json.Decoder(_Request).decode
 
 
 def asks(body: bytes, url: str = "/v1/messages") -> Asks | None:
-    """What a request asks for whose rows are texts, of people with pictures; else None. The paths
-    of clouds say more, and are left to the machine.
+    """Return what a request asks for if its rows are texts, and pictures from people; else None.
+    Cloud paths say more, and take the full path.
 
     >>> asks(b'{"messages": [{"role": "user", "content": "Hi"}]}').stream
     False
@@ -121,7 +121,7 @@ def _declared(request: bytes) -> list[tuple[object, object]]:
 
 
 class _Text(_Block, tag="text"):
-    text: msgspec.Raw  # not decoded: bodies may be large
+    text: msgspec.Raw  # not decoded, since bodies may be large
 
 
 class _Thinking(_Block, tag="thinking"): ...
@@ -137,7 +137,7 @@ class _Call(_Block, tag="tool_use"):
 
 
 class _Whole(msgspec.Struct):
-    """All keys that tell of an error, a stop or a call."""
+    """All keys that reveal an error, a stop or a call."""
 
     content: list[_Text | _Thinking | _Redacted | _Call]
     stop_reason: Literal["end_turn", "stop_sequence", "tool_use"]
@@ -149,7 +149,7 @@ _read_whole = msgspec.json.Decoder(_Whole).decode
 
 
 def is_whole(body: bytes, request: bytes = b"") -> bool:
-    """Whether a body is a whole answer, text or calls.
+    """Return whether a body is a complete answer, text or calls.
 
     >>> is_whole(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}')
     True
@@ -210,7 +210,7 @@ class _Stop(msgspec.Struct):
 
 
 class _Counts(msgspec.Struct):
-    """Whatever was used."""
+    """Usage, whose members are not read."""
 
 
 class _Stopped(Stops, tag="message_delta"):
@@ -227,7 +227,7 @@ _read_event = msgspec.json.Decoder(
 
 
 def event(data: bytes) -> EventSays:
-    """What an event says.
+    """Return the meaning of an event.
 
     >>> event(b'{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hi"}}')[1]
     'Hi'

@@ -1,10 +1,9 @@
-"""Anthropic Messages, and all who speak like it.
+"""Anthropic Messages, and every API in this format.
 
 https://platform.claude.com/docs/en/api/messages (read through anthropic-sdk-python 2.12,
 2026-11-21: `anthropic/types/stop_reason.py`, `types/beta/beta_stop_reason.py`,
-`types/raw_message_stream_event.py`). From top to bottom: the stop table, reading, and the faces of
-an ending. The error table stands in `errors`, the request's side in
-`request` and `history`, the writing side in `content` and
+`types/raw_message_stream_event.py`). This module holds the stop table, the reader, and how endings
+are shown. Errors are in `errors`, requests in `request` and `history`, and writing in `content` and
 `render`.
 
 Amazon Bedrock's InvokeModel and Google Vertex AI serve the same bodies.
@@ -76,7 +75,7 @@ STOPS: StopTable = {
     "max_tokens": (_R.MAX_TOKENS, None),
     # One of the request's stop_sequences was generated; `stop_sequence` says which.
     "stop_sequence": (_R.STOP_SEQUENCE, None),
-    # The model invoked one or more tools of the client's.
+    # The model invoked one or more of the client's tools.
     "tool_use": (_R.TOOL_CALL, None),
     # A long-running turn was paused: provide the response as it is in a subsequent request.
     "pause_turn": (_R.PAUSED, None),
@@ -84,7 +83,7 @@ STOPS: StopTable = {
     "refusal": (_R.REFUSAL, None),
     # The context window is full: treat the response as truncated.
     "model_context_window_exceeded": (_R.CONTEXT_WINDOW_EXCEEDED, None),
-    # Beta: nothing but the summary of the conversation was written; send it back and ask again.
+    # Beta: only the summary of the conversation was written; send it back and ask again.
     "compaction": (_R.PAUSED, "compaction"),
 }
 """Anthropic's own values, in the order and spelling of the reference, those of its beta last."""
@@ -94,10 +93,10 @@ _PLAIN_WORD = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 def read_stop(raw: object, field: str, details: object = None) -> StopSeen | None:
-    """The stop that a native value means; None where it is no stop at all (N1a).
+    """Return the stop that a native value means; None: it is no stop at all (N1a).
 
-    `details` is the `stop_details` beside it: the category of a refusal is kept where it is a plain
-    word, its explanation is not, since it may quote content (N10).
+    `details` is the `stop_details` beside it. The category of a refusal is kept if it is a plain
+    word. Its explanation is not, since it may quote content (N10).
 
     >>> read_stop("pause_turn", "stop_reason").reason.value
     'paused'
@@ -119,7 +118,7 @@ def read_stop(raw: object, field: str, details: object = None) -> StopSeen | Non
 # --- reading ----------------------------------------------------------------------------------
 
 REDACTED_THINKING = "[redacted thinking]"
-"""Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
+"""Stands for reasoning that the provider encrypted, which can't be read."""
 
 
 def _read_body(body: JsonObject) -> list[AnySignal]:
@@ -128,14 +127,14 @@ def _read_body(body: JsonObject) -> list[AnySignal]:
     if isinstance(content, list):
         for index, block in enumerate(content):
             signals += _read_block(block, index, event=False)
-    elif isinstance(content, str) and content:  # gateways that think of another wire
+    elif isinstance(content, str) and content:  # gateways that mix up wires
         signals.append(TextDelta(content))
     signals += _end_of(body, "stop_reason", body)
     return signals
 
 
 def _end_of(part: object, field: str, value: JsonObject) -> list[AnySignal]:
-    """The stop that a body or the delta of an event holds, and the usage beside it."""
+    """Return the stop of a body or of an event's delta, and the usage beside it."""
     signals: list[AnySignal] = []
     if isinstance(part, dict):
         stop = read_stop(part.get("stop_reason"), field, part.get("stop_details"))
@@ -154,12 +153,12 @@ def _end_of(part: object, field: str, value: JsonObject) -> list[AnySignal]:
 
 
 _TEXTS = {"text": (Kind.TEXT, "text"), "thinking": (Kind.REASONING, "thinking")}
-"""Blocks that hold a text, what it is, and the member that holds it."""
+"""Blocks with text: the kind of text, and the member that holds it."""
 
 
 def _read_block(block: object, index: int | None, *, event: bool) -> list[AnySignal]:
-    """A content block of a body, or as it starts in a stream. The client runs the calls of
-    `tool_use` alone: all other tools are the provider's own."""
+    """Read a content block of a body, or as it starts in a stream. The client runs only `tool_use`
+    calls; all other tools are the provider's own."""
     if not isinstance(block, dict):
         return []
     kind, place = block.get("type"), (index,)
@@ -182,7 +181,7 @@ _CALL_KEYS = frozenset({"type", "id", "name", "input"})
 def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
     given = block.get("input")
     arguments, odd, decoded = decoded_arguments(given, "arguments_object")
-    # A stream starts each call with an empty one, and writes the real one in deltas.
+    # A stream starts each call with an empty input, and sends the real one in deltas.
     if event and given == {}:
         arguments, decoded = None, False
     return CallDelta(
@@ -219,7 +218,7 @@ _ADDS = {
     "signature_delta": (Kind.REASONING, "signature"),
     "compaction_delta": (Kind.OTHER, "content"),
 }
-"""Deltas that add to a block without being its text, what they belong to, and their member."""
+"""Deltas that add something other than text to a block: the kind of block, and the member."""
 
 
 def _block_delta(event: JsonObject) -> list[AnySignal]:
@@ -252,7 +251,7 @@ def _message_delta(event: JsonObject) -> list[AnySignal]:
     signals = _end_of(delta, "delta.stop_reason", event)
     if isinstance(delta, dict):
         signals.append(Said(delta))
-    # The official SDK reads the usage of this event without looking whether there is one.
+    # The official SDK reads the usage of this event without checking that it exists.
     return signals if usage_object(event) is not None else [*signals, OddSeen("usage_missing")]
 
 
@@ -265,11 +264,11 @@ _EVENTS: dict[str, ReadOne] = {
     "message_stop": lambda event: [Ended()],
     "ping": lambda event: [Beside(event)],
 }
-"""What is not here, events yet to come, says nothing."""
+"""Events that are not listed, such as future ones, have no signals."""
 
 
 def _error_of(value: JsonObject) -> object | None:
-    """The error that an object carries, or None."""
+    """Return the error in an object, or None."""
     if value.get("error"):
         return cast("object", value["error"])
     return value if value.get("type") == "error" else None
@@ -279,8 +278,8 @@ _read: ReadAny = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none. On InvokeModel,
-    a guardrail speaks beside what Claude wrote."""
+    """Return the signals of a body, or of one event; none for an object of another shape. On
+    InvokeModel, a guardrail adds its own beside Claude's."""
     signals = _read(value, event=event)
     if isinstance(value, dict) and GUARDRAIL in value:
         signals += guardrail_signals(value)
@@ -288,7 +287,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body or a `message_delta`, or that of a `message_start`."""
+    """Return the native usage object of a body, a `message_delta` or a `message_start`."""
     starts = value.get("type") == "message_start"
     return (_usage_at_start if starts else _usage_beside)(value)
 
@@ -297,7 +296,7 @@ _usage_beside, _usage_at_start = usage_at("usage"), usage_at("usage", "message.u
 
 
 def _usage(usage: JsonObject) -> Usage:
-    """Anthropic's `input_tokens` leave out what was read from and written to the cache."""
+    """Return the usage. `input_tokens` leave out tokens read from and written to the cache."""
     fresh = count(usage.get("input_tokens"))
     read = count(usage.get("cache_read_input_tokens"))
     written = count(usage.get("cache_creation_input_tokens"))
@@ -310,21 +309,21 @@ def _usage(usage: JsonObject) -> Usage:
     )
 
 
-# --- the faces of an ending (P1a) -------------------------------------------------------------
+# --- how endings are shown (P1a) --------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
     **shown_alike(done="end_turn", cut="max_tokens", blocked="refusal"),
     Outcome.PAUSED: Shown(native="pause_turn", received=True),
     Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete."""
+"""How each outcome is shown if the turn is not complete."""
 
 _REQUEST_PATHS = re.compile(
     r"/messages$"
     r"|/publishers/anthropic/models/(?!count-tokens:)[^/]+:(?:rawPredict|streamRawPredict)$"
     r"|/model/.*(?:anthropic|claude).*/invoke(?:-with-response-stream)?$"
 )
-"""The API's own path, below whatever base URL; Vertex AI's; Bedrock's, where the model tells."""
+"""The API's own path, below any base URL; Vertex AI's; Bedrock's, if the model is Claude."""
 
 _EVENT_MEMBERS = {
     "message_start": "message",
@@ -335,13 +334,13 @@ _EVENT_MEMBERS = {
     "message_stop": "type",
     "ping": "type",
 }
-"""What an event of this wire holds beside its type."""
+"""Members of this wire's events beside the type."""
 
 
 SDK_LONGEST_S = 600
-"""The SDK lets no whole body take longer than ten minutes, by its own estimate of an hour for
-128,000 tokens (`_calculate_nonstreaming_timeout` in anthropic/_base_client.py): idle connections
-are dropped by networks."""
+"""The SDK limits a whole body to ten minutes, by its own estimate of an hour for 128,000 tokens
+(`_calculate_nonstreaming_timeout` in anthropic/_base_client.py), since networks drop idle
+connections."""
 
 BODY_TOKENS = SDK_LONGEST_S * 128_000 // 3_600
 SMALL_BODY_TOKENS: dict[str, int] = dict.fromkeys(
@@ -360,12 +359,12 @@ SMALL_BODY_TOKENS: dict[str, int] = dict.fromkeys(
 
 
 def body_ceiling_tokens(model: str) -> int | None:
-    """What the SDK lets a whole body ask for (C17)."""
+    """Return the largest output limit that the SDK allows for a whole body (C17)."""
     return SMALL_BODY_TOKENS.get(model, BODY_TOKENS)
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is that of a message, not of a batch or of a count of tokens.
+    """Return whether the path is that of a message, not of a batch or of a token count.
 
     >>> is_request("/v1/messages"), is_request("/v1/messages/count_tokens")
     (True, False)
@@ -378,7 +377,7 @@ def is_request(path: str) -> bool:
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a message, one of its events, or an error of this wire."""
+    """Return whether an object is a message, one of its events, or an error of this wire."""
     kind = value.get("type")
     if kind == "message":
         return "content" in value and ("stop_reason" in value or "usage" in value)
@@ -390,8 +389,8 @@ def looks_like(value: JsonObject) -> bool:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event. The streaming helper of Anthropic's SDK adds events of its
-    own (`text`, `input_json`, …) beside those of the wire; these say nothing new."""
+    """Return whether an object is an event. The streaming helper of Anthropic's SDK adds events of
+    its own (`text`, `input_json`, …), which carry nothing new."""
     kind = value.get("type")
     return (
         isinstance(kind, str)
@@ -401,8 +400,8 @@ def is_event(value: JsonObject) -> bool:
 
 
 def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response; what it asks to wait is read. Bedrock names the kind
-    in a header."""
+    """Return the fault of an HTTP error response, with the wait that it asks for. Bedrock names the
+    kind in a header."""
     error = error_in(body, _error_of)
     code = headers.get("x-amzn-errortype", "").partition(":")[0].strip().lower()
     return read_fault(error, status, retry_after_s(headers), code)

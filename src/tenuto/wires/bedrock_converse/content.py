@@ -1,7 +1,7 @@
-"""What a model said on Converse, block by block, over all attempts of a turn.
+"""The model's content on Converse, block by block, over all attempts of a turn.
 
-The provider wants some of it back as it came (signed reasoning before failed calls), and a whole
-body is made of it. Calls for the caller stay out: they are judged and written by themselves.
+The provider wants some of it back unchanged (signed reasoning before failed calls), and a whole
+body is made of it. Calls for the caller are left out: they are judged and written separately.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from tenuto.wires.members import object_in
 
 
 def is_unsigned(block: Block) -> bool:
-    """Whether a block is reasoning that its provider does not take back."""
+    """Return whether a block is reasoning that its provider does not accept back."""
     thought = object_in(block.get("reasoningContent")).get("reasoningText")
     return isinstance(thought, dict) and not thought.get("signature")
 
 
 def _said(block: Block, text: str) -> Block:
-    """A block with another text. One that cites keeps what it holds as long as that is whole."""
+    """Return a block with another text. Citations stay only if the text is complete."""
     cites = "citationsContent" in block and text.rstrip() == text_of(block).rstrip()
     return block if cites else {"text": text}
 
 
 def _is_kept(block: Block, answered: Sequence[Any]) -> bool:
-    """Calls for the caller, calls without a result and unsigned reasoning are not."""
+    """Return whether the provider accepts a block back: calls for the caller, calls without a
+    result and unsigned reasoning are rejected."""
     call = block.get("toolUse")
     if isinstance(call, dict):
         return call.get("type") == SERVER_TOOL and call.get("toolUseId") in answered
@@ -55,7 +56,7 @@ SPEECH = Speech(
 
 
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
-    """Return the blocks of all attempts, with the text that is kept of each.
+    """Return the blocks of all attempts, with the kept text of each.
 
     >>> from tenuto.core.parts import Message, Piece
     >>> def spoken(came, kept):
@@ -69,7 +70,7 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
 
 
 def text_of(block: Block) -> str:
-    """The text of a block, "" where it is of another kind."""
+    """Return the text of a block; "": it is of another kind."""
     text = block.get("text")
     if isinstance(text, str):
         return text
@@ -77,19 +78,19 @@ def text_of(block: Block) -> str:
 
 
 def _blocks(spoken: AttemptContent) -> list[Block]:
-    """The blocks of one attempt, without calls for the caller."""
+    """Return the blocks of one attempt, without calls for the caller."""
     parts = spoken.message.parts if spoken.message is not None else []
     return [_block(part) for part in parts if _is_block(part)]
 
 
 def _is_block(part: Part) -> bool:
-    """Whether a part is a block of the answer. Those that have names came in another maker's form,
-    from InvokeModel, and calls are written by themselves."""
+    """Return whether a part is a block of the answer. Calls are written separately, and parts with
+    names came in another maker's form, from InvokeModel."""
     return part.kind is not Kind.CALL and not isinstance(part.place[0], str)
 
 
 def _block(part: Part) -> Block:
-    """A part as a body holds it, also where a stream brought it piece by piece."""
+    """Return a part as in a body, even if a stream brought it piece by piece."""
     block = part.whole()
     if part.kind is Kind.TEXT and "citations" in block:
         content = [{"text": block["text"]}] if block["text"] else []
@@ -106,7 +107,7 @@ def _block(part: Part) -> Block:
 
 
 def _thought(said: JsonObject) -> JsonObject:
-    """Reasoning of which a stream said this."""
+    """Return reasoning from the members that a stream sent."""
     if "redactedContent" in said:
         return {"redactedContent": said["redactedContent"]}
     signed = {"signature": said["signature"]} if "signature" in said else {}

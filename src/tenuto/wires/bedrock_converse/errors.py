@@ -1,8 +1,9 @@
-"""How Amazon Bedrock's runtime says that something failed: the error table.
+"""The errors of Amazon Bedrock's runtime, as a table.
 
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
-…/API_runtime_InvokeModel.html, "Errors" (shapes read in botocore 1.43, 2026-11-22). A status names
-its kind in the header `x-amzn-errortype`, an exception in a stream in a header of its message.
+…/API_runtime_InvokeModel.html, "Errors" (shapes read in botocore 1.43, 2026-11-22). An HTTP error
+names its kind in the header `x-amzn-errortype`, an exception in a stream in a header of its
+message.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     row(_K.CONTEXT_OVERFLOW, words=CONTEXT_WORDS, statuses=range(413, 414)),
     row(_K.CONTENT_BLOCKED, words=r"blocked by (?:the )?content filter"),
-    # Both have the status 429 or 503, and the second one is about capacity that must be bought.
+    # Both have the status 429 or 503; the second is about capacity that must be bought.
     *by_code(
         BEDROCK,
         {
@@ -54,17 +55,17 @@ ERRORS: tuple[ErrorRow, ...] = (
             _K.SERVER: "internalfailure",
         },
     ),
-    # A proxy's, which name no kind.
+    # From proxies, which name no kind.
     row(_K.SERVER, statuses=range(424, 425)),
     *by_status(),
 )
-"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
+"""Rows by code or type, words, or HTTP status. The first match counts; the last row matches all."""
 
 
 def read_fault(
     error: object, status: int | None = None, retry_after_s: float | None = None, code: str = ""
 ) -> Fault:
-    """The fault that an error object (or a bare text) means; `code`: what a header says beside it.
+    """Return the fault of an error object (or a bare text); `code`: the kind from its header.
 
     >>> read_fault({"type": "throttlingException", "message": "Too many tokens"}).kind.value
     'rate_limited'
@@ -78,8 +79,8 @@ def read_fault(
 
 
 def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response, whose kind stands in a header; names of headers are in
-    small letters.
+    """Return the fault of an HTTP error response, whose kind is in a header. Header names are in
+    lower case.
 
     >>> parse_fault(429, {"x-amzn-errortype": "ThrottlingException:http://x/"}, b"{}").kind.value
     'rate_limited'

@@ -1,8 +1,8 @@
-"""Reading Converse: its blocks, and its events as botocore gives them, `{name: payload}`.
+"""Read Converse: its blocks, and its events as botocore gives them, `{name: payload}`.
 
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html and
 …/API_runtime_ConverseStreamOutput.html (shapes read in botocore 1.43, 2026-11-22). A block of text
-or reasoning begins without an event of its own, and the usage comes behind the stop.
+or reasoning begins without an event of its own, and the usage comes after the stop.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from tenuto.wires.stops import ReadStop, StopTable, stop_reader
 _R = StopReason
 
 STOPS: StopTable = {
-    # The model reached the end of its turn; some say so beside calls as well.
+    # The model reached the end of its turn. Some models use it beside calls too.
     "end_turn": (_R.END_TURN, None),
-    # The model wants a tool of the client's.
+    # The model wants one of the client's tools.
     "tool_use": (_R.TOOL_CALL, None),
     # inferenceConfig.maxTokens, or the model's own maximum.
     "max_tokens": (_R.MAX_TOKENS, None),
-    # One of inferenceConfig.stopSequences; which one is told only where the caller asks for it.
+    # One of inferenceConfig.stopSequences; which one is reported only if the caller asks for it.
     "stop_sequence": (_R.STOP_SEQUENCE, None),
-    # A guardrail stands in for the model; `trace.guardrail` tells why.
+    # A guardrail replaced the answer; `trace.guardrail` says why.
     "guardrail_intervened": (_R.SAFETY_BLOCKED, "guardrail"),
     # A filter of the model's provider.
     "content_filtered": (_R.SAFETY_BLOCKED, None),
@@ -62,17 +62,18 @@ STOPS: StopTable = {
 """Bedrock's own values, in the order of its enum `StopReason`."""
 
 read_stop: ReadStop = stop_reader(STOPS)
-"""Models bring along values that are out of the enum (N2): Claude's `refusal` and `pause_turn`."""
+"""Values that models add to the enum (N2): Claude's `refusal` and `pause_turn`."""
 
 REDACTED = "[redacted reasoning]"
-"""Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
+"""Stands for reasoning that the provider encrypted, which can't be read."""
 
 SERVER_TOOL = "server_tool_use"
 """The `type` of calls that the provider runs itself."""
 
 
 def stop_words(payload: JsonObject) -> dict[str, object]:
-    """What stands beside a stop: the stop sequence that Claude met, if the caller asked for it."""
+    """Return the words beside a stop: Claude's matched stop sequence, if the caller asked for
+    it."""
     fields = object_in(payload.get("additionalModelResponseFields"))
     return {"stop_sequence": fields.get("stop_sequence")}
 
@@ -106,7 +107,7 @@ def read_block(block: object, index: int) -> Iterator[AnySignal]:
 
 
 def is_call(call: JsonObject) -> bool:
-    """Whether a call is one for the caller, and no tool that the provider runs itself."""
+    """Return whether a call is for the caller, and not for a tool that the provider runs itself."""
     return call.get("type") != SERVER_TOOL
 
 
@@ -118,7 +119,7 @@ def _thought(value: object) -> str:
 
 
 def cited_texts(value: object) -> list[str]:
-    """The texts of a block that cites.
+    """Return the texts of a block with citations.
 
     >>> cited_texts({"content": [{"text": "Yes."}], "citations": []})
     ['Yes.']
@@ -132,7 +133,7 @@ _CALL_KEYS = frozenset({"toolUseId", "name", "input"})
 
 
 def _call(value: JsonObject, index: int) -> CallDelta:
-    """A call of a body, whose input is decoded."""
+    """Read a call of a body, whose input is decoded."""
     given = value.get("input")
     odd = "arguments_text" if isinstance(given, str) else "arguments_object"
     decoded = isinstance(given, dict)
@@ -148,7 +149,7 @@ def _call(value: JsonObject, index: int) -> CallDelta:
 
 
 def _known_by(call: JsonObject) -> tuple[str | None, str | None]:
-    """The id and the name of a call, as far as they are told."""
+    """Return the id and the name of a call, as far as they are given."""
     return word_in(call, "toolUseId"), word_in(call, "name")
 
 
@@ -156,7 +157,7 @@ def _known_by(call: JsonObject) -> tuple[str | None, str | None]:
 
 
 def read_event(event: JsonObject) -> list[AnySignal]:
-    """Read one event; an object that is none says nothing."""
+    """Read one event. An object that is none has no signals."""
     signals: list[AnySignal] = []
     for name, payload in event.items():
         read = EVENTS.get(name)
@@ -178,7 +179,7 @@ def _start(payload: JsonObject) -> Iterator[AnySignal]:
         *_known_by(call),
         None,
         () if index is not None else ("call_index_missing",),
-        # A tool without parameters is called by a block that has no delta.
+        # A call of a tool without parameters is a block without deltas.
         may_be_empty=True,
         extra=others_in(call, _CALL_KEYS),
     )
@@ -219,11 +220,11 @@ def _thought_delta(value: object) -> str:
 
 
 def _call_delta(value: object, index: int | None) -> CallDelta:
-    """A piece of a call. Some models send the id and the name here, without a start before."""
+    """Read a piece of a call. Some models send the id and the name here, without a start before."""
     if not isinstance(value, dict):
         return CallDelta(index, None, None, None, unreadable=True)
     given, known_by = value.get("input"), _known_by(value)
-    # Who begins a call with a delta may leave its input to the next one.
+    # A call that begins with a delta may get its input only in the next one.
     unreadable = is_no_piece(given) and not (given is None and any(known_by))
     odd = () if index is not None else ("call_index_missing",)
     if given is not None and not isinstance(given, str):
@@ -243,7 +244,7 @@ def _stop(payload: JsonObject) -> list[AnySignal]:
 
 
 def _metadata(payload: JsonObject) -> list[AnySignal]:
-    """The last event. What stands in it beside the usage is handed on."""
+    """Read the last event. Its members beside the usage are passed on."""
     usage = payload.get("usage")
     used = [UsageSeen(read_usage(usage))] if isinstance(usage, dict) else []
     words = trace_words(payload.get("trace"))
@@ -259,7 +260,7 @@ EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {
     "messageStop": _stop,
     "metadata": _metadata,
 }
-"""What is not here, events yet to come, says nothing."""
+"""Events that are not listed, such as future ones, have no signals."""
 
 
 def _index(payload: JsonObject) -> int | None:
@@ -267,7 +268,7 @@ def _index(payload: JsonObject) -> int | None:
 
 
 def read_usage(usage: JsonObject) -> Usage:
-    """Bedrock's `inputTokens` leave out what was read from and written to the cache.
+    """Return the usage. `inputTokens` leave out tokens read from and written to the cache.
 
     >>> read_usage({"inputTokens": 5, "cacheReadInputTokens": 100, "outputTokens": 7}).input_tokens
     105

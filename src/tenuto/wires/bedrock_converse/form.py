@@ -1,4 +1,4 @@
-"""How a whole request of Bedrock's Converse is written.
+"""Whole requests of Bedrock's Converse.
 
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html (2026-11-22)
 """
@@ -12,7 +12,7 @@ from tenuto.wires.json import JsonObject
 
 
 def members(opening: Opening) -> JsonObject:
-    """All members but the messages; the model stands in the path."""
+    """Return all members except the messages. The model is in the path."""
     made: JsonObject = {}
     if opening.system:
         made["system"] = [{"text": opening.system}]
@@ -36,12 +36,12 @@ def members(opening: Opening) -> JsonObject:
 
 
 def user(text: str) -> JsonObject:
-    """A row of the user's."""
+    """Return a user row."""
     return {"role": "user", "content": [{"text": text}]}
 
 
 def path(model: str, stream: bool) -> str:
-    """Where it is sent to, below the base URL.
+    """Return the path below the base URL.
 
     >>> path("amazon.nova-lite-v1:0", False)
     '/model/amazon.nova-lite-v1%3A0/converse'

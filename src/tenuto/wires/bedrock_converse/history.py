@@ -1,9 +1,9 @@
-"""Say how Converse writes a history, for the repairs of `core.history`.
+"""How Converse writes a history, for the repairs of `core.history`.
 
-Roles must alternate, and nothing joins rows on the way. Each `toolUse` of an assistant's row has
-one `toolResult` in the row behind it, where the results come first. Texts are not blank, contents
-are not empty, inputs are objects, and Claude's reasoning is signed. Tools that the provider runs
-itself have their results in the assistant's own row; nothing here touches them.
+Roles must alternate, and the provider joins no rows. Each `toolUse` of an assistant row has one
+`toolResult` in the row after it, where the results come first. Texts are not blank, contents are
+not empty, inputs are objects, and Claude's reasoning is signed. Tools that the provider runs itself
+have their results in the assistant's own row, and are left alone.
 https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-call.html
 """
 
@@ -19,7 +19,7 @@ from tenuto.wires.members import object_in
 
 
 def result_of(name: str, text: str, failed: bool = True) -> JsonObject:
-    """Return the result of the call of this id, which is an error unless `failed` is false.
+    """Return the result of the call with this id: an error, unless `failed` is false.
 
     >>> result_of("a", "no")["toolResult"]["status"]
     'error'
@@ -36,7 +36,7 @@ def _kind_of(block: JsonObject) -> str:
 
 
 def _result_changes(block: JsonObject) -> Changes:
-    """A failed result must say something."""
+    """Give an empty failed result some text, which the provider requires."""
     result = object_in(block.get("toolResult"))
     if result.get("status") != "error" or result.get("content"):
         return {}
@@ -72,4 +72,4 @@ RULES = Rules(
 )
 
 UNSIGNED_RULES = replace(RULES, signed_reasoning=False)
-"""For models that take reasoning back without a signature, or not at all."""
+"""For models that accept reasoning back without a signature, or not at all."""

@@ -1,4 +1,4 @@
-"""The knobs for reasoning in a Converse request: each maker's own, in its own words.
+"""Reasoning settings in a Converse request. Each maker has its own.
 
 Claude has a budget of tokens under `thinking` (formerly `reasoning_config`), Nova an effort under
 `reasoningConfig`, gpt-oss one under `reasoning_effort`; all in `additionalModelRequestFields`.
@@ -27,7 +27,7 @@ EFFORTS = (("reasoning_effort",), ("reasoningConfig", "maxReasoningEffort"),
 
 
 def is_on(members: Mapping[str, bytes]) -> bool:
-    """Whether the model is asked to think, with which no prefill goes together.
+    """Return whether reasoning is turned on, which excludes a prefill.
 
     >>> is_on({FIELDS: b'{"thinking":{"type":"enabled","budget_tokens":2000}}'})
     True
@@ -38,13 +38,13 @@ def is_on(members: Mapping[str, bytes]) -> bool:
 
 
 def can_be_lowered(members: Mapping[str, bytes]) -> bool:
-    """Whether the request could ask for less."""
+    """Return whether the request can ask for less reasoning."""
     return bool(lowered(members))
 
 
 def lowered(members: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The members that ask for less: half the budget, no reasoning where that was the least
-    already; low effort.
+    """Return the members that ask for less: half the budget, or no reasoning if it is the smallest
+    already; a low effort.
 
     >>> lowered({FIELDS: b'{"thinking":{"type":"enabled","budget_tokens":1024}}'})
     {'additionalModelRequestFields': b'{"thinking":{"type":"disabled"}}'}
@@ -69,7 +69,7 @@ def lowered(members: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def fit(members: dict[str, bytes], max_tokens: int) -> None:
-    """The budget must stay below the output limit, else the request is rejected."""
+    """Keep the budget below the output limit; the provider requires this."""
     fields = object_in(value_of(members.get(FIELDS)))
     for key in BUDGETS:
         knob = object_in(fields.get(key))

@@ -1,7 +1,7 @@
-"""The writing side of Converse: what the caller sees where Tenuto had to write something.
+"""Write Converse: what the caller sees when Tenuto writes something itself.
 
 Shapes follow botocore's model of bedrock-runtime and are checked against it in the tests. Events
-are written as `{name: payload}`, one on a line; the turn makes messages of them.
+are written as `{name: payload}`, one per line; the turn makes messages of them.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ _BESIDE_THE_USAGE = ("metrics", "trace", "performanceConfig", "serviceTier")
 
 
 class MessageLayout(Layout):
-    """How one message is written as events (`wires.layout.Layout`): blocks begin, grow by deltas,
-    and end. Text and reasoning begin with their first delta."""
+    """Writes a message as events (`wires.layout.Layout`): blocks begin, grow by deltas, and end.
+    Text and reasoning begin with their first delta."""
 
     def __init__(self, model: str) -> None:
         self._metadata: JsonObject = {}
 
     def begin(self, value: JsonObject) -> None:
-        """A message of this wire has no identity but that of its connection."""
+        """Do nothing: a message of this wire has no identity apart from its connection."""
 
     def goes_on(self, part: Part) -> bool:
-        """Return whether text can follow: not in a block that cites."""
+        """Return whether text can continue: not in a block with citations."""
         return "citations" not in part.grown
 
     def native(self, kind: Kind) -> JsonObject:
-        """Return nothing: a block of text or of reasoning is not announced."""
+        """Return {}: a block of text or of reasoning is not announced."""
         return {}
 
     def start(self) -> bytes:
@@ -44,14 +44,14 @@ class MessageLayout(Layout):
         return encode_event({"messageStart": {"role": "assistant"}})
 
     def opened(self, part: Part) -> bytes:
-        """Write a `contentBlockStart` where the block has one."""
+        """Write a `contentBlockStart`, if the block has one."""
         if not part.native:
             return b""
         return _event("contentBlockStart", {"start": part.native}, part)
 
     def said(self, part: Part, text: str) -> bytes:
-        """Write a delta of text or of reasoning. That has no signature: no provider takes it back,
-        and none must."""
+        """Write a delta of text or of reasoning. Reasoning has no signature, so it can't be sent
+        back to a provider."""
         said: JsonObject = {"text": text}
         return self.passed(part, said if part.kind is Kind.TEXT else {"reasoningContent": said})
 
@@ -73,7 +73,7 @@ class MessageLayout(Layout):
         return self.opened(part) + said + self.closed(part)
 
     def end(self, answer: Answer, items: Sequence[Part], *, include_usage: bool) -> bytes:
-        """Write the stop, and the usage behind it."""
+        """Write the stop, then the usage."""
         stop = {"stopReason": answer.native_stop, **_beside(answer)}
         kept = {k: self._metadata[k] for k in _BESIDE_THE_USAGE if k in self._metadata}
         usage = merged_usage(answer.raw_usage or {}, answer.usage)
@@ -100,7 +100,7 @@ def _call(call: ToolCall) -> JsonObject:
 
 
 def _beside(answer: Answer) -> JsonObject:
-    """What came beside the stop that is shown; nothing where it is another one."""
+    """Return what came beside the stop, if that stop is the one shown."""
     place = answer.ending.get("messageStop") or answer.ending
     if not isinstance(place, dict) or place.get("stopReason") != answer.native_stop:
         return {}
@@ -108,7 +108,7 @@ def _beside(answer: Answer) -> JsonObject:
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole answer: the first attempt's frame, the last one's stop, the merged content."""
+    """Return a whole answer: the first attempt's frame, the last stop, the merged content."""
     kept = {k: item for k, item in first.items() if k not in (*_BESIDE_THE_STOP, "error")}
     content = [*answer.content, *map(_call, answer.calls)]
     return encode(
@@ -123,7 +123,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
-    """A usage object of the whole turn: the first one's input, the output of all (C19).
+    """Return a usage object for the whole turn: the first one's input, the output of all (C19).
 
     >>> merged_usage({"inputTokens": 5, "outputTokens": 3, "totalTokens": 8}, Usage(5, 9))
     {'inputTokens': 5, 'outputTokens': 9, 'totalTokens': 14}
@@ -138,10 +138,10 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
 
 
 def error_of_ours(code: str, message: str) -> JsonObject:
-    """An error as the provider writes its own."""
+    """Return an error in the provider's shape."""
     return {"message": message, "code": code, "source": OURS}
 
 
 def exception(code: str, message: str) -> bytes:
-    """An event on which botocore raises `EventStreamError`; nothing may follow it."""
+    """Return an event on which botocore raises `EventStreamError`. Nothing may follow it."""
     return b"event: error\n" + encode_event(error_of_ours(code, message))

@@ -1,13 +1,12 @@
-"""The request's side of Converse: facts, edits; repairs in `history`.
+"""Requests of Converse: facts and edits. Repairs are in `history`.
 
 Theory of operation
 -------------------
-As in `request_edits`. Roles must alternate: between two rows of the user stands one of the
-assistant's, and what the model has said goes on in a row of the assistant's that the caller sent
-last.
+See `request_edits`. Roles must alternate: an assistant row separates two user rows, and the model's
+answer so far continues in the caller's last row if that is an assistant row.
 
-The path names the model, and whether to stream. What only one maker's models know stands in
-`additionalModelRequestFields`, in that maker's own words.
+The path names the model, and whether to stream. Settings of a single maker's models are in
+`additionalModelRequestFields`, in that maker's own form.
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html (2026-11-22)
 """
 
@@ -46,11 +45,10 @@ _SIGNS_NOTHING = re.compile(
     r"(?:\A|[./])(?:ai21|amazon|cohere|deepseek|google|meta|minimax|mistral|moonshotai?|nvidia|openai"
     r"|qwen|writer|zai)\."
 )
-"""Makers whose models take reasoning back without a signature, or not at all. Claude wants one, and
-an inference profile may be called anything."""
+"""Makers whose models accept reasoning back without a signature, or not at all. Claude requires a
+signature, and the name of an inference profile may hide it."""
 BRIDGE = hints.EMPTY_WITH_TOOLS_NOTE
-"""What the assistant says between two rows of the user's: roles must alternate, and no text may be
-blank."""
+"""The assistant's text between two user rows: roles must alternate, and no text may be blank."""
 
 _CONFIG = ("inferenceConfig",)
 
@@ -59,7 +57,7 @@ _Row = tuple[str, Sequence[Block]]
 
 
 class ConverseRequest(EditableRequest):
-    """A Converse request as bytes, with what was read of it (`wires.request.WireRequest`)."""
+    """A Converse request as bytes, with what was read from it (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="messages",
@@ -70,7 +68,7 @@ class ConverseRequest(EditableRequest):
     )
 
     def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each of the caller's tools, by name; {} for one that has none."""
+        """Return the JSON Schema of each of the caller's tools, by name; {}: the tool has none."""
         config = object_in(value_of(members_of(self._body).get("toolConfig")))
         specs = [object_in(object_in(t).get("toolSpec")) for t in list_in(config.get("tools"))]
         return {
@@ -98,7 +96,8 @@ class ConverseRequest(EditableRequest):
         return [("assistant", said), ("user", results)]
 
     def _rows_with(self, added: Sequence[_Row]) -> list[bytes]:
-        """Roles alternate; what the assistant goes on to say stands in its last row."""
+        """Return rows with alternating roles. The assistant's further text goes into its last
+        row."""
         rows = list(self._rows)
         last = object_in(value_of(rows[-1])).get("role") if rows else None
         for role, blocks in added:
@@ -132,7 +131,7 @@ class ConverseRequest(EditableRequest):
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, path: str = "/model/unknown/converse", *_: object
 ) -> ConverseRequest | None:
-    """A request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> body = b'{"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}'
     >>> parse_request(body, path="/model/amazon.nova-lite-v1%3A0/converse-stream").facts.model
@@ -141,7 +140,7 @@ def parse_request(
     True
     """
     try:
-        if not is_utf8(body):  # members that are only carried on are not looked at below
+        if not is_utf8(body):  # members kept as bytes are not checked below
             return None
         members = members_of(body)
         rows = [decode_object(raw) for raw in rows_of(members["messages"])]
@@ -155,7 +154,7 @@ def parse_request(
 
 
 def asked_at(pattern: str) -> Callable[[str], bool]:
-    """What says whether a path, whose model may be quoted, is one of these.
+    """Return a function that tells whether a path, whose model may be quoted, matches a pattern.
 
     >>> asked_at("/model/.+/converse")("/model/amazon.nova-lite-v1%3A0/converse")
     True
@@ -165,7 +164,7 @@ def asked_at(pattern: str) -> Callable[[str], bool]:
 
 
 def path_model(path: str) -> tuple[str, bool]:
-    """The model that a path names, and whether it asks for a stream.
+    """Return the model that a path names, and whether it asks for a stream.
 
     >>> path_model("/model/us.amazon.nova-pro-v1%3A0/converse-stream")
     ('us.amazon.nova-pro-v1:0', True)
@@ -183,7 +182,7 @@ def _facts(
     model, stream = path_model(path)
     config = object_in(value_of(members.get("inferenceConfig")))
     tokens = limit_in(config.get(_budget_key(config)))
-    # The provider puts rows of its own before a stored prompt's, and bars our keys.
+    # The provider puts rows before those of a stored prompt, and refuses our keys.
     reasons = {"prompt": "promptVariables" in members or ":prompt/" in model}
     structured = "textFormat" in object_in(value_of(members.get("outputConfig")))
     ends_in_assistant = rows[-1].get("role") == "assistant"
@@ -215,7 +214,7 @@ def _blocks(row: JsonObject) -> list[JsonObject]:
 
 
 def _budget_key(config: Mapping[str, Any]) -> str:
-    """The key of the output limit; the second is Nova's own on InvokeModel."""
+    """Return the key of the output limit. The second is Nova's own on InvokeModel."""
     return "max_new_tokens" if "max_new_tokens" in config else "maxTokens"
 
 

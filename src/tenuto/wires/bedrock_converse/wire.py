@@ -1,13 +1,12 @@
 """Amazon Bedrock Converse and ConverseStream.
 
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
-…/API_runtime_ConverseStream.html (shapes read in botocore 1.43, 2026-11-22). From top to bottom:
-reading a body, and the faces of an ending. The stop table and the events stand in
-`events`, the error table in `errors`, the request's side in `request` and
-`history`, the writing side in `content` and `render`.
+…/API_runtime_ConverseStream.html (shapes read in botocore 1.43, 2026-11-22). This module reads
+bodies, and says how endings are shown. The stop table and the events are in `events`, errors in
+`errors`, requests in `request` and `history`, and writing in `content` and `render`.
 
-A stream is one of binary messages (`aws_eventstream`); an event is read as botocore gives it to its
-callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bodies and events.
+A stream consists of binary messages (`aws_eventstream`). An event is read as botocore gives it to
+its callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bodies and events.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from tenuto.wires.stops import clean_stop
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
+    """Return the signals of a body, or of one event; none for an object of another shape."""
     if not isinstance(value, dict):
         return []
     signals = read_event(value) if event else _read_body(value)
@@ -68,55 +67,55 @@ def _read_body(body: JsonObject) -> list[AnySignal]:
 
 
 def blocks_of(body: JsonObject) -> list[object]:
-    """The content of a body, [] where it has none."""
+    """Return the content of a body; []: it has none."""
     return list_in(value_at(body, ("output", "message", "content")))
 
 
 def error_of(value: JsonObject) -> object | None:
-    """The error that an object carries, or None: an exception of a stream, or the body of an error
-    response, which is little more than a message."""
+    """Return the error in an object, or None: an exception of a stream, or the body of an error
+    response, which has little more than a message."""
     if value.get("error"):
         return value["error"]  # type: ignore[no-any-return]
     named = value.get("message", value.get("Message"))
     if "__type" in value or (isinstance(named, str) and "output" not in value):
         return value
-    for name, told in value.items():  # as SDKs that do not raise hand on an exception
+    for name, told in value.items():  # as SDKs that don't raise pass an exception on
         if name.endswith("Exception") and isinstance(told, dict):
             return {**told, "type": name}
     return None
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body, or of the event `metadata`."""
+    """Return the native usage object: of a body, or of the event `metadata`."""
     place = value.get("metadata", value)
     usage = place.get("usage") if isinstance(place, dict) else None
     return usage if isinstance(usage, dict) else None
 
 
-# --- the faces of an ending (P1a) -------------------------------------------------------------
+# --- how endings are shown (P1a) --------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
     **shown_alike(done="end_turn", cut="max_tokens", blocked="content_filtered"),
     Outcome.ARGUMENTS_MALFORMED: Shown(native="malformed_tool_use"),
     Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete."""
+"""How each outcome is shown if the turn is not complete."""
 
 is_request: Callable[[str], bool] = asked_at("/model/.+/converse(?:-stream)?")
 """Whether the path is that of a conversation."""
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is an answer of this wire or one of its events."""
+    """Return whether an object is an answer of this wire or one of its events."""
     if isinstance(value.get("output"), dict):
         return "stopReason" in value or "message" in value["output"]
     return is_event(value)
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event, as botocore gives it. Others have `metadata` among many
-    members."""
-    if EVENTS.keys().isdisjoint(value):  # every wire is asked about every shape
+    """Return whether an object is an event, as botocore gives it. Other objects have `metadata`
+    among many members."""
+    if EVENTS.keys().isdisjoint(value):  # fast, since every wire is asked about every shape
         return False
     names = EVENTS.keys() if len(value) == 1 else EVENTS.keys() - {"metadata"}
     return any(isinstance(value.get(name), dict) for name in names)

@@ -1,11 +1,11 @@
 """InvokeModel in the shape of OpenAI's chat: gpt-oss, Qwen, DeepSeek, Mistral's chat, Jamba.
 
 https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-openai.html and
-…/model-parameters-mistral-chat-completion.html (read 2026-11-22). It is OpenAI's chat but for four
-things: the path names the model and whether to stream; Mistral has its stop, and the pieces of a
-stream, under names of its own; the last event of a stream has Bedrock's metrics, and no end mark
-follows it; errors are those of Bedrock. The wire of the address is `bedrock_invoke`, which hands
-such requests to this one.
+…/model-parameters-mistral-chat-completion.html (read 2026-11-22). It differs from OpenAI's chat in
+four ways. The path names the model and whether to stream. Mistral names its stop, and the pieces of
+a stream, differently. The last event of a stream has Bedrock's metrics, and no end mark follows it.
+Errors are those of Bedrock. The wire of the address is `bedrock_invoke`, which passes such requests
+to this one.
 """
 
 from __future__ import annotations
@@ -34,35 +34,35 @@ from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.request import WireRequest
 
 _BEDROCKS = "amazon-bedrock-"
-"""The beginning of the members that Bedrock adds to what a model wrote."""
+"""The beginning of the members that Bedrock adds to a model's answer."""
 
 # --- the request --------------------------------------------------------------------------------
 
 _OTHERS = frozenset({"anthropic_version", "schemaVersion", "inferenceConfig", "toolConfig"})
-"""Members of Claude's and of Nova's requests, which have messages too, where the path does not say
-whose model it is: that of an inference profile names none."""
+"""Members of Claude's and of Nova's requests, which have messages too. They matter if the path
+doesn't show whose model it is, such as that of an inference profile."""
 
 _OUTPUT_KEYS = ((re.compile(r"(?:\A|[./])openai\."), "max_completion_tokens"),)
 """The key of the output limit, by model; `max_tokens` for all others."""
 
 
 class InvokeChatRequest(ChatRequest):
-    """A chat request whose model stands in the path (`wires.request.WireRequest`)."""
+    """A chat request whose model is in the path (`wires.request.WireRequest`)."""
 
     @property
     def wire(self) -> Wire:
-        """The wire that speaks it."""
+        """The wire to use for it."""
         return CHAT
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits."""
+        """Return the bytes of the request with these edits."""
         model = self.facts.model
         key = next((key for who, key in _OUTPUT_KEYS if who.search(model)), "max_tokens")
         return super().apply(edits, replace(dialect, output_key=key))
 
 
 def is_chat(body: JsonObject) -> bool:
-    """Whether a request has the shape of OpenAI's chat.
+    """Return whether a request has the shape of OpenAI's chat.
 
     >>> is_chat({"messages": [{"role": "user", "content": "Hi"}]})
     True
@@ -76,7 +76,7 @@ def is_chat(body: JsonObject) -> bool:
 
 
 def _is_content(content: object) -> bool:
-    """Whether it is a text, or parts that say their types, as Nova's do not."""
+    """Return whether a content is a text, or parts with types, which Nova's parts lack."""
     if not isinstance(content, list):
         return content is None or isinstance(content, str)
     return all(isinstance(part, dict) and "type" in part for part in content)
@@ -86,7 +86,7 @@ def _is_content(content: object) -> bool:
 
 
 def _names(value: JsonObject) -> tuple[str, str]:
-    """How the choice of a body or event calls its part in a stream, and its stop.
+    """Return the names of the message and of the stop in the choice of a body or event.
 
     >>> _names({"choices": [{"message": {"content": "Hi"}, "stop_reason": None}]})
     ('message', 'stop_reason')
@@ -106,7 +106,7 @@ _NO_METRICS = {
 
 
 class InvokeChatLayout(render.ChatLayout):
-    """How one message is written as chunks, the last of which has what the turn cost."""
+    """Writes a message as chunks, the last of which has the turn's usage."""
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
@@ -114,7 +114,7 @@ class InvokeChatLayout(render.ChatLayout):
         self._metrics: JsonObject = {}
 
     def begin(self, value: JsonObject) -> None:
-        """What all chunks of one message share, and how they call their members."""
+        """Take what all chunks of one message share, and the names of their members."""
         super().begin(value)
         self._shared = {k: v for k, v in self._shared.items() if not k.startswith(_BEDROCKS)}
         self._part, self._stop = _names(value)
@@ -127,7 +127,7 @@ class InvokeChatLayout(render.ChatLayout):
         return super().passed(signals)
 
     def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
-        """Write the stop with what Bedrock adds to it."""
+        """Write the stop with Bedrock's additions."""
         self._note(answer.ending)
         added = {k: v for k, v in answer.ending.items() if k.startswith(_BEDROCKS)}
         added |= self._costs(answer, include_usage)
@@ -138,7 +138,7 @@ class InvokeChatLayout(render.ChatLayout):
         self._metrics = metrics if isinstance(metrics, dict) else self._metrics
 
     def _costs(self, answer: Answer, include_usage: bool) -> JsonObject:
-        """What the turn cost, for the last chunk: Bedrock's metrics, and a usage where one came."""
+        """Return Bedrock's metrics for the last chunk, and a usage if one was received."""
         raw, usage = answer.raw_usage or {}, answer.usage or Usage()
         counts = {"inputTokenCount": usage.input_tokens, "outputTokenCount": usage.output_tokens}
         known = {key: tokens for key, tokens in counts.items() if tokens is not None}
@@ -157,12 +157,12 @@ class InvokeChatLayout(render.ChatLayout):
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole completion, with the stop under the name that the first attempt gave it."""
+    """Return a whole completion, with the stop under the name that the first attempt used."""
     body = render.completion(first, last, answer)
     (choice,) = body["choices"]
     _, stop = _names(first)
     choice[stop] = choice.pop("finish_reason")
-    if "object" not in first:  # who sees one takes the body for OpenAI's, and its stop for none
+    if "object" not in first:  # with one, readers would take the body for OpenAI's
         body.pop("object", None)
     return encode(body)
 
@@ -171,13 +171,13 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
-    """The model's own usage object, or Bedrock's metrics."""
+    """Return the model's own usage object, or Bedrock's metrics."""
     metrics = value.get(METRICS)
     return openai_chat.usage_object(value) or (metrics if isinstance(metrics, dict) else None)
 
 
 def request(body: bytes, probe_max_tokens: int, path: str, *_: object) -> WireRequest | None:
-    """The request, or None where the bytes are no chat request."""
+    """Return the request, or None if the bytes are no chat request."""
     value = decode_object(body)
     if not isinstance(value, dict) or not is_chat(value):
         return None
@@ -201,4 +201,4 @@ CHAT = replace(
     render_body=render_body,
     render_error=error_body(bedrock_converse_render.error_of_ours),
 )
-"""For requests that `bedrock_invoke` hands on."""
+"""For requests that `bedrock_invoke` passes on."""

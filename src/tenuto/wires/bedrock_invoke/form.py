@@ -1,4 +1,4 @@
-"""How a whole request of Nova's messages with Bedrock's InvokeModel is written.
+"""Whole requests of Nova's messages on Bedrock's InvokeModel.
 
 https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html (2026-11-22)
 """
@@ -14,16 +14,16 @@ from tenuto.wires.form import Opening
 from tenuto.wires.json import JsonObject
 
 NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
-"""Nova by its name; that of a profile or of a model of one's own does not tell whose it is."""
+"""Matches Nova by its name. The name of a profile or a custom model doesn't reveal its maker."""
 
 
 def members(opening: Opening) -> JsonObject:
-    """All members but the messages."""
+    """Return all members except the messages."""
     return {"schemaVersion": "messages-v1", **bedrock_converse_form.members(opening)}
 
 
 def path(model: str, stream: bool) -> str:
-    """Where it is sent to, below the base URL.
+    """Return the path below the base URL.
 
     >>> path("amazon.nova-lite-v1:0", True)
     '/model/amazon.nova-lite-v1%3A0/invoke-with-response-stream'
@@ -33,7 +33,7 @@ def path(model: str, stream: bool) -> str:
 
 
 def instead(model: str) -> str:
-    """Only Nova's requests are written, and only those are gone on with; Converse takes all.
+    """Return Converse for all models but Nova: this form writes only Nova's requests.
 
     >>> instead("us.amazon.nova-lite-v1:0"), instead("openai.gpt-oss-120b-1:0")
     ('', 'bedrock-converse')

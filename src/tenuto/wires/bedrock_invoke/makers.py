@@ -1,7 +1,7 @@
-"""Reading Amazon Bedrock InvokeModel: the answer of whoever made the model.
+"""Read Amazon Bedrock InvokeModel: the answers of all makers.
 
-https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-22). From
-top to bottom: the stop table, the places of the makers, and reading.
+https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-22). This
+module holds the stop table, the makers' shapes, and the reader.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STOPS: StopTable = {
     # Titan: the model finished; recorded answers also say FINISH.
     "finished": (_R.END_TURN, None),
     "finish": (_R.END_TURN, None),
-    # Titan, Llama, Mistral, AI21: the limit on tokens.
+    # Titan, Llama, Mistral, AI21: the token limit.
     "length": (_R.MAX_TOKENS, None),
     # Titan: a stop sequence.
     "stop_criteria_met": (_R.STOP_SEQUENCE, None),
@@ -51,12 +51,12 @@ STOPS: StopTable = {
     # AI21's Jurassic.
     "endoftext": (_R.END_TURN, None),
 }
-"""The makers' own values, maker by maker; Claude's and Nova's stand in their wires."""
+"""The makers' own values. Claude's and Nova's are in their wires."""
 
 _read_stop = stop_reader(STOPS)
 
 METRICS = "amazon-bedrock-invocationMetrics"
-"""A member that Bedrock adds to the last event of whatever the model wrote."""
+"""A member that Bedrock adds to the last event of any model."""
 
 PLACES: tuple[OneText, ...] = (
     # Titan's body, and an event of its stream.
@@ -83,12 +83,12 @@ PLACES: tuple[OneText, ...] = (
     OneText(("outputs[0].text",), "outputs[0].text", ("outputs[0].stop_reason",)),
     # Cohere's Command.
     OneText(("generations[0].text",), "generations[0].text", ("generations[0].finish_reason",)),
-    # Cohere's Command R: a body, and the events of its stream; the last one says it all again.
+    # Cohere's Command R: a body, and the events of its stream. The last one repeats everything.
     OneText(("event_type", "response"), "", ("finish_reason",)),
     OneText(("text", "generation_id"), "text", ("finish_reason",)),
     OneText(("text", "event_type"), "text", ("finish_reason",)),
     OneText(("text", "is_finished"), "text", ("finish_reason",)),
-    # The last event of Command's stream has the stop alone; in its `response` all stands again.
+    # The last event of Command's stream has only the stop; its `response` repeats everything.
     OneText(("is_finished", "finish_reason"), "", ("finish_reason",)),
     OneText(
         ("is_finished", "response.generations[0]"), "", ("response.generations[0].finish_reason",)
@@ -102,10 +102,10 @@ PLACES: tuple[OneText, ...] = (
     # Claude's text completions.
     OneText(("completion", "stop_reason"), "completion", ("stop_reason",)),
 )
-"""The makers that keep one text and one stop, by shape; the first that fits counts."""
+"""The makers whose answers are one text and one stop, by shape. The first match counts."""
 
 SHAPED_BY = frozenset(steps(path)[0] for place in PLACES for path in place.shape)
-"""Members of which an answer of any of these has one: every wire is asked about every shape."""
+"""Every answer of these makers has one of these members. Every wire is asked about every shape."""
 
 _COMPLETION = OneText(
     ("choices[0].text",),
@@ -113,14 +113,14 @@ _COMPLETION = OneText(
     ("choices[0].finish_reason", "choices[0].stop_reason"),
     ("usage.prompt_tokens", "usage.completion_tokens"),
 )
-"""Imported models and DeepSeek: OpenAI's text completions, whose shape is not Bedrock's own."""
+"""Imported models and DeepSeek: OpenAI's text completions, a shape that others have too."""
 
 
 # --- reading ----------------------------------------------------------------------------------
 
 
 def unpacked(value: object) -> object:
-    """What botocore's event of a stream holds, anything else as it is.
+    """Return the content of botocore's event of a stream; anything else unchanged.
 
     >>> unpacked({"chunk": {"bytes": b'{"outputText":"Hi"}'}})
     {'outputText': 'Hi'}
@@ -132,13 +132,13 @@ def unpacked(value: object) -> object:
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event, of any maker; never raises."""
+    """Return the signals of a body, or of one event, of any maker. Never raises."""
     value = unpacked(value)
     if not isinstance(value, dict):
         return []
     signals = _makers_signals(value, event)
     if not (anthropic_messages.looks_like(value) or bedrock_converse.looks_like(value)):
-        signals += guardrail_signals(value)  # those two read it by themselves
+        signals += guardrail_signals(value)  # the wires of those two read it themselves
     metrics = value.get(METRICS)
     if isinstance(metrics, dict):
         used = used_at(metrics, "inputTokenCount", "outputTokenCount")
@@ -154,7 +154,7 @@ def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:
         return anthropic_messages.read(value, event=event)
     if bedrock_converse.looks_like(value):
         found = bedrock_converse.read(value, event=event)
-        # Nova ends a block behind each piece of its text: no news of the answer.
+        # Nova ends a block after each piece of its text, which means nothing for the answer.
         return [
             replace(signal, is_news=False) if isinstance(signal, PartClosed) else signal
             for signal in found
@@ -167,13 +167,13 @@ def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     error = bedrock_converse.error_of(value)
     if error is not None:
         return [FaultSeen(read_fault(error))]
-    # Nova's last event, which does not look like Converse's with what Bedrock adds to it.
+    # Nova's last event, which Bedrock's additions make unlike Converse's.
     told = value.get("metadata")
     return [Said(told), Beside({"metadata": told})] if isinstance(told, dict) else []
 
 
 def as_chunk(value: JsonObject) -> JsonObject:
-    """An event as OpenAI's chat writes it: Mistral's have a message where that has a delta.
+    """Return an event as OpenAI's chat writes it: Mistral's have a message instead of a delta.
 
     >>> as_chunk({"choices": [{"message": {"content": "Hi"}, "stop_reason": None}]})["choices"]
     [{'delta': {'content': 'Hi'}, 'message': {'content': 'Hi'}, 'stop_reason': None}]
@@ -185,7 +185,8 @@ def as_chunk(value: JsonObject) -> JsonObject:
 
 
 def _chat_signals(value: JsonObject, event: bool) -> list[AnySignal]:
-    """OpenAI's chat, as gpt-oss, Qwen and Jamba write it; Mistral calls the stop otherwise."""
+    """Read OpenAI's chat, as gpt-oss, Qwen and Jamba write it. Mistral names the stop
+    differently."""
     signals = openai_chat.read(as_chunk(value) if event else value, event=event)
     if not any(isinstance(signal, StopSeen) for signal in signals):
         field = "choices[0].stop_reason"

@@ -1,11 +1,11 @@
-"""Amazon Bedrock InvokeModel: one address, and the body of whoever made the model.
+"""Amazon Bedrock InvokeModel: one address for the bodies of all makers.
 
 https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-22).
-Claude's messages are those of `anthropic_messages`, which has their address too; Nova's are those
-of `bedrock_converse`, and are finished here; bodies in the shape of OpenAI's chat are those of
-`chat`. The others are read and not finished: those that take a prompt are asked in a
-template that only the caller knows, and Cohere's Command R keeps its history in a shape of its own.
-What the makers answer is read in `makers`.
+Claude's messages belong to `anthropic_messages`, which serves their address too. Nova's have the
+form of `bedrock_converse`, and are finished here. Bodies in the shape of OpenAI's chat belong to
+`chat`. The others are read but not finished: prompts follow a template that only the caller knows,
+and Cohere's Command R keeps its history in a shape of its own. The makers' answers are read in
+`makers`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from tenuto.wires.watched import Watched
 
 
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
-    """Nova's request, one in the shape of OpenAI's chat, which another wire speaks, or one that
-    is only watched; None where the bytes are no object."""
+    """Return Nova's request, a request in the shape of OpenAI's chat, which another wire handles,
+    or one that is only observed; None: the bytes are no object."""
     model, stream = path_model(path)
     value = decode_object(body)
     if not isinstance(value, dict):
@@ -52,14 +52,14 @@ def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> 
 is_request: Callable[[str], bool] = asked_at(
     "/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?"
 )
-"""Whether the path is that of a model, Claude's aside."""
+"""Whether the path is that of a model other than Claude."""
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is an answer of one of the makers that have no wire of their own."""
+    """Return whether an object is an answer of a maker without a wire of its own."""
     if METRICS in value or GUARDRAIL in value or unpacked(value) is not value:
         return True
-    # OpenAI's own shapes say what they are; Cohere's own API adds a `meta` to what Bedrock writes.
+    # OpenAI's own shapes name themselves. Cohere's own API adds a `meta` to Bedrock's shape.
     if isinstance(value.get("object"), str) or "meta" in value:
         return False
     if not SHAPED_BY.isdisjoint(value) and any(place.fits(value) for place in PLACES):
@@ -69,8 +69,8 @@ def looks_like(value: JsonObject) -> bool:
 
 
 def signed(value: JsonObject) -> bool:
-    """Whether an object in the shape of another wire shows that it came from InvokeModel: Claude's
-    ids say so, and what Converse answers has its metrics, which Nova's own answers have not.
+    """Return whether an object in the shape of another wire comes from InvokeModel: Claude's ids
+    show it, and Converse's answers have metrics, which Nova's own answers lack.
 
     >>> signed({"id": "msg_bdrk_01", "type": "message"}), signed({"output": {"message": {}}})
     (True, True)
@@ -83,7 +83,7 @@ def signed(value: JsonObject) -> bool:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event. Of makers who write both alike nothing tells: only that
+    """Return whether an object is an event. Some makers' bodies and events look alike, except that
     the last event has the metrics."""
     if unpacked(value) is not value:
         return True

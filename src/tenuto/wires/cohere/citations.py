@@ -1,8 +1,8 @@
-"""The citations of Cohere's answers, where several attempts are joined to one.
+"""The citations of Cohere's answers when several attempts are joined.
 
-A citation counts within one part of the content, which `content_index` names, and says what that
-part is: text, thinking, or the plan (`cohere/types/citation.py` of cohere-python 7.3, 2026-11-22).
-In a joined answer all text is one part, and so is all thinking.
+Positions count within one part of the content, which `content_index` names. A citation also names
+the kind of that part: text, thinking, or the plan (`cohere/types/citation.py` of cohere-python 7.3,
+2026-11-22). In a joined answer all text is one part, and so is all thinking.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 
 CITATIONS: PartPlace = ("citations",)
-"""The part of a message that holds them, beside its content."""
+"""The member of a message that holds the citations, beside its content."""
 
 
 def cited_in(message: Message | None) -> list[JsonObject]:
-    """The citations of one attempt, as they came."""
+    """Return the citations of one attempt, as received."""
     parts = message.parts if message is not None else []
     found = (part.whole()["citations"] for part in parts if part.place == CITATIONS)
     return list(map(object_in, chain.from_iterable(found)))
@@ -35,12 +35,12 @@ def joined_citations(
     thought: str = "",
     given: Sequence[JsonObject] = (),
 ) -> list[JsonObject]:
-    """The citations of all attempts, with the positions of the whole text, which is in this part of
-    the content, and none twice.
+    """Return the citations of all attempts, without duplicates. Their positions count in the whole
+    text, which is in this part of the content.
 
     Args:
-        thought: what was thought. Citations of it stay where they are true as they are.
-        given: those that were handed on with the first attempt; they are not said again.
+        thought: the thinking. Citations of it are kept if they still match it.
+        given: the citations passed on with the first attempt, which are not repeated.
     """
     out: list[JsonObject] = []
     for number, (place, one) in enumerate(zip(places(spoken), spoken, strict=True)):
@@ -59,7 +59,7 @@ def joined_citations(
 
 
 def _starts(message: Message | None) -> dict[object, int]:
-    """Where in an attempt's text its parts of text begin, by the index of the part."""
+    """Return where each text part begins in an attempt's text, by the index of the part."""
     starts: dict[object, int] = {}
     said = 0
     for part in message.parts if message is not None else ():
@@ -69,8 +69,8 @@ def _starts(message: Message | None) -> dict[object, int]:
 
 
 def _start(citation: Mapping[str, object], starts: Mapping[object, int]) -> int | None:
-    """Where the part begins that a citation counts in; None where that is no text. Without an index
-    all text is taken for one part."""
+    """Return the beginning of the part that a citation counts in; None: that is no text part.
+    Without an index, all text counts as one part."""
     if citation.get("type") in ("THINKING_CONTENT", "PLAN"):
         return None
     index = citation.get("content_index")
@@ -90,7 +90,8 @@ def _moved(citation: JsonObject, begins: int, place: Place, part: int) -> JsonOb
 
 
 def _kept(citation: JsonObject, thought: str) -> JsonObject | None:
-    """A citation of thinking, where its words stand where it says; thinking is the first part."""
+    """Return a citation of thinking if its words are at its position. Thinking is the first
+    part."""
     start, end, words = (citation.get(key) for key in ("start", "end", "text"))
     if type(start) is not int or type(end) is not int or not words or words != thought[start:end]:
         return None

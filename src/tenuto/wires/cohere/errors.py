@@ -1,8 +1,8 @@
-"""How Cohere says that something failed: the error table.
+"""The errors of Cohere's APIs, as a table.
 
 https://docs.cohere.com/reference/errors (read 2026-11-22) and messages quoted in public issues. An
-error is an object with an `id` and a `message`; of codes there is one, the `error_type` of prompts
-and limits that are too large.
+error is an object with an `id` and a `message`. Only prompts and limits that are too large have a
+code, the `error_type`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tenuto.wires.errors import OURS, PREFILL_REJECTED, ErrorRow, ReadFault, fau
 _K = FaultKind
 
 GAVE_UP = row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=rf"^{OURS}:")
-"""The end of a stream has room for words alone."""
+"""The end of a stream has room only for words."""
 
 SAID_ALIKE: tuple[ErrorRow, ...] = (
     row(_K.UNKNOWN_KEY, words=r"unknown field: parameter '?(?P<unknown>[\w.\[\]]+)'? is not"),
@@ -21,7 +21,7 @@ SAID_ALIKE: tuple[ErrorRow, ...] = (
     # Blocked by the usage guidelines.
     row(_K.CONTENT_BLOCKED, words=r"blocked (?:output|input)", statuses=range(498, 499)),
 )
-"""What both versions say in the same words."""
+"""Errors with the same words in both versions."""
 
 ERRORS: tuple[ErrorRow, ...] = (
     GAVE_UP,
@@ -39,6 +39,6 @@ ERRORS: tuple[ErrorRow, ...] = (
     row(_K.INVALID_REQUEST, words=r"^invalid request", statuses=range(400, 500)),
     row(_K.SERVER),
 )
-"""First fit decides: by a code, the words, or the HTTP status; the last row fits all."""
+"""Rows by code, words, or HTTP status. The first match counts; the last row matches all."""
 
 read_fault: ReadFault = fault_reader(ERRORS)

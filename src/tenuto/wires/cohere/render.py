@@ -1,4 +1,4 @@
-"""The writing side of Cohere's Chat: what the caller sees where Tenuto had to write something.
+"""Write Cohere's Chat: what the caller sees when Tenuto writes something itself.
 
 Shapes follow `cohere/types` of cohere-python 7.3 and are checked against its types in the tests. A
 message keeps the identity of its first attempt: its id.
@@ -35,7 +35,7 @@ _MEMBERS = {Kind.TEXT: _TEXT, Kind.REASONING: _THINKING}
 
 
 def render_event(kind: str, **members: object) -> bytes:
-    """One event, named as its object is.
+    """Return one event, named by its `type`.
 
     >>> render_event("content-end", index=0)
     b'event: content-end\\ndata: {"type":"content-end","index":0}\\n\\n'
@@ -44,18 +44,18 @@ def render_event(kind: str, **members: object) -> bytes:
 
 
 def _piece(kind: str, index: int | None, **said: object) -> bytes:
-    """An event that brings a piece of the message."""
+    """Return an event with a piece of the message."""
     place = {} if index is None else {"index": index}
     return render_event(kind, **place, delta={"message": said})
 
 
 PLAN: Place = ("tool_plan",)
-"""A part of a message beside its content."""
+"""A member of a message beside its content."""
 
 
 class CohereLayout(FlatLayout):
-    """How one message is written as events (`wires.layout.FlatLayout`). The parts of its content
-    are numbered in one row, whichever attempt they come from; calls are in a row of their own."""
+    """Writes a message as events (`wires.layout.FlatLayout`). The parts of its content share one
+    numbering over all attempts; calls have their own."""
 
     def __init__(self, model: str) -> None:
         self._id: object = "tenuto"
@@ -63,14 +63,14 @@ class CohereLayout(FlatLayout):
         self._next = 0
         self._open: int | None = None
         self._kind = Kind.OTHER
-        self._given: list[JsonObject] = []  # citations that were handed on
+        self._given: list[JsonObject] = []  # citations that were passed on
 
     def begin(self, value: JsonObject) -> None:
         """Take the identity from a `message-start`, or from a whole body."""
         self._id = value.get("id", self._id)
 
     def given(self, signals: Sequence[AnySignal]) -> None:
-        """Follow what the caller has been given: which part is open, and how many there were."""
+        """Track what the caller received: the open part, and the number of parts."""
         for signal in signals:
             match signal:
                 case Began():
@@ -89,8 +89,8 @@ class CohereLayout(FlatLayout):
         return self._to(kind) + _piece("content-delta", self._open, content=piece)
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
-        """Write thinking and plans, unless text is open, which goes on without them. Citations wait
-        for the end: where they belong is known when all text is."""
+        """Write thinking and plans, unless text is open, which continues without them. Citations
+        wait for the end, when the whole text is known."""
         return b"".join(map(self._pass, signals))
 
     def _pass(self, signal: AnySignal) -> bytes:
@@ -105,7 +105,8 @@ class CohereLayout(FlatLayout):
         return b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write what is open and its citations, calls, the stop with the usage, and `[DONE]`."""
+        """Write the end of the open part and its citations, calls, the stop with the usage, and
+        `[DONE]`."""
         out = [self._start(), self._citing(answer), self._close()]
         for number, call in enumerate(answer.calls):
             begun = _call(call)
@@ -120,15 +121,15 @@ class CohereLayout(FlatLayout):
         return b"".join(out) + self._end(delta)
 
     def error(self, code: str, message: str) -> bytes:
-        """The end as the provider writes it when a generation fails. The official SDK hands every
-        event out and raises on none, whatever it holds."""
+        """Write the end as the provider writes it when a generation fails. The official SDK returns
+        every event and raises on none."""
         out = self._start() + self._close()
         return out + self._end({"error": f"{OURS}: {code}: {message}", "finish_reason": "ERROR"})
 
     # --- parts and events
 
     def _to(self, kind: Kind) -> bytes:
-        """Be in an open part of this kind."""
+        """Open a part of this kind, if none is open."""
         if self._open is not None and self._kind is kind:
             return b""
         closed = self._start() + self._close()
@@ -155,7 +156,7 @@ class CohereLayout(FlatLayout):
         return render_event("message-end", delta=delta) + DONE
 
     def _citing(self, answer: Answer) -> bytes:
-        """The citations that were not handed on with the first attempt."""
+        """Return the citations that were not passed on with the first attempt."""
         out = []
         found = joined_citations(answer.spoken, self._open or 0, given=self._given)
         for number, citation in enumerate(found, len(self._given)):
@@ -173,7 +174,7 @@ def _call(call: ToolCall) -> JsonObject:
 
 
 def as_body(told: Message) -> JsonObject:
-    """The body that a message tells (`wires.base.Wire`): its id, and what stands beside the words.
+    """Return the body of a message (`Wire.as_body`): its id, and the members beside the text.
 
     >>> from tenuto.core.parts import Envelope
     >>> told, cited = Message(), {"citations": [{"start": 0}]}
@@ -185,14 +186,14 @@ def as_body(told: Message) -> JsonObject:
     message: JsonObject = {}
     for part in told.parts:
         if part.place == PLAN:
-            message["tool_plan"] = ""  # where what it thought belongs
+            message["tool_plan"] = ""  # the place for its thinking
         elif part.place == CITATIONS:
             message |= part.whole()
     return {**told.envelope, **told.said, "message": message}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole answer: the first attempt's identity, the last one's message, the merged content."""
+    """Return a whole answer: the first attempt's identity, the last message, the merged content."""
     message = {"role": "assistant", **object_in(last.get("message") or first.get("message"))}
     whole = is_one(answer.spoken)
     content = _as_it_came(message, answer) if whole else None
@@ -213,7 +214,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 def _as_it_came(message: JsonObject, answer: Answer) -> list[JsonObject] | None:
-    """The content of a message that says all that there is to say, part by part, else None."""
+    """Return the content of a message part by part, if it is complete; else None."""
     own, plan = message.get("content"), message.get("tool_plan")
     parts = [object_in(part) for part in own] if isinstance(own, list) else []
     text, thought = ("".join(str(p.get(kind, "")) for p in parts) for kind in (_TEXT, _THINKING))
@@ -222,7 +223,7 @@ def _as_it_came(message: JsonObject, answer: Answer) -> list[JsonObject] | None:
 
 
 def _joined(message: JsonObject, answer: Answer) -> list[JsonObject]:
-    """One part of each kind; what was thought is the plan's where the message has one."""
+    """Return one part of each kind. If the message has a plan, that holds the thinking."""
     said = {_THINKING: answer.reasoning, _TEXT: answer.text}
     if "tool_plan" in message:
         message["tool_plan"] = said.pop(_THINKING)

@@ -1,7 +1,7 @@
-"""The request's side of Cohere's Chat.
+"""Requests of Cohere's Chat.
 
 Messages, tools and the output limit are those of OpenAI's chat, and so are the repairs of a
-history. Its own are the words of the tool choice, and the knob of reasoning:
+history. The values of the tool choice and the reasoning setting are Cohere's own:
 https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22).
 """
 
@@ -15,7 +15,7 @@ from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 
 
 class CohereRequest(ChatRequest):
-    """A chat request as bytes, with what was read of it (`wires.request.WireRequest`)."""
+    """A chat request as bytes, with what was read from it (`wires.request.WireRequest`)."""
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         members["thinking"] = b'{"type":"disabled"}'
@@ -26,13 +26,13 @@ class CohereRequest(ChatRequest):
 
 
 def _reasons(body: bytes) -> bool:
-    """Whether a request asks for thinking."""
+    """Return whether a request asks for thinking."""
     thinking = object_in(value_of(members_of(body).get("thinking")))
     return bool(thinking) and thinking.get("type") != "disabled"
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> CohereRequest | None:
-    """A chat request, or None where the bytes are none.
+    """Return a chat request, or None if the bytes are none.
 
     >>> body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}'
     >>> parse_request(body).facts.max_tokens
@@ -40,9 +40,9 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> CohereR
     """
     made = request_of(CohereRequest, body, probe_max_tokens, PLAIN)
     if made is not None:
-        # Whoever names no thinking may ask a model that has none, and does not take the knob.
+        # A request without thinking may use a model that has none, and that refuses the setting.
         reasons = b'"thinking"' in body and _reasons(body)
-        # The events of a stream tell of usage, asked for or not.
+        # A stream always reports its usage.
         made.facts = msgspec.structs.replace(
             made.facts, include_usage=True, lower_reasoning=reasons
         )

@@ -1,9 +1,9 @@
-"""Cohere's Chat of version 2.
+"""Cohere's Chat, version 2.
 
 https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22:
-`cohere/v2/types/v2chat_response.py`, `v2chat_stream_response.py`). From top to bottom: the stop
-table and reading. The error table stands in `errors`, the request's side in `request`, the writing
-side in `render`. Version 1 is a wire of its own.
+`cohere/v2/types/v2chat_response.py`, `v2chat_stream_response.py`). This module holds the stop table
+and the reader. Errors are in `errors`, requests in `request`, and writing in `render`. Version 1 is
+a separate wire.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _read_stop = stop_reader(STOPS)
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
+    """Return the signals of a body, or of one event; none for an object of another shape."""
     if not isinstance(value, dict):
         return []
     found = [*_read_event(value)] if event else [*_read_body(value)]
@@ -88,7 +88,7 @@ def _read_body(body: JsonObject) -> Iterator[AnySignal]:
     content, plan = message.get("content"), message.get("tool_plan")
     if isinstance(plan, str) and plan:
         yield Piece(render.PLAN, Kind.REASONING, plan, holds="tool_plan")
-    if isinstance(content, str):  # as rows of a history may say it
+    if isinstance(content, str):  # as rows of a history may contain it
         content = [{"type": "text", "text": content}]
     for index, part in enumerate(content if isinstance(content, list) else []):
         yield from _read_part(part, (index,))
@@ -102,7 +102,7 @@ def _read_body(body: JsonObject) -> Iterator[AnySignal]:
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body, or of the end of a stream."""
+    """Return the native usage object: of a body, or of the end of a stream."""
     usage = value.get("usage")
     if usage is None:
         usage = object_in(value.get("delta")).get("usage")
@@ -114,7 +114,7 @@ def _cited(citations: list[Any]) -> Piece:
 
 
 def _end_of(place: object, field: str, usage: object) -> list[Signal]:
-    """The stop that stands in a place, and the usage beside it."""
+    """Return the stop in an object, and the usage beside it."""
     stop = _read_stop(object_in(place).get("finish_reason"), field)
     signals: list[Signal] = [stop] if stop is not None else []
     if isinstance(usage, dict) and usage:
@@ -123,7 +123,7 @@ def _end_of(place: object, field: str, usage: object) -> list[Signal]:
 
 
 def _read_part(part: object, place: Place) -> Iterator[Opened]:
-    """Read a part of the content: of a body, or as it starts in a stream."""
+    """Read a part of the content, from a body or from its start in a stream."""
     native, words = object_in(part), _words(part)
     kind = native.get("type")
     if words is not None and kind in ("text", "thinking"):
@@ -135,7 +135,7 @@ def _read_part(part: object, place: Place) -> Iterator[Opened]:
 
 
 def _words(part: object) -> tuple[Kind, str, str] | None:
-    """The text or the thinking that a part of the content holds, and the member that holds it."""
+    """Return the kind and the text of a part of the content, and the member that holds the text."""
     inner = object_in(part)
     if isinstance(thinking := inner.get("thinking"), str) and thinking:
         return Kind.REASONING, "thinking", thinking
@@ -144,11 +144,11 @@ def _words(part: object) -> tuple[Kind, str, str] | None:
 
 
 def _call(call: object, number: int | None, *, event: bool) -> CallPiece:
-    """A call, or a piece of one, which is Chat's but for where its number stands; what is none
-    belongs to the call before it."""
+    """Read a call, or a piece of one. It is Chat's, except for where its number is. A piece without
+    one belongs to the call before it."""
     delta = CallDelta(number, None, None, None, unreadable=True)
     if isinstance(call, dict) and isinstance(function := call.get("function"), dict | None):
-        # Without the shapes that are older than Chat's: they are no calls here.
+        # Without shapes older than Chat's, which are no calls here.
         told = {"id": call.get("id"), "type": call.get("type"), "function": function or {}}
         read = read_call(told | {"index": number}, number or 0, event)
         delta = replace(read, extra=others_in(call, {*told, "index"}))
@@ -165,7 +165,7 @@ def _read_event(event: JsonObject) -> Iterable[AnySignal]:
 
 
 def _said(event: JsonObject) -> JsonObject:
-    """The piece of the message that an event brings."""
+    """Return the piece of the message in an event."""
     return object_in(value_at(event, ("delta", "message")))
 
 
@@ -174,7 +174,7 @@ def _message_start(event: JsonObject) -> list[AnySignal]:
 
 
 def _content_start(event: JsonObject) -> Iterator[AnySignal]:
-    # It begins empty, and says that what closed before it stays closed.
+    # It begins empty, so that a part that was closed before stays closed.
     return _read_part(_said(event).get("content"), (count(event.get("index")),))
 
 
@@ -222,12 +222,12 @@ _EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {
     "message-end": _message_end,
     "debug": lambda event: [],
 }
-"""What is not here, events yet to come, says nothing."""
+"""Events that are not listed, such as future ones, have no signals."""
 
 
 def _error_of(value: JsonObject) -> object | None:
-    """The error that an object carries, or None: a message that is a text, or what the end of a
-    stream says of it."""
+    """Return the error in an object, or None: a text `message`, or the one at the end of a
+    stream."""
     if isinstance(value.get("message"), str):
         return value
     return value.get("error") or value_at(value, ("delta", "error")) or None
@@ -239,7 +239,7 @@ _ERROR_KEYS = frozenset({"id", "message", "error_type", "data"})
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is an answer, one of its events, or an error of this wire."""
+    """Return whether an object is an answer, one of its events, or an error of this wire."""
     message = value.get("message")
     if isinstance(message, dict) and "finish_reason" in value:
         return True
@@ -249,11 +249,11 @@ def looks_like(value: JsonObject) -> bool:
 
 
 _NAMES = tuple(name for name in _EVENTS if name != "debug")
-"""A tuple: what stands where a type should be may be anything."""
+"""A tuple, since any value may stand in place of a type."""
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is one event of a stream."""
+    """Return whether an object is one event of a stream."""
     return value.get("type") in (*_NAMES, "debug")
 
 
@@ -262,7 +262,7 @@ WIRE = Wire(
     stops=STOPS,
     errors=ERRORS,
     shown=shown_alike(done="COMPLETE", cut="MAX_TOKENS", blocked="ERROR_TOXIC"),
-    is_request=lambda path: path.rstrip("/").endswith("/v2/chat"),  # below whatever base URL
+    is_request=lambda path: path.rstrip("/").endswith("/v2/chat"),  # below any base URL
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,

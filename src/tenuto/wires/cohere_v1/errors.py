@@ -1,7 +1,7 @@
-"""How Cohere's API of version 1 says that something failed: the error table.
+"""The errors of Cohere's API version 1, as a table.
 
 https://docs.cohere.com/v1/reference/errors (read 2026-11-24) and messages quoted in public issues.
-An error is an object with a `message`; of codes there is one, the `error_type` of limits.
+An error is an object with a `message`. Only limits have a code, the `error_type`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ ERRORS: tuple[ErrorRow, ...] = (
     HISTORY_REJECTED,
     *by_status(),
 )
-"""First fit decides: by a code, the words, or the HTTP status; the last row fits all."""
+"""Rows by code, words, or HTTP status. The first match counts; the last row matches all."""
 
 
 def error_of(value: JsonObject) -> object | None:
-    """Return the error that an object carries, None where it carries none.
+    """Return the error in an object; None: there is none.
 
     >>> error_of({"message": "No."}), error_of({"text": "Hi", "generation_id": "g"})
     ({'message': 'No.'}, None)
@@ -41,8 +41,8 @@ read_fault: ReadFault = fault_reader(ERRORS)
 
 
 def fault_in(value: JsonObject) -> Fault | None:
-    """Return the fault that an answer of status 200 tells of, None where it tells of none. At such
-    a path many servers are asked for a `message` and answer with one: of these words decide.
+    """Return the fault in an answer with status 200; None: there is none. Many servers answer with
+    a `message` at such a path, so its words decide.
 
     >>> fault_in({"message": "Hello!"}) is None, fault_in({"error": "No."}).kind.value
     (True, 'server')

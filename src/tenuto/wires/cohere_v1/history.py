@@ -1,8 +1,8 @@
-"""Say how Cohere's chat of version 1 writes a history, for the repairs of `core.history`.
+"""How Cohere's chat version 1 writes a history, for the repairs of `core.history`.
 
-A row of the model's (`CHATBOT`) may hold calls; their results are the list of a `TOOL` row directly
-behind it. Calls have no ids: a result repeats its call and belongs to the next one of that name. No
-row is without a message, but for one with calls. Roles need not alternate.
+A model row (`CHATBOT`) may hold calls; their results are the list of a `TOOL` row directly after
+it. Calls have no ids: a result repeats its call and belongs to the next call of that name. Every
+row has a message, except rows with calls. Roles need not alternate.
 https://docs.cohere.com/v1/docs/multi-step-tool-use (read 2026-11-24)
 """
 
@@ -16,11 +16,11 @@ from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 
 PARTS = "tool_calls"
-"""Rules know one member that holds a row's parts. In a plan results stand where calls do."""
+"""Rules know one member for a row's parts, so in a plan results are where calls are."""
 
 
 def _stub(call: Any) -> JsonObject:
-    given = call.get("parameters")  # what is no object is replaced in the call as well
+    given = call.get("parameters")  # if it is no object, it is replaced in the call too
     named = {"name": call.get("name"), "parameters": given if isinstance(given, dict) else {}}
     return {"call": named, "outputs": [{"text": hints.ORPHAN_RESULT}]}
 

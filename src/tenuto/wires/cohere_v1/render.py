@@ -1,9 +1,9 @@
-"""The writing side of Cohere's chat of version 1: what the caller sees where Tenuto had to write.
+"""Write Cohere's chat of version 1: what the caller sees when Tenuto writes itself.
 
 Shapes follow `cohere/types` of cohere-python 7.3 and are checked against its types in the tests. A
-message keeps the identity of its first attempt. The last event of a stream says all of it once
-more, and so does `chat_history`, which programs send back with their next request: it holds the
-caller's own rows and the merged answer, and none of ours.
+message keeps the identity of its first attempt. The last event of a stream repeats everything, and
+so does `chat_history`, which programs send back with their next request: it holds the caller's rows
+and the merged answer, without Tenuto's own rows.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ TOLD = frozenset({"text", "tool_calls", "citations", "meta", "finish_reason", "e
 
 
 _joined_citations = partial(joined_annotations, positions=("start", "end"))
-"""Citations move as Chat's annotations do."""
+"""Citations move like Chat's annotations."""
 
 
 def call_of(call: ToolCall) -> JsonObject:
-    """Return a call as a message holds it: it has no id."""
+    """Return a call as in a message, without an id."""
     return {**(call.extra or {}), "name": call.name, "parameters": object_of(call)}
 
 
 class ChatLayout(OpenAIChatLayout):
-    """How one message is written as events (`wires.layout.FlatLayout`). As on OpenAI Chat,
-    citations of further attempts wait for the end, when all text is there.
+    """Writes a message as events (`wires.layout.FlatLayout`). As on OpenAI Chat, citations of
+    further attempts wait for the end, when the whole text is known.
 
     Args:
         asked: the rows that the answer follows.
@@ -56,7 +56,7 @@ class ChatLayout(OpenAIChatLayout):
         return _event("text-generation", text=text) if kind is Kind.TEXT else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the citations and calls, and the event that says all once more."""
+        """Write the citations and calls, and the event that repeats everything."""
         first = answer.spoken[0].message if answer.spoken else None
         whole = answered({**(first.said if first else {}), **self._shared}, answer, self._asked)
         out = b""
@@ -67,8 +67,8 @@ class ChatLayout(OpenAIChatLayout):
         return out + _event("stream-end", response=whole, finish_reason=answer.native_stop)
 
     def error(self, code: str, message: str) -> bytes:
-        """Write the end of a generation that failed, and why. The official SDK raises on nothing
-        that stands in a stream. What was said is not known here; the caller has it."""
+        """Write the end of a generation that failed, and why. The official SDK raises on no event
+        of a stream. The answer so far isn't known here; the caller has it."""
         whole = {"text": "", **self._shared, "finish_reason": "ERROR"}
         why = f"{OURS}: {code}: {message}"
         return _event("stream-end", response=whole, finish_reason="ERROR", error=why)

@@ -1,8 +1,8 @@
-"""The request's side of Cohere's chat of version 1: facts and edits; its history in `history`.
+"""Requests of Cohere's chat version 1: facts and edits. Their history is in `history`.
 
-What is asked now stands beside the history: `message`, or `tool_results` where the model called
-tools. To append rows is to move it into the history, and the last row out of it. With both members
-set (a single step) the results answer calls that the history does not hold; they are put there.
+The current question stands beside the history: `message`, or `tool_results` after calls. Appending
+rows moves it into the history, and the last row out of it. If both members are set (a single step),
+the results answer calls that the history lacks, so those are added.
 https://docs.cohere.com/v1/reference/chat (read through cohere-python 7.3, 2026-11-24)
 """
 
@@ -33,15 +33,15 @@ from tenuto.wires.request_reading import (
 ROWS, RESULTS = "chat_history", "tool_results"
 
 _BRIDGE = encode({"role": "CHATBOT", "message": hints.EMPTY_WITH_TOOLS_NOTE})
-"""Stands between the results of tools and what a user says."""
+"""Stands between the results of tools and a user's text."""
 
 
 class ChatRequest(EditableRequest):
-    """A request as bytes, with what was read of it (`wires.request.WireRequest`).
+    """A request as bytes, with what was read from it (`wires.request.WireRequest`).
 
     Attributes:
-        wire: writes answers to this request, which say its rows.
-        asked: the rows of the history, and behind them what is asked now.
+        wire: writes answers to this request, which repeat its rows.
+        asked: the rows of the history, then those of the current question.
     """
 
     wire: Wire
@@ -66,7 +66,7 @@ class ChatRequest(EditableRequest):
         return self._planned
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
-        """The members of the request with these edits."""
+        """Return the members of the request with these edits."""
         members = super().edited(edits, dialect)
         if members.get(ROWS) is self._members.get(ROWS):
             return members
@@ -109,14 +109,14 @@ class ChatRequest(EditableRequest):
 
 
 def _bridged(rows: list[bytes]) -> list[bytes]:
-    """Return the rows; between results and a last word of the user's the model speaks."""
+    """Return the rows. The model speaks between results and a last text from the user."""
     roles = [value_of(members_of(row).get("role")) for row in rows[-2:]]
     bridged = roles in (["TOOL", "USER"], ["user", "USER"])
     return [*rows[:-1], _BRIDGE, rows[-1]] if bridged else rows
 
 
 def _asked_now(members: Mapping[str, bytes], before: Sequence[bytes]) -> list[bytes]:
-    """Return what is asked now as rows."""
+    """Return the current question as rows."""
     says = [joined({"role": b'"USER"', "message": members["message"]})]
     says = says if value_of(members["message"]).strip() else []
     answered = list_in(value_of(members.get(RESULTS)))
@@ -140,13 +140,13 @@ def _renamed(row: bytes, name: str, other: str, **more: str) -> bytes:
 
 
 def _named(row: bytes) -> bytes:
-    """Return a planned row in the API's own words; of rows with results the role may be ours."""
+    """Return a planned row in the API's own form. Rows with results may have Tenuto's own role."""
     is_ours = value_of(members_of(row).get("role")) in ("TOOL", "user")
     return _renamed(row, PARTS, RESULTS, role="TOOL") if is_ours else row
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
-    """Return a request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> parse_request(b'{"message": "Hi", "model": "m"}').facts.model
     'm'
@@ -170,7 +170,7 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
         structured=asks_for_json(asked.get("response_format")),
         include_usage=True,
         left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
-        # What is sent is kept in a history that others read.
+        # The provider keeps the request in a history that others read.
         sent_once="conversation" if asked.get("conversation_id") else "",
     )
     try:

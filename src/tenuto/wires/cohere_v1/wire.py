@@ -1,9 +1,9 @@
-"""Cohere's chat of version 1, `/v1/chat`; of `/v1/generate` the answers are read.
+"""Cohere's chat version 1, `/v1/chat`; answers of `/v1/generate` are read too.
 
 https://docs.cohere.com/v1/reference/chat (read through cohere-python 7.3, 2026-11-24:
 `cohere/types/non_streamed_chat_response.py`, `streamed_chat_response.py`, `generation.py`). Its
-streams are lines of JSON, each with an `event_type`, or server-sent events where the request asks
-for them; the last one holds the whole response again. Calls have no ids, and come decoded.
+streams are lines of JSON, each with an `event_type`, or server-sent events if the request asks for
+them. The last one repeats the whole response. Calls have no ids, and arrive decoded.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ STOPS: StopTable = {
     "user_cancel": (_R.CANCELLED, None),
     # The number of generated tokens reached max_tokens.
     "max_tokens": (_R.MAX_TOKENS, None),
-    # It took longer than it may.
+    # It exceeded the time limit.
     "timeout": (_R.ERROR, "time_limit"),
 }
-"""In the order of the SDK's types."""
+"""Values in the order of the SDK's types."""
 
 _read_stop = stop_reader(STOPS)
 
@@ -62,11 +62,11 @@ EVENT_TYPES = frozenset(
 # --- shapes
 
 _TYPED = frozenset({"event_type", "type", "message"})
-"""Members of the events and bodies that came after the streams of `/v1/generate`."""
+"""Members that events and bodies got after the streams of `/v1/generate`."""
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event of a stream. Those that `/v1/generate` began with only say
+    """Return whether an object is an event of a stream. Early events of `/v1/generate` show only
     whether they are the last one.
 
     >>> is_event({"event_type": "stream-end"}), is_event({"is_finished": False, "text": "Hi"})
@@ -77,7 +77,7 @@ def is_event(value: JsonObject) -> bool:
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is an event, or a whole answer: a text or texts that were generated.
+    """Return whether an object is an event, or a whole answer: one or more generated texts.
 
     >>> looks_like({"text": "Hi", "generation_id": "1"}), looks_like({"text": "Hi"})
     (True, False)
@@ -93,13 +93,13 @@ _NOT_BESIDE = render.TOLD | {"event_type", "is_finished", "response", "tool_call
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """Return the signals of a body, or of one event; an object of another shape has none."""
+    """Return the signals of a body, or of one event; none for an object of another shape."""
     if not isinstance(value, dict):
         return []
     signals: list[AnySignal] = []
     kind, whole = value.get("event_type"), object_in(value.get("response"))
     if kind is None and ("generations" in value or is_event(value)):
-        signals += makers.read(value, event=event)  # as Bedrock has it, and its end of this one
+        signals += makers.read(value, event=event)  # Bedrock's shape, with its end from this wire
     else:
         beside = (whole or value).items()
         signals.append(Said({k: v for k, v in beside if k not in _NOT_BESIDE and v is not None}))
@@ -114,7 +114,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
 
 
 def _said(value: JsonObject) -> list[AnySignal]:
-    """Return what a body says, or the part of one that an event is."""
+    """Return the signals of a body, or of the part of one that an event holds."""
     signals: list[AnySignal] = []
     if isinstance(text := value.get("text"), str):
         signals.append(Piece(CONTENT, Kind.TEXT, text, holds="text"))
@@ -130,14 +130,14 @@ def _said_in_event(kind: object, value: JsonObject, whole: JsonObject) -> list[A
         case "tool-calls-chunk":
             piece = object_in(value.get("tool_call_delta"))
             return [*_said(value if value.get("text") else piece), *_call_begun(piece)]
-        case "tool-calls-generation" | "stream-end":  # their text was said in pieces
+        case "tool-calls-generation" | "stream-end":  # their text came in pieces
             return _calls(whole or value)
     return []
 
 
 def _call_begun(piece: JsonObject) -> list[AnySignal]:
-    """Return that a call begins. Its pieces are not read: all of it comes again, decoded. A call
-    of which that never comes was cut: the brace stands for its arguments."""
+    """Return that a call begins. Its pieces are not read, since the whole call follows, decoded. A
+    call that never follows was cut; its arguments are then a single brace."""
     name, index = text_in(piece.get("name")), piece.get("index")
     number = int(index) if isinstance(index, int | float) and 0 <= index < 1000 else None
     delta = CallDelta(number, None, name, "{", may_lack_id=True)
@@ -145,7 +145,7 @@ def _call_begun(piece: JsonObject) -> list[AnySignal]:
 
 
 def _calls(value: JsonObject) -> list[AnySignal]:
-    """Return its calls. What was said of them in pieces, or in an event before, is said again."""
+    """Return the calls. They repeat what pieces or an earlier event said."""
     return [_call(*numbered) for numbered in enumerate(list_in(value.get("tool_calls")))]
 
 
@@ -176,8 +176,7 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 
 
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
-    """Return a request, which says the rows that its answer follows; None where the bytes are
-    none."""
+    """Return a request, which knows the rows that its answer follows; None: the bytes are none."""
     if (parsed := parse_request(body, probe_max_tokens)) is not None:
         layout = partial(render.ChatLayout, asked=parsed.asked)
         body_of = partial(render.render_body, asked=parsed.asked)
@@ -190,7 +189,7 @@ WIRE = Wire(
     stops=STOPS,
     errors=ERRORS,
     shown=shown_alike(done="COMPLETE", cut="MAX_TOKENS", blocked="ERROR_TOXIC"),
-    is_request=lambda path: path.rstrip("/").endswith("/v1/chat"),  # below whatever base URL
+    is_request=lambda path: path.rstrip("/").endswith("/v1/chat"),  # below any base URL
     request=request,
     looks_like=looks_like,
     signed=lambda value: "event_type" in value and is_event(value) and makers.METRICS not in value,

@@ -1,8 +1,8 @@
-"""Events of DashScope's streams: what of them is new, and all that was said so far.
+"""DashScope's stream events: extract what is new in each, or restore everything so far.
 
-Without `incremental_output` each event says all that was said before it as well: text, reasoning,
-the arguments of calls. Some models say only what is new nevertheless, so that it is told by what
-comes: what repeats begins with what came before it.
+Without `incremental_output`, each event repeats everything so far: text, reasoning, and the
+arguments of calls. Some models send only what is new anyway, so the events themselves decide: one
+that repeats begins with what came before it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Said = dict[str | int, str]
 
 
 def first_choice(value: JsonObject) -> JsonObject:
-    """The choice of an event or a body; of one that is only a text, what stands for it.
+    """Return the choice of an event or a body; if it is only a text, an equivalent choice.
 
     >>> first_choice({"output": {"text": "Hi", "finish_reason": "stop"}})["message"]
     {'content': 'Hi', 'reasoning_content': None}
@@ -36,17 +36,17 @@ def first_choice(value: JsonObject) -> JsonObject:
 
 
 def message_of(value: JsonObject) -> JsonObject:
-    """The message of it."""
+    """Return the message of an event or a body."""
     return object_in(first_choice(value).get("message"))
 
 
 def stops(value: JsonObject) -> bool:
-    """Whether it says why the answer ends; until then stands the text "null"."""
+    """Return whether it says why the answer ends; until then the value is the text "null"."""
     return first_choice(value).get("finish_reason") not in (None, "", "null")
 
 
 def with_message(value: JsonObject, message: JsonObject) -> JsonObject:
-    """The same event with another message, in its own form."""
+    """Return the same event with another message, in its own form."""
     output = object_in(value.get("output"))
     if choices := list_in(output.get("choices")):
         new: JsonObject = {"choices": [object_in(choices[0]) | {"message": message}, *choices[1:]]}
@@ -58,14 +58,14 @@ def with_message(value: JsonObject, message: JsonObject) -> JsonObject:
 
 
 def text_of(content: object) -> str:
-    """The text of a content, which on the multimodal path is a list of parts."""
+    """Return the text of a content, which on the multimodal path is a list of parts."""
     if isinstance(content, list):
         return "".join(text_in(object_in(part).get("text")) for part in content)
     return text_in(content)
 
 
 def like(content: object, text: str) -> object:
-    """A content of this text, in the form of another one, whose other parts it keeps."""
+    """Return a content with this text, in the form of another one, whose other parts it keeps."""
     if not isinstance(content, list):
         return text
     others = [part for part in content if "text" not in object_in(part)]
@@ -92,18 +92,18 @@ def _said_in(message: JsonObject) -> _Said:
 
 
 def _named(call: JsonObject) -> tuple[object, object]:
-    """By what a call is said to be called: further pieces of one are not."""
+    """Return what identifies a call. Further pieces of a call lack it."""
     return call.get("id") or "", object_in(call.get("function")).get("name") or ""
 
 
 class Unrepeated:
-    """Makes the events of one stream say only what is new, whatever they repeat.
+    """Reduces each event of one stream to what is new, whether it repeats or not.
 
     Args:
-        expected: whether they are expected to repeat; None: nobody knows.
+        expected: whether events are expected to repeat; None: not known.
 
     Attributes:
-        repeats: whether they do; None: not told yet.
+        repeats: whether they do; None: not known yet.
 
     >>> new = Unrepeated()
     >>> [new({"output": {"text": text}})["output"]["text"] for text in ("It", "It is", "It is so")]
@@ -117,7 +117,7 @@ class Unrepeated:
         self._names: dict[int, tuple[object, object]] = {}
 
     def __call__(self, value: JsonObject) -> JsonObject:
-        """The event with what is new; the same one where all of it is."""
+        """Return the event with only what is new; the same object if everything is new."""
         if self.repeats is False:
             return value
         message = message_of(value)
@@ -131,7 +131,7 @@ class Unrepeated:
         return with_message(value, _new(message, heard)) if self.repeats and heard else value
 
     def _tell(self, said: _Said, calls: Mapping[int, JsonObject], stops: bool) -> None:
-        """Whether what is said begins with what was said before it."""
+        """Find out whether an event begins with what came before it."""
         for key, before in self._heard.items():
             if before and (now := said.get(key)):
                 more = len(now) > len(before) or stops or bool(self._expected)
@@ -140,12 +140,12 @@ class Unrepeated:
         for number, call in calls.items():
             name = _named(call)
             if all(name) and self._names.get(number) == name:
-                self.repeats = True  # one call is named once
+                self.repeats = True  # a call is named only once
             self._names[number] = name
 
 
 def _goes_on(now: str, before: str) -> bool:
-    """Whether a text begins with another one, half a character at whose end is none yet."""
+    """Return whether a text begins with another one. Half a character at its end is ignored."""
     return now.startswith(before.rstrip(_HALF))
 
 
@@ -168,14 +168,14 @@ def _new(message: JsonObject, heard: Mapping[str | int, str]) -> JsonObject:
 
 
 def _piece(call: JsonObject, heard: str) -> JsonObject:
-    """A further piece of a call: its name has been said, and its number tells which one it is."""
+    """Return a further piece of a call: its name was sent, and its number identifies it."""
     arguments = _rest(_arguments(call), heard)
     known_by = call if "index" not in call else call | {"id": ""}
     return known_by | {"function": {"arguments": arguments}}
 
 
 class SoFar:
-    """Makes events that say what is new say all that was said before them as well.
+    """Extends incremental events to repeat everything before them.
 
     >>> so_far = SoFar()
     >>> [so_far({"output": {"text": text}})["output"]["text"] for text in ("It", " is")]
@@ -187,7 +187,7 @@ class SoFar:
         self._calls: dict[object, JsonObject] = {}
 
     def __call__(self, value: JsonObject) -> JsonObject:
-        """The event with all that was said."""
+        """Return the event with everything so far."""
         message = message_of(value)
         for key in _TEXTS:
             if text := text_of(message.get(key)):

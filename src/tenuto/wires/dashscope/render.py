@@ -1,7 +1,7 @@
-"""The writing side of DashScope's own API: what Chat Completions writes, in this shape.
+"""Write DashScope's own API: what Chat Completions writes, in this shape.
 
-Its SDK reads a stream line by line, and knows an error by the line `event:error` without a blank
-(`_handle_stream` in dashscope/common/utils.py of dashscope-sdk-python, 2026-11-22).
+Its SDK reads a stream line by line, and recognizes an error by the line `event:error`, without a
+space (`_handle_stream` in dashscope/common/utils.py of dashscope-sdk-python, 2026-11-22).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OF_EVENTS = _OF_ERRORS | {"output", "choices", "usage"}
 
 
 def as_chat(value: JsonObject) -> JsonObject:
-    """The same as Chat Completions says it."""
+    """Return the same in the form of Chat Completions."""
     choices = object_in(value.get("output")).get("choices")
     if not isinstance(choices, list):
         choices = [first_choice(value)]
@@ -51,13 +51,13 @@ def as_chat(value: JsonObject) -> JsonObject:
 
 
 def _is_text(value: JsonObject) -> bool:
-    """Whether it is the form that has no messages."""
+    """Return whether it has the form without messages."""
     output = object_in(value.get("output"))
     return not isinstance(output.get("choices"), list) and "text" in output
 
 
 class DashScopeLayout(ChatLayout):
-    """How one message is written as events, which are counted."""
+    """Writes a message as numbered events."""
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
@@ -67,12 +67,12 @@ class DashScopeLayout(ChatLayout):
         self._called = False
 
     def begin(self, value: JsonObject) -> None:
-        """What all events of one message share, and their form, taken from the first of them."""
+        """Take what all events of one message share, and their form, from the first of them."""
         self._shared = {"request_id": value.get("request_id", "tenuto")}
         self._like = value
 
     def given(self, signals: Sequence[AnySignal]) -> None:
-        """Count an event that was handed on as it came."""
+        """Count an event that was passed on unchanged."""
         self._number += 1
 
     def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
@@ -81,7 +81,7 @@ class DashScopeLayout(ChatLayout):
         return self._chunk({}, answer.native_stop, usage)
 
     def error(self, code: str, message: str) -> bytes:
-        """An event that the official SDK tells as an error."""
+        """Write an event that the official SDK reports as an error."""
         told = error_of_ours(code, message) | self._shared
         return self._event("error", 424, told)
 
@@ -108,23 +108,24 @@ class DashScopeLayout(ChatLayout):
 
 
 def merged_usage(raw: JsonObject | None, usage: Usage | None) -> JsonObject | None:
-    """A usage object of the whole turn: the first one's other fields, these counts (C19)."""
+    """Return a usage object for the whole turn: these counts, the first one's other fields
+    (C19)."""
     if usage is None:
         return raw
-    # The details are of one attempt.
+    # The details belong to one attempt.
     of_turn = {k: v for k, v in (raw or {}).items() if k != COUNTS.details}
     return COUNTS.merged(of_turn, usage)
 
 
 def as_body(message: Message) -> JsonObject:
-    """The body that a message tells (`wires.base.Wire`)."""
+    """Return the body of a message (`Wire.as_body`)."""
     choice = choice_of(message)
     choice["message"] = {"role": "assistant", **choice["message"]}
     return envelope(message, _OF_EVENTS) | {"output": {"choices": [choice]}}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """The bytes of a whole body: the first attempt's identity and form, the merged answer."""
+    """Return a whole body: the first attempt's identity and form, the merged answer."""
     choice = completion(as_chat(first), as_chat(last), answer)["choices"][0]
     output = dict(object_in(first.get("output")))
     if _is_text(first) and not answer.calls:
@@ -144,5 +145,5 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 def error_of_ours(code: str, message: str) -> JsonObject:
-    """An error as the provider writes its own."""
+    """Return an error in the provider's shape."""
     return {"code": code, "message": message, "request_id": "tenuto"}

@@ -1,8 +1,8 @@
-"""The request's side of DashScope's own API: that of Chat Completions, taken apart into `input` and
-`parameters`, where each member has the name that it has there.
+"""Requests of DashScope's own API: those of Chat Completions, split into `input` and `parameters`,
+with the same names of members.
 
-https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope (2026-11-22): a stream is asked for
-by a header; `input` has messages, or a prompt with the turns before it.
+https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope (2026-11-22): a header asks for a
+stream; `input` has messages, or a prompt with the turns before it.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ MULTIMODAL = "/multimodal-generation/generation"
 PATHS = ("/services/aigc/text-generation/generation", f"/services/aigc{MULTIMODAL}")
 
 _PARTIAL = "partial"
-"""What says of the last row that it is the beginning of the answer."""
+"""Marks the last row as the beginning of the answer."""
 
 _SAY_WHAT_IS_NEW = re.compile(r"qwen3-(?:max|vl|\d)|qwq|qvq")
-"""Models whose streams repeat nothing unless they are asked to; those of others do."""
+"""Models whose streams repeat only on request; streams of others repeat by default."""
 
 _NO_CHAT = re.compile(r"-(?:asr|tts|image)\b|^wan")
-"""Models at the same address whose answer is no text to go on with: speech, images."""
+"""Models at the same address whose answers are no text to continue: speech, images."""
 
 _ASIDE = frozenset({"model", "messages", "stream"})
-"""Names that mean something else at the top of Chat Completions."""
+"""Names that mean something else at the top level of Chat Completions."""
 
 
 class DashScopeRequest(ChatRequest):
-    """A request as bytes, with what was read of it (`wires.request.WireRequest`): a chat request,
-    and the body that it stands for.
+    """A request as bytes, with what was read from it (`wires.request.WireRequest`): an equivalent
+    chat request, and the body that it stands for.
 
     Attributes:
         given: that body.
-        lists: whether its contents are lists; then ours are.
+        lists: whether its contents are lists; then added ones are too.
     """
 
     given = b""
     lists = False
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
+        """Return the bytes of the request with these edits; without any, the caller's own."""
         if not edits and not self.repairs:
             return self.given
         flat = self.edited(edits, dialect)
@@ -76,7 +76,7 @@ class DashScopeRequest(ChatRequest):
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is that of one of the two services, below whatever base URL.
+    """Return whether the path is that of one of the two services, below any base URL.
 
     >>> is_request("/api/v1/services/aigc/text-generation/generation")
     True
@@ -87,7 +87,7 @@ def is_request(path: str) -> bool:
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, path: str = PATHS[0], dialect: Dialect = PLAIN
 ) -> DashScopeRequest | Watched | None:
-    """A request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> body = b'{"model": "m", "input": {"prompt": "Hi"}, "parameters": {"max_tokens": 9}}'
     >>> parse_request(body).facts.max_tokens
@@ -122,7 +122,7 @@ def parse_request(
 
 
 def with_headers(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest:
-    """The request with what its headers say: whether a stream is wanted."""
+    """Return the request with what its headers say: whether it asks for a stream."""
     wanted = headers.get("x-dashscope-sse", "").strip().lower()
     events = "text/event-stream" in headers.get("accept", "").lower()
     streams = wanted == "enable" or (events and wanted != "disable")
@@ -138,7 +138,7 @@ def _repeats(incremental: object, model: str) -> bool | None:
 
 
 def _rows(asked: Mapping[str, bytes]) -> bytes:
-    """The messages; those that a prompt with the turns before it stands for."""
+    """Return the messages, or those equivalent to a prompt with the turns before it."""
     if "messages" in asked:
         return asked["messages"]
     turns = value_of(asked.get("history"))

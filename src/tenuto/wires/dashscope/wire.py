@@ -1,10 +1,9 @@
 """DashScope's own API for Qwen's models.
 
 https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope (read 2026-11-22 through clients that
-quote it). What Chat Completions says at the top stands under `output`: choices with messages, or
-one `text`. Of a stream, each event says what is new, or, where the request asks for no
-`incremental_output`, all that was said so far (`events`). What is asked stands under
-`input` and `parameters` (`request`).
+quote it). Top-level members of Chat Completions are in `output`: choices with messages, or one
+`text`. Each event of a stream holds what is new, or everything so far, unless the request sets
+`incremental_output` (`events`). Members of a request are in `input` and `parameters` (`request`).
 """
 
 from __future__ import annotations
@@ -31,14 +30,15 @@ from tenuto.wires.stops import StopTable
 _K = FaultKind
 
 STOPS: StopTable = {
-    # It ended by itself, or by a stop sequence of the request. Before that stands the text "null".
+    # It ended by itself, or by a stop sequence of the request. Before, the value is the text
+    # "null".
     "stop": openai_chat.STOPS["stop"],
     # It became too long.
     "length": openai_chat.STOPS["length"],
-    # A tool is called.
+    # The model called a tool.
     "tool_calls": openai_chat.STOPS["tool_calls"],
 }
-"""In the order of the reference."""
+"""Values in the order of the reference."""
 
 ERRORS: tuple[ErrorRow, ...] = (
     _row(_K.CONTEXT_OVERFLOW, words=r"range of input length should be"),
@@ -57,11 +57,11 @@ ERRORS: tuple[ErrorRow, ...] = (
     _row(_K.AUTHENTICATION, "invalidapikey", "accessdenied", "arrearage"),
     _row(_K.OVERLOADED, "serviceunavailable", "modelunavailable", "modelservingerror"),
     *CHAT_ERRORS[:-1],
-    # The code of nearly all that is wrong with a request: its words say more.
+    # The code of most request errors; the words are more precise.
     _row(_K.INVALID_REQUEST, "invalidparameter", "badrequest.emptyparameter"),
     CHAT_ERRORS[-1],
 )
-"""By the code, then as behind its compatible endpoint."""
+"""Rows by code, then those of its compatible endpoint."""
 
 read_fault: ReadFault = fault_reader(ERRORS)
 
@@ -73,7 +73,7 @@ def _under_output(signal: AnySignal) -> AnySignal:
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
+    """Return the signals of a body, or of one event; none for an object of another shape."""
     if not isinstance(value, dict):
         return []
     error = _error_of(value)
@@ -81,19 +81,19 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         return [FaultSeen(read_fault(error))]
     signals = [Envelope(value), *openai_chat.read(as_chat(value), event=event)]
     if event and all(isinstance(s, UsageSeen) or is_silent(s) for s in signals):
-        signals.insert(0, Began())  # the first ones say nothing yet but how much was used
+        signals.insert(0, Began())  # the first events report only usage
     return [_under_output(signal) for signal in signals]
 
 
 def _error_of(value: JsonObject) -> object:
-    """An error is an object with a `code`; an event of that name has it one level deeper."""
+    """Return the error: an object with a `code`, which an `error` event holds one level deeper."""
     if value.get("error"):
         return value["error"]
     return value if value.get("code") and not object_in(value.get("output")) else None
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a response of this wire, or one of its events, or its error."""
+    """Return whether an object is a response of this wire, or one of its events, or its error."""
     output = object_in(value.get("output"))
     if isinstance(output.get("choices"), list) or isinstance(output.get("text"), str):
         return True
@@ -101,8 +101,8 @@ def looks_like(value: JsonObject) -> bool:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event: it says that there is no stop yet. What ends a stream may as
-    well be a whole body, and is read alike."""
+    """Return whether an object is an event: it has no stop yet. The last event of a stream may also
+    be a whole body, and is read the same way."""
     return not stops(value)
 
 

@@ -1,10 +1,10 @@
-"""What Gemini says of sources, for an answer that was joined from several attempts.
+"""Gemini's sources for an answer that was joined from several attempts.
 
-`groundingMetadata` has chunks (the sources), and supports that say by index which of them stand
-behind which segment; a segment counts bytes of UTF-8 from the start of its part. The sources of
-`citationMetadata` do so in `citationSources` of the Developer API; Vertex AI does not tell what its
-`citations` count, so that they are moved where bytes and characters are the same
-(`google/genai/types.py` of google-genai 3.4; https://ai.google.dev/api/generate-content).
+`groundingMetadata` has chunks (the sources), and supports, which link segments to chunks by index.
+A segment counts bytes of UTF-8 from the start of its part. The sources of `citationMetadata` do the
+same in `citationSources` of the Developer API. Vertex AI doesn't document what its `citations`
+count, so they are moved only if bytes and characters are the same (`google/genai/types.py` of
+google-genai 3.4; https://ai.google.dev/api/generate-content).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _INDEXED = frozenset({"groundingChunks", "groundingSupports"})
 
 
 def joined_sources(spoken: Sequence[AttemptContent], parts: Sequence[Part] | None) -> JsonObject:
-    """The members of a candidate that tell the sources of all attempts. Positions count from the
+    """Return the members of a candidate with the sources of all attempts. Positions count from the
     beginning of the part of `parts` that holds the words; None: of the text of a stream."""
     told = _Sources(parts)
     for one, place in zip(spoken, places(spoken), strict=True):
@@ -34,7 +34,7 @@ def joined_sources(spoken: Sequence[AttemptContent], parts: Sequence[Part] | Non
 
 
 class _Sources:
-    """The sources of an answer, as attempt after attempt is added."""
+    """The sources of an answer, collected attempt by attempt."""
 
     def __init__(self, parts: Sequence[Part] | None) -> None:
         self._parts = parts
@@ -46,11 +46,11 @@ class _Sources:
         self._numbers: list[int] = []
 
     def begin(self, place: Place) -> None:
-        """What is added from now on is another attempt's."""
+        """Begin the next attempt."""
         self._place, self._numbers = place, []
 
     def add(self, candidate: JsonObject) -> None:
-        """Take what a body says, or one event."""
+        """Add the sources of a body or of one event."""
         self._ground(object_in(candidate.get("groundingMetadata")), parts_of(candidate))
         for key, found in object_in(candidate.get("citationMetadata")).items():
             told = self._citations.setdefault(key, [])
@@ -60,7 +60,7 @@ class _Sources:
                     told.append(moved)
 
     def members(self) -> JsonObject:
-        """All of it."""
+        """Return all sources."""
         lists = {"groundingChunks": self._chunks, "groundingSupports": self._supports}
         grounding = self._grounding | {key: found for key, found in lists.items() if found}
         made = {"groundingMetadata": grounding} if grounding else {}
@@ -80,7 +80,7 @@ class _Sources:
                 self._supports.append(moved)
 
     def _number(self, chunk: object) -> int:
-        """The index of a chunk among those of all attempts."""
+        """Return the index of a chunk among those of all attempts."""
         if chunk not in self._chunks:
             self._chunks.append(chunk)
         return self._chunks.index(chunk)
@@ -102,7 +102,7 @@ class _Sources:
         number = segment.get("partIndex")
         if span is None or not isinstance(words, str | None):
             return None
-        # A stream's parts are pieces of what was counted in.
+        # A stream's parts are pieces of the text in which positions count.
         before = parts[:number] if type(number) is int and self._parts is not None else ()
         begins = sum(size(part["text"]) for part in before if is_text(part))
         found = self._place.moved_bytes((span[0] + begins, span[1] + begins), words)
@@ -119,7 +119,7 @@ class _Sources:
         return None if found is None else _with_span(item, found)
 
     def _told(self, segment: JsonObject, span: Span) -> JsonObject | None:
-        """A segment that lies in one part of those that are handed on."""
+        """Return a segment that lies in one of the parts that are passed on."""
         made = {key: value for key, value in segment.items() if key != "partIndex"}
         if self._parts is None:
             return _with_span(made, span)
@@ -134,14 +134,14 @@ class _Sources:
 
 
 def _united(before: object, more: object) -> object:
-    """Both of two lists; of anything else what came later."""
+    """Return two lists joined; for anything else, the later value."""
     if not isinstance(before, list) or not isinstance(more, list):
         return more
     return [*before, *(item for item in more if item not in before)]
 
 
 def _span(value: JsonObject) -> Span | None:
-    """The positions of a segment or a citation; a start of nought is left out."""
+    """Return the positions of a segment or a citation. A start of 0 is left out of JSON."""
     start, end = value.get("startIndex", 0), value.get("endIndex")
     return (start, end) if type(start) is int and type(end) is int else None
 

@@ -1,7 +1,7 @@
-"""What a model said on Gemini, part by part, over all attempts of a turn.
+"""The model's content on Gemini, part by part, over all attempts of a turn.
 
-A signature of a thought belongs to the part that it came with, so that parts with one are never
-merged with others. Calls for the caller stay out: they are judged and written by themselves.
+A thought signature belongs to its part, so parts with one are never merged with others. Calls for
+the caller are left out: they are judged and written separately.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tenuto.wires.json import JsonObject
 Part = Mapping[str, Any]
 
 TOKEN = "continuationToken"
-"""What goes on where the provider paused; it stands in the content as a part of its own."""
+"""The token that continues a paused answer. It is a part of its own in the content."""
 
 CITING = frozenset(
     {"groundingMetadata", "grounding_metadata", "citationMetadata", "citation_metadata"}
@@ -26,17 +26,18 @@ CITING = frozenset(
 """Members of a candidate that hold positions within the answer."""
 
 SOURCES = "sources"
-"""By which a message keeps the candidates that hold such members, whole: what they say is put
-together by `citations`."""
+"""The key under which a message keeps whole candidates with such members. `citations` joins their
+content."""
 
 GROWS = frozenset({"logprobsResult"})
-"""Members of a candidate of which each event says a piece."""
+"""Members of a candidate that each event continues."""
 
 SIGNATURES = ("thoughtSignature", "thought_signature")
 
 
 def member(value: JsonObject, *names: str) -> Any:
-    """A member by any of its spellings: the APIs write camelCase, the SDK's objects snake_case.
+    """Return a member by any of its spellings: the APIs write camelCase, the SDK's objects
+    snake_case.
 
     >>> member({"finish_reason": "STOP"}, "finishReason", "finish_reason")
     'STOP'
@@ -48,43 +49,42 @@ def member(value: JsonObject, *names: str) -> Any:
 
 
 def candidates_of(value: JsonObject) -> list[JsonObject]:
-    """The candidates of a response or an event; often one, none of a blocked prompt."""
+    """Return the candidates of a response or an event: often one, none for a blocked prompt."""
     found = value.get("candidates")
     return [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
 
 
 def parts_of(candidate: JsonObject) -> list[JsonObject]:
-    """The parts of a candidate's content, often none (Q12)."""
+    """Return the parts of a candidate's content, often none (Q12)."""
     content = candidate.get("content")
     parts = content.get("parts") if isinstance(content, dict) else None
     return [p for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
 
 
 def is_text(part: Part) -> bool:
-    """Whether a part is text of the answer."""
+    """Return whether a part is text of the answer."""
     return isinstance(part.get("text"), str) and part.get("thought") is not True
 
 
 def is_plain_text(part: Part) -> bool:
-    """Whether a part is text of the answer or a thought, and nothing more: others of its kind may
-    be told in one with it."""
+    """Return whether a part is only text of the answer or a thought, so that it can be merged with
+    others of its kind."""
     return isinstance(part.get("text"), str) and part.keys() <= {"text", "thought"}
 
 
 def is_call(part: Part) -> bool:
-    """Whether a part is a call for the caller."""
+    """Return whether a part is a call for the caller."""
     return "functionCall" in part or "function_call" in part
 
 
 def is_signed(part: Part) -> bool:
-    """Whether a part has a signature."""
+    """Return whether a part has a signature."""
     return any(part.get(key) for key in SIGNATURES)
 
 
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
-    """The parts of all attempts in order, with the text that is kept of each; texts that follow
-    each other are one, unless one is signed. Behind them the token of a pause, if the last of them
-    paused.
+    """Return the parts of all attempts in order, each with its kept text. Consecutive texts are
+    merged, unless one is signed. If the last attempt paused, the token of the pause comes last.
 
     >>> from tenuto.core.parts import Opened
     >>> def spoken(came, kept):
@@ -101,25 +101,25 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
 
 
 def as_body(message: Message) -> JsonObject:
-    """What a message says as a body does, beside its parts (`wires.base.Wire`)."""
+    """Return a message as a body, without its parts (`Wire.as_body`)."""
     candidate = {key: item for key, item in message.said.items() if key != SOURCES}
     return {"candidates": [candidate], **message.envelope}
 
 
 def without_token(content: Iterable[Part]) -> list[Part]:
-    """The parts alone."""
+    """Return only the parts."""
     return [part for part in content if TOKEN not in part]
 
 
 def token_in(content: Iterable[Part]) -> Any:
-    """The token of a pause in a content, None where there is none."""
+    """Return the token of a pause in a content; None: there is none."""
     return next((part[TOKEN] for part in content if TOKEN in part), None)
 
 
 def with_text(parts: Sequence[Part], text: str) -> list[Part]:
-    """The parts with `text` dealt out to those of text, from its end backwards and to each as much
-    as it held: what a seam took away is missed where the seam was. What is more than they held
-    begins the first; where there is none, it is a part of its own.
+    """Return the parts with `text` split among the text parts, from its end backwards, each taking
+    as much as it held. So text that a seam removed is missing at the seam. Excess text goes to the
+    beginning of the first one, or into a new part if there is none.
 
     >>> with_text([{"text": "ab"}, {"x": 1}, {"text": "cd"}], "bcd")
     [{'text': 'b'}, {'x': 1}, {'text': 'cd'}]
@@ -137,24 +137,24 @@ def with_text(parts: Sequence[Part], text: str) -> list[Part]:
 
 
 def _parts(spoken: AttemptContent) -> Iterator[JsonObject]:
-    """The parts of one attempt, without calls for the caller."""
+    """Return the parts of one attempt, without calls for the caller."""
     parts = spoken.message.parts if spoken.message is not None else ()
     said = (part.whole() for part in parts if part.kind is not Kind.CALL)
     return (part for part in said if not is_call(part))
 
 
 def _joined(parts: Iterable[Part]) -> list[Part]:
-    """The same parts, those that go on with the one before them told in one."""
+    """Return the same parts, with those that continue the one before them merged."""
     out: list[tuple[Part, list[str]]] = []
     for part in parts:
         if out and _goes_on(out[-1][0], part):
             out[-1][1].append(part["text"])
         else:
             out.append((part, []))
-    # Joined once: a long text stays linear.
+    # Joined once, so that a long text stays linear.
     return [{**p, "text": "".join([p["text"], *more])} if more else p for p, more in out]
 
 
 def _goes_on(before: Part, part: Part) -> bool:
-    """Whether two parts are one text, or one thought, told in two pieces."""
+    """Return whether two parts are two pieces of one text or one thought."""
     return is_plain_text(before) and is_plain_text(part) and is_text(before) == is_text(part)

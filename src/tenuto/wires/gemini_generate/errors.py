@@ -1,4 +1,4 @@
-"""How Gemini's APIs say that something failed: the error table.
+"""The errors of Gemini's APIs, as a table.
 
 https://ai.google.dev/gemini-api/docs/troubleshooting and https://cloud.google.com/apis/design/errors
 (read 2026-11-22): `error` holds the HTTP status as `code`, the kind as `status`, and `details`.
@@ -40,7 +40,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         words=rf"{CONTEXT_WORDS}|exceeds the maximum number of tokens allowed",
     ),
     row(_K.CONTENT_BLOCKED, words=r"blocked by (?:safety|content|model armor)"),
-    # Before all statuses: what is said of a key counts more than the status it came with.
+    # Before all statuses: words about a key are more precise than the status.
     row(
         _K.AUTHENTICATION,
         GOOGLE[_K.AUTHENTICATION],
@@ -55,16 +55,16 @@ ERRORS: tuple[ErrorRow, ...] = (
         GOOGLE,
     ),
 )
-"""First fit decides: by a status, the words, or the HTTP status; the last row fits all."""
+"""Rows by status, words, or HTTP status. The first match counts; the last row matches all."""
 
 
 def error_of(value: JsonObject) -> object | None:
-    """The error that an object carries, or None."""
+    """Return the error in an object, or None."""
     return cast("object", value["error"]) if value.get("error") else None
 
 
 def is_googles(error: object) -> bool:
-    """Whether an error has the shape that all of Google's APIs give to theirs.
+    """Return whether an error has the shape of all Google APIs.
 
     >>> is_googles({"code": 503, "message": "", "status": "UNAVAILABLE"}), is_googles({"code": 503})
     (True, False)
@@ -78,7 +78,7 @@ def is_googles(error: object) -> bool:
 def read_fault(
     error: object, status: int | None = None, retry_after_s: float | None = None
 ) -> Fault:
-    """The fault that an error object (or a bare text) means.
+    """Return the fault that an error object (or a bare text) means.
 
     >>> read_fault({"code": 503, "message": "Overloaded.", "status": "UNAVAILABLE"}).kind.value
     'overloaded'
@@ -100,7 +100,7 @@ _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 
 
 def asked_to_wait_s(error: object) -> float | None:
-    """Seconds that the details of an error ask to wait (`google.rpc.RetryInfo`), or None.
+    """Return the seconds that an error asks to wait (`google.rpc.RetryInfo`), or None.
 
     >>> asked_to_wait_s({"details": [{"@type": "…RetryInfo", "retryDelay": "48s"}]})
     48.0

@@ -1,4 +1,4 @@
-"""How a whole request of Gemini's generateContent is written.
+"""Whole requests of Gemini's generateContent.
 
 https://ai.google.dev/api/generate-content (2026-11-22)
 """
@@ -12,7 +12,7 @@ from tenuto.wires.json import JsonObject
 
 
 def members(opening: Opening) -> JsonObject:
-    """All members but the contents."""
+    """Return all members except the contents."""
     made: JsonObject = {}
     if opening.system:
         made["systemInstruction"] = {"parts": [{"text": opening.system}]}
@@ -25,12 +25,12 @@ def members(opening: Opening) -> JsonObject:
 
 
 def user(text: str) -> JsonObject:
-    """A row of the user's."""
+    """Return a user row."""
     return {"role": "user", "parts": [{"text": text}]}
 
 
 def path(model: str, stream: bool) -> str:
-    """Where it is sent to, below the base URL.
+    """Return the path below the base URL.
 
     >>> path("gemini-x", True)
     '/v1beta/models/gemini-x:streamGenerateContent?alt=sse'
@@ -40,7 +40,7 @@ def path(model: str, stream: bool) -> str:
 
 
 UNSIGNED = {"part": {"thoughtSignature": "skip_thought_signature_validator"}}
-"""Calls must be signed by the model that made them; others say that they cannot be:
-https://ai.google.dev/gemini-api/docs/thought-signatures"""
+"""Calls must be signed by the model that made them. Calls of other models say that they have no
+signature: https://ai.google.dev/gemini-api/docs/thought-signatures"""
 
 FORM = Form(rows="contents", members=members, user=user, path=path, foreign_call=UNSIGNED)

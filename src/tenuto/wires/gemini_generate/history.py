@@ -1,10 +1,10 @@
-"""Say how Gemini writes a history, for the repairs of `core.history`.
+"""How Gemini writes a history, for the repairs of `core.history`.
 
-The provider combines rows of one role that follow each other into one turn (the official SDK itself
-keeps a streamed answer as several rows). For each `functionCall` of a model's turn there is one
-`functionResponse` in the user's turn behind it, in any order. Many models give their calls no ids;
-then a result belongs to a call by name and order. Streams end in an empty text, which the SDK keeps
-as a row of its own.
+The provider combines consecutive rows of one role into one turn (the official SDK itself keeps a
+streamed answer as several rows). Each `functionCall` of a model's turn has one `functionResponse`
+in the user's turn after it, in any order. Many models give their calls no ids; then a result
+belongs to a call by name and order. Streams end in an empty text, which the SDK keeps as a row of
+its own.
 https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11-22)
 """
 
@@ -23,7 +23,7 @@ _RESULT = ("functionResponse", "function_response")
 
 
 def role_of(row: Any) -> str:
-    """Return who speaks, "model" or "user". A row without a role is the user's.
+    """Return the role of a row, "model" or "user". A row without a role is the user's.
 
     >>> role_of({"parts": []}), role_of({"role": "function"}), role_of({"role": "model"})
     ('user', 'user', 'model')
@@ -32,7 +32,7 @@ def role_of(row: Any) -> str:
 
 
 def result_of(call: Mapping[str, Any], text: str, failed: bool = True) -> JsonObject:
-    """Return the result of a call, which is an error unless `failed` is false.
+    """Return the result of a call: an error, unless `failed` is false.
 
     >>> result_of({"name": "f"}, "no")
     {'functionResponse': {'name': 'f', 'response': {'error': 'no'}}}
@@ -50,7 +50,7 @@ def _kind_of(part: JsonObject) -> str:
 
 
 def _answers(result: JsonObject, call: JsonObject) -> bool:
-    """Compare ids where both have one, names otherwise."""
+    """Compare ids if both have one, else names."""
     given, made = member(result, *_RESULT), member(call, *_CALL)
     if not isinstance(given, dict):
         return False

@@ -1,4 +1,4 @@
-"""The writing side of Gemini: what the caller sees where Tenuto had to write something.
+"""Write Gemini: what the caller sees when Tenuto writes something itself.
 
 Shapes follow `google/genai/types.py` of google-genai 3.4 and are checked against its types in the
 tests. A message keeps the identity of its first attempt: response id, model version.
@@ -31,17 +31,17 @@ from tenuto.wires.layout import FlatLayout
 from tenuto.wires.usage import Counts
 
 _NOT_SHARED = frozenset({"candidates", "usageMetadata", "promptFeedback", "error"})
-"""Members of an event that are its own; the others are those of the whole message."""
+"""Members of a single event; the others belong to the whole message."""
 
 _OF_THE_STOP = ("finishMessage", TOKEN, "safetyRatings")
-"""What belongs to a stop and stands beside it."""
+"""Members beside a stop that belong to it."""
 
 _WRITTEN = frozenset({"content", "finishReason", "index", "tokenCount", *_OF_THE_STOP})
-"""Members of a candidate that the writer says by itself."""
+"""Members of a candidate that the layout writes itself."""
 
 _NOTHING: JsonObject = {"text": ""}
-"""Stands in an event that says nothing, as the provider's own last ones do: the SDK's chats forget
-an answer of which one event has no part (`_validate_content` in google/genai/chats.py of 3.4)."""
+"""The part of an event without content, as in the provider's own last events: the SDK's chats drop
+an answer if one event has no part (`_validate_content` in google/genai/chats.py of 3.4)."""
 
 COUNTS = Counts(
     input="promptTokenCount",
@@ -52,11 +52,11 @@ COUNTS = Counts(
 )
 
 ERROR_STATUS = 520
-"""The `code` of our errors: one that the official SDK raises for and, told to retry, does not."""
+"""The `code` of Tenuto's errors. The official SDK raises on it, and never retries it."""
 
 
 class ResponseLayout(FlatLayout):
-    """How one message is written as events (`wires.layout.FlatLayout`): each stands for itself."""
+    """Writes a message as events (`wires.layout.FlatLayout`). Each stands alone."""
 
     def __init__(self, model: str) -> None:
         self._shared: JsonObject = {"modelVersion": model} if model else {}
@@ -71,8 +71,8 @@ class ResponseLayout(FlatLayout):
         return self._event({"content": _content([part])})
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
-        """Write thoughts, signatures, and parts that are neither text nor calls; and what stands
-        beside the content, unless the end of the message says it, as it does of all sources."""
+        """Write thoughts, signatures, parts that are neither text nor calls, and members beside the
+        content, unless the end of the message repeats them, as it does all sources."""
         parts: list[Part] = []
         beside: JsonObject = {}
         for signal in signals:
@@ -106,7 +106,7 @@ class ResponseLayout(FlatLayout):
 
 
 def _untold(part: Native) -> Part | None:
-    """What of a part the writer does not say by itself: of text, its signature."""
+    """Return what the layout doesn't write itself of a part: of text, its signature."""
     if not is_text(part):
         return {**part}
     return {**part, "text": ""} if is_signed(part) else None
@@ -122,7 +122,7 @@ def _first_candidate(value: JsonObject) -> JsonObject:
 
 
 def _end_of(candidate: JsonObject, answer: Answer, parts: Sequence[Part] | None) -> JsonObject:
-    """The stop, and what came beside it; nothing that belongs to another stop."""
+    """Return the stop, and the members beside it, but none that belong to another stop."""
     kept = {key: item for key, item in candidate.items() if key not in _WRITTEN}
     of_events = parts is not None and any(one.value is None for one in answer.spoken)
     if of_events or not is_one(answer.spoken):
@@ -134,17 +134,17 @@ def _end_of(candidate: JsonObject, answer: Answer, parts: Sequence[Part] | None)
 
 
 def _call_part(call: ToolCall) -> JsonObject:
-    """A call in its part: with the id that the provider gave, if it gave any, and the signature."""
+    """Return a call as a part, with the id and the signature that the provider gave, if any."""
     extra: Mapping[str, Any] = call.extra or {}
     given = extra.get("call", {})
-    # Where none was given, ours tells calls apart for us alone.
+    # If the provider gave none, the id is Tenuto's own and stays internal.
     named = {"id": call.id} if "id" in given else {}
     made = {**given, **named, "name": call.name, "args": object_of(call)}
     return {"functionCall": made, **extra.get("part", {})}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole response: the first attempt's identity, the last one's stop, the merged content."""
+    """Return a whole response: the first attempt's identity, the last stop, the merged content."""
     candidate = _first_candidate(answer.ending) or _first_candidate(last)
     parts = [*without_token(answer.content), *map(_call_part, answer.calls)]
     made = {"content": _content(parts)} | _end_of(candidate, answer, parts) | {"index": 0}
@@ -161,5 +161,5 @@ def _error(code: str, message: str) -> JsonObject:
 
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    """Return the body of an error. `partial` holds what was received, so nothing is lost."""
     return encode({"error": _error(code, message) | kept_of(partial)})

@@ -1,9 +1,9 @@
-"""The request's side of Gemini: facts, edits; its history in `history`.
+"""Requests of Gemini: facts and edits. Their history is in `history`.
 
 Theory of operation
 -------------------
-As in `request_edits`. The APIs read camelCase and snake_case alike, so that a member is looked for
-in both and changed in the one that is there.
+See `request_edits`. The APIs accept both camelCase and snake_case, so a member is looked up in both
+spellings and changed in the one present.
 
 The path names the model, and whether to stream. Shapes follow `google/genai/types.py` of
 google-genai 3.4, read 2026-11-22; https://ai.google.dev/api/generate-content
@@ -53,8 +53,8 @@ _PATH = re.compile(r"/(?:models|endpoints|tunedModels)/(?P<model>[^:]+):\w+/?\Z"
 
 
 class _Asked(msgspec.Struct, rename="camel"):
-    """The members that are looked at, in one reading of the body. Where the caller writes
-    snake_case, `_camel` finds them."""
+    """The members that Tenuto reads, in one pass over the body. `_camel` finds those in
+    snake_case."""
 
     contents: list[JsonObject]
     generation_config: Any = None
@@ -71,7 +71,7 @@ CONSTRAINTS = (
     ("responseJsonSchema", "response_json_schema"),
     ("responseFormat", "response_format"),
 )
-"""Members of the generation config by which the output is constrained."""
+"""Members of the generation config that constrain the output."""
 
 CONFIG = ("generationConfig", "generation_config")
 _CHOICE = ("toolConfig", "tool_config")
@@ -86,17 +86,17 @@ _Row = tuple[str, Sequence[Part]]
 """The role of a row, and its parts."""
 
 LEAST_THINKING_TOKENS = 512
-"""What every model that thinks takes as its budget, but for the one that is switched off by 0."""
+"""A budget that every thinking model accepts, except models that 0 switches off."""
 
 LESS_THINKING_TOKENS = 1024
-"""Instead of a budget that the model chooses by itself (-1, or none)."""
+"""Replaces a budget that the model chooses itself (-1, or none)."""
 
 LOWER_LEVELS = {"high": "low", "medium": "low", "thinking_level_unspecified": "low"}
-"""`thinkingLevel`: what less means for each value; `low` is the least that all models take."""
+"""A lower value for each `thinkingLevel`. `low` is the lowest that all models accept."""
 
 
 class GenerateRequest(EditableRequest):
-    """A request as bytes, with what was read of it (`wires.request.WireRequest`)."""
+    """A request as bytes, with what was read from it (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="contents",
@@ -118,7 +118,7 @@ class GenerateRequest(EditableRequest):
         return ("user", [{"text": text}])
 
     def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[_Row]:
-        # The provider keeps what it said; with the token it goes on.
+        # The provider keeps its content, and continues from the token.
         members[TOKEN] = encode(token_in(content))
         return []
 
@@ -129,8 +129,8 @@ class GenerateRequest(EditableRequest):
         return [("model", [*said, *calls]), ("user", results)]
 
     def _rows_with(self, added: Sequence[_Row]) -> list[bytes]:
-        """Models take what follows a result in the same turn for a turn of their own, so that words
-        of the user stand apart from results by a row of the model's."""
+        """Return the rows. Models take text after a result in the same turn for a turn of their
+        own, so a model row separates results from a user's text."""
         rows: list[_Row] = []
         before = role_of(value_of(rows_of(self._members["contents"])[-1]))
         answers = self.facts.after_tool_result
@@ -166,7 +166,7 @@ def parse_request(
     path: str = "/v1beta/models/m:generateContent",
     *_: object,
 ) -> GenerateRequest | None:
-    """A request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> parse_request(b'{"contents": [{"parts": [{"text": "Hi"}]}]}').facts.model
     'm'
@@ -199,7 +199,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
     model = found["model"] if (found := _PATH.search(path)) is not None else ""
     calling = object_in(member(object_in(asked.tool_config), *_CALLING))
     reasons = {
-        # What the model said before stands with the provider alone.
+        # Only the provider has the model's earlier content.
         "resumption": asked.continuation_token,
         "several_choices": are_several(member(config, "candidateCount", "candidate_count")),
         "logprobs": member(config, "responseLogprobs", "response_logprobs", "logprobs"),
@@ -230,8 +230,8 @@ def _holds_result(row: JsonObject) -> bool:
 
 
 def said_parts(text: str, content: Content = ()) -> list[Part]:
-    """What the model has said, as parts whose joined text is `text`. Signed parts, and those that
-    are no text, go with it as they came; thoughts without a signature stay out.
+    """Return the model's content so far, as parts whose joined text is `text`. Signed parts and
+    parts other than text stay unchanged; thoughts without a signature are left out.
 
     >>> said_parts("Hi", ({"text": "Hi there"},))
     [{'text': 'Hi'}]
@@ -246,7 +246,7 @@ def _call(call: ToolCall) -> Part:
 
 
 def _named(call: ToolCall) -> JsonObject:
-    """Name and, where the provider gave one, id of a call."""
+    """Return the name of a call, and its id if the provider gave one."""
     given: Mapping[str, Any] = (call.extra or {}).get("call", {})  # type: ignore[assignment]
     named = {"id": call.id} if "id" in given else {}
     return {**named, "name": call.name or "unknown"}
@@ -256,8 +256,8 @@ def _named(call: ToolCall) -> JsonObject:
 
 
 def _less_thinking(config: JsonObject, model: str) -> tuple[tuple[str, ...], object] | None:
-    """The knob for less thinking and its new value; None where there is none. Models of the
-    generation 2.5 have a budget, those after it a level, and those before it do not think."""
+    """Return the path for less thinking and its new value; None: there is none. Models of
+    generation 2.5 have a budget, later ones a level, and earlier ones don't think."""
     thinking = object_in(member(config, *_THINKING))
     level, budget = member(thinking, *_THINKING_LEVEL), member(thinking, *_THINKING_TOKENS)
     if isinstance(level, str):

@@ -45,7 +45,7 @@ class _Row(msgspec.Struct):
 
 
 class _Config(msgspec.Struct, rename="camel"):
-    """What may make a stream one that is only watched."""
+    """Settings for which a stream is only observed."""
 
     max_output_tokens: int | None = None
     candidate_count: Any = None
@@ -68,8 +68,8 @@ _read_request = msgspec.json.Decoder(_Request).decode
 
 
 def asks(body: bytes, url: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
-    """What a request asks for whose rows are texts of people, with pictures, and of the model; else
-    None. Other framings than that of events are left to the machine.
+    """Return what a request asks for if its rows are texts, and pictures from people; else None.
+    Framings other than server-sent events take the full path.
 
     >>> asks(b'{"contents": [{"parts": [{"text": "Hi"}]}]}').stream
     False
@@ -110,7 +110,7 @@ def asks(body: bytes, url: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
 
 @lru_cache(maxsize=256)
 def _asked_by(url: str) -> tuple[bool, str] | None:
-    """Whether a URL asks for a stream, and its model; None: for something else."""
+    """Return whether a URL asks for a stream, and its model; None: it asks for something else."""
     path, _, query = url.partition("?")
     stream = path.endswith(_STREAMING) and query == "alt=sse"
     if not (stream or path.endswith(_WHOLE)):
@@ -163,7 +163,7 @@ class _Call(msgspec.Struct):
 
 
 class _Part(msgspec.Struct):
-    text: msgspec.Raw = NULL  # not decoded: bodies may be large
+    text: msgspec.Raw = NULL  # not decoded, since bodies may be large
     thought: bool | None = None
     call: _Call | None = msgspec.field(default=None, name="functionCall")
     snake_call: None = msgspec.field(default=None, name="function_call")
@@ -180,7 +180,7 @@ class _Candidate(msgspec.Struct):
 
 
 class _Whole(msgspec.Struct):
-    """All keys that tell of an error, a stop or a call."""
+    """All keys that reveal an error, a stop or a call."""
 
     candidates: tuple[_Candidate]
     error: None = None
@@ -192,7 +192,7 @@ _read_whole = msgspec.json.Decoder(_Whole).decode
 
 
 def is_whole(body: bytes, request: bytes = b"") -> bool:
-    """Whether a body is a whole answer, text or calls.
+    """Return whether a body is a complete answer, text or calls.
 
     >>> is_whole(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}')
     True
@@ -233,11 +233,11 @@ class _Flowing(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Counts(msgspec.Struct):
-    """Whatever was used."""
+    """Usage, whose members are not read."""
 
 
 class _Event(msgspec.Struct):
-    """All keys that tell of an error, a stop or a call."""
+    """All keys that reveal an error, a stop or a call."""
 
     candidates: tuple[_Flowing]
     counts: _Counts | None = msgspec.field(default=None, name="usageMetadata")
@@ -251,7 +251,7 @@ _read_event = msgspec.json.Decoder(_Event).decode
 
 
 def event(data: bytes) -> EventSays:
-    """What an event says.
+    """Return the meaning of an event.
 
     >>> event(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}')[1]
     'Hi'

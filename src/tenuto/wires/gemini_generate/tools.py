@@ -13,11 +13,11 @@ from tenuto.wires.json import JsonObject
 from tenuto.wires.members import objects_in
 
 _NESTING_MAX = 50
-"""Deeper schemas are no schemas that the provider takes."""
+"""The provider accepts no schemas that are nested deeper."""
 
 
 def declarations(tools: Any) -> list[JsonObject]:
-    """The functions that are declared; the provider runs all other tools itself.
+    """Return the declared functions. The provider runs all other tools itself.
 
     >>> declarations([{"functionDeclarations": [{"name": "f"}]}, {"googleSearch": {}}])
     [{'name': 'f'}]
@@ -27,7 +27,7 @@ def declarations(tools: Any) -> list[JsonObject]:
 
 
 def schema_of(declared: JsonObject) -> JsonObject:
-    """The JSON Schema of a function's parameters, {} where it has none.
+    """Return the JSON Schema of a function's parameters; {}: it has none.
 
     >>> schema_of({"parameters": {"type": "OBJECT", "properties": {"n": {"type": "INTEGER"}}}})
     {'type': 'object', 'properties': {'n': {'type': 'integer'}}}
@@ -40,7 +40,7 @@ def schema_of(declared: JsonObject) -> JsonObject:
 
 
 def _as_json_schema(schema: JsonObject, depth: int) -> JsonObject:
-    """The same in the words of JSON Schema, whose types are in small letters, null among them."""
+    """Return the same as JSON Schema, whose types are in lower case and include null."""
     made: JsonObject = {}
     for key, item in schema.items():
         if depth >= _NESTING_MAX:

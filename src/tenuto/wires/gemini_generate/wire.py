@@ -1,12 +1,11 @@
 """Gemini: generateContent and streamGenerateContent, of the Developer API and of Vertex AI.
 
 https://ai.google.dev/api/generate-content (read through google-genai 3.4, 2026-11-22:
-`google/genai/types.py`). From top to bottom: the stop tables, reading, and the faces of an ending.
-The error table stands in `errors`, the request's side in `request`
-and `history`, the writing side in `content` and `render`.
+`google/genai/types.py`). This module holds the stop tables, the reader, and how endings are shown.
+Errors are in `errors`, requests in `request` and `history`, and writing in `content` and `render`.
 
-Bodies and events look alike: each event of a stream is a response of its own that holds what is
-new, and the last one says why the model stopped. There is no end mark.
+Bodies and events look alike: each event of a stream is a response of its own with what is new, and
+the last one says why the model stopped. There is no end mark.
 """
 
 from __future__ import annotations
@@ -89,21 +88,21 @@ STOPS: StopTable = {
     "image_other": (_R.UNKNOWN, "image_other"),
     "no_image": (_R.ERROR, "no_image"),
     "image_recitation": (_R.SAFETY_BLOCKED, "recitation"),
-    # A call that makes no sense: of a function that was not declared, say.
+    # A call that makes no sense, such as of a function that was not declared.
     "unexpected_tool_call": (_R.MALFORMED_TOOL_CALL, "unexpected"),
     # The provider's own loop of tools stopped before the final answer.
     "too_many_tool_calls": (_R.ERROR, "tool_loop_limit"),
-    # The request lacks a signature of a thought.
+    # The request lacks a thought signature.
     "missing_thought_signature": (_R.ERROR, "history"),
     "malformed_response": (_R.ERROR, "malformed"),
     "escalation": (_R.SAFETY_BLOCKED, "escalation"),
-    # The account is limited, by violations of the Prohibited Use Policy.
+    # The account is limited for violations of the Prohibited Use Policy.
     "pup_limited_disabled": (_R.SAFETY_BLOCKED, "account_limited"),
-    # The limit of one request: goes on with the `continuationToken` beside it.
+    # The limit of one request; continue with the `continuationToken` beside it.
     "continuation": (_R.PAUSED, "resumable"),
     "model_armor": (_R.SAFETY_BLOCKED, "model_armor"),
 }
-"""`FinishReason`, in the order and spelling (its capitals aside) of the reference."""
+"""`FinishReason`, in the order and spelling (except for case) of the reference."""
 
 BLOCKS: StopTable = {
     "blocked_reason_unspecified": (_R.SAFETY_BLOCKED, "prompt"),
@@ -124,18 +123,18 @@ NUMBERS = {
     3: "SAFETY",
     4: "RECITATION",
 }
-"""What enumerations are without their names, as far as both APIs number them alike:
+"""Numbers of enum values without their names, if both APIs use the same:
 https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/content.proto,
 https://github.com/googleapis/googleapis/blob/master/google/ai/generativelanguage/v1/generative_service.proto"""
 
 _look_up = stop_reader(STOPS)
 
 _REPEATING_FAILS = frozenset({"too_many_tool_calls", "missing_thought_signature"})
-"""Stops by which the same request would only fail again."""
+"""Stops after which the same request would only fail again."""
 
 
 def read_stop(raw: object, field: str) -> StopSeen | None:
-    """The stop that a native value means; None where it is no stop at all (N1a).
+    """Return the stop that a native value means; None: it is no stop at all (N1a).
 
     >>> read_stop("MAX_TOKENS", "finishReason").reason.value
     'max_tokens'
@@ -157,7 +156,7 @@ _PART_KEYS = frozenset(
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
+    """Return the signals of a body, or of one event; none for an object of another shape."""
     if not isinstance(value, dict):
         return []
     signals: list[AnySignal] = [
@@ -165,7 +164,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     ]
     candidates = candidates_of(value)
     for number, candidate in enumerate(candidates):
-        # Candidates beyond the first give their stops only: several are never recovered (C28).
+        # Candidates beyond the first give only their stops, since they are never recovered (C28).
         index = count(candidate.get("index"))
         if number if index is None else index:
             signals.append(ChoiceSeen())
@@ -182,7 +181,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
 
 
 def _said(candidate: JsonObject) -> Said:
-    """What a candidate says beside its parts."""
+    """Return the members of a candidate beside its parts."""
     adds = {key: candidate[key] for key in GROWS & candidate.keys()}
     if not CITING.isdisjoint(candidate):
         adds[SOURCES] = [candidate]
@@ -203,7 +202,7 @@ def _stop_of(candidate: JsonObject, number: int) -> list[Signal]:
     if stop is None:
         return []
     if stop.reason is _R.PAUSED and not member(candidate, TOKEN, "continuation_token"):
-        # Nothing to go on with: what there is was cut by a limit.
+        # Nothing can continue it: a limit cut the answer.
         stop = StopSeen(stop.raw, field, _R.MAX_TOKENS, "no_continuation_token")
     words = member(candidate, "finishMessage", "finish_message") if number == 0 else None
     ratings = member(candidate, "safetyRatings", "safety_ratings")
@@ -214,8 +213,8 @@ def _stop_of(candidate: JsonObject, number: int) -> list[Signal]:
 
 
 def _explained(stop: StopSeen, words: object) -> list[Signal]:
-    """A stop, and the words beside a filter's. Beside other stops they are no refusal: `STOP` has
-    "Model generated function call(s).", and a malformed call is quoted."""
+    """Return a stop, and the words beside it if a filter gave them. With other stops they are no
+    refusal: `STOP` has "Model generated function call(s).", and a malformed call is quoted."""
     return [*explained(stop, _R.SAFETY_BLOCKED, words)]
 
 
@@ -225,7 +224,7 @@ def _read_part(part: JsonObject) -> list[AnySignal]:
         return [CallPiece((), _call(part, call))]
     text = part.get("text")
     other = any(item is not None for key, item in part.items() if key not in _PART_KEYS)
-    if not isinstance(text, str):  # nothing but a signature, or no text at all
+    if not isinstance(text, str):  # only a signature, or no text at all
         return [Opened((), Kind.OTHER if other else Kind.TEXT, part)]
     kind = Kind.REASONING if part.get("thought") is True else Kind.TEXT
     opened = Opened((), kind, part, "text", text, goes_on=is_plain_text(part))
@@ -233,7 +232,7 @@ def _read_part(part: JsonObject) -> list[AnySignal]:
 
 
 def _call(part: JsonObject, call: JsonObject) -> CallDelta:
-    """A call comes whole: ids are left out by many models, which then tell calls by their order."""
+    """Read a call, which arrives whole. Many models leave out ids, so calls go by their order."""
     name = word_in(call, "name")
     arguments, odd, decoded = _arguments(call, name)
     extra = {
@@ -254,10 +253,10 @@ def _call(part: JsonObject, call: JsonObject) -> CallDelta:
 
 
 def _arguments(call: JsonObject, name: str | None) -> tuple[str | None, tuple[str, ...], bool]:
-    """Argument text, what was odd about it, and whether it was decoded before it came.
+    """Return argument text, what was odd about it, and whether it arrived decoded.
 
-    Arguments that are streamed piece by piece (`streamFunctionCallArguments` of Vertex AI) are not
-    put together: of them only their end is known, which is what decides whether they are whole."""
+    Streamed arguments (`streamFunctionCallArguments` of Vertex AI) are not assembled. Only their
+    end is read, which shows whether they are complete."""
     more = member(call, "willContinue", "will_continue") is True
     if more or (name is None and "args" not in call):
         return ("{" if name is not None else "" if more else "}"), (), False
@@ -265,7 +264,7 @@ def _arguments(call: JsonObject, name: str | None) -> tuple[str | None, tuple[st
 
 
 def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
-    """A prompt that was blocked has no candidates (Q11)."""
+    """Return the stop of a blocked prompt, which has no candidates (Q11)."""
     feedback = member(value, "promptFeedback", "prompt_feedback")
     raw = member(feedback, "blockReason", "block_reason") if isinstance(feedback, dict) else None
     field = "promptFeedback.blockReason"
@@ -273,7 +272,7 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
     if stop is None or (answered and stop.raw.strip().lower() == "blocked_reason_unspecified"):
         return []
     if not stop.known:
-        # Whatever the reason is, the prompt was blocked.
+        # Whatever the reason, the prompt was blocked.
         stop = StopSeen(stop.raw, field, _R.SAFETY_BLOCKED, "prompt", stop.known, stop.readable)
     words = member(feedback, "blockReasonMessage", "block_reason_message")
     ratings = member(feedback, "safetyRatings", "safety_ratings")
@@ -281,7 +280,7 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
 
 
 usage_object: FindUsage = usage_at("usageMetadata", "usage_metadata")
-"""The native usage object, which every event of a stream may hold."""
+"""Finds the native usage object, which every event of a stream may hold."""
 
 
 def _usage(usage: JsonObject) -> Usage:
@@ -294,10 +293,10 @@ _IN_SNAKE_CASE = {
     "thoughtsTokenCount": "thoughts_token_count",
     "cachedContentTokenCount": "cached_content_token_count",
 }
-"""What is read of a usage object, as the SDK's objects name it."""
+"""Members of a usage object that Tenuto reads, by their names in the SDK's objects."""
 
 
-# --- the faces of an ending (P1a) -------------------------------------------------------------
+# --- how endings are shown (P1a) --------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
     **shown_alike(done="STOP", cut="MAX_TOKENS", blocked="SAFETY"),
@@ -305,17 +304,17 @@ SHOWN: dict[Outcome, Shown] = {
     Outcome.CANCELLED: Shown(native="OTHER", received=True),
     Outcome.UNKNOWN: Shown(native="OTHER", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete."""
+"""How each outcome is shown if the turn is not complete."""
 
 
 _TOLD_BY = frozenset(
     {"promptFeedback", "prompt_feedback", "candidates", "usageMetadata", "usage_metadata", "error"}
 )
-"""Members of which a response has at least one."""
+"""Every response has at least one of these members."""
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is that of a generation, of whichever API.
+    """Return whether the path is that of a generation, on any of the APIs.
 
     >>> is_request("/v1beta/models/gemini-2.5-flash:generateContent")
     True
@@ -326,8 +325,8 @@ def is_request(path: str) -> bool:
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a response of this wire, or one of its events."""
-    if _TOLD_BY.isdisjoint(value):  # every wire is asked about every shape
+    """Return whether an object is a response of this wire, or one of its events."""
+    if _TOLD_BY.isdisjoint(value):  # fast, since every wire is asked about every shape
         return False
     if any(isinstance(value.get(key), dict) for key in ("promptFeedback", "prompt_feedback")):
         return True
@@ -341,15 +340,15 @@ def looks_like(value: JsonObject) -> bool:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event that does not end its stream. What ends one may as well be
-    a whole body, and is read alike."""
+    """Return whether an object is an event that does not end its stream. The last event may also be
+    a whole body, and is read the same way."""
     candidates = candidates_of(value)
     stops = (_stop_of(candidate, number) for number, candidate in enumerate(candidates))
     return not any(stops) and not _failure_of(value, bool(candidates))
 
 
 def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response; what it asks to wait is read."""
+    """Return the fault of an HTTP error response, with the wait that it asks for."""
     error = error_in(body, error_of)
     return read_fault(error, status, retry_after_s(headers) or asked_to_wait_s(error))
 

@@ -1,4 +1,4 @@
-"""Whole interactions of Gemini, as far as Tenuto writes them: bodies, calls, usage, errors.
+"""Write whole interactions of Gemini: bodies, calls, usage, errors.
 
 Shapes follow `google/genai/_gaos/types/interactions` of google-genai 3.4 and are checked against
 its types in the tests.
@@ -20,8 +20,8 @@ from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.usage import Counts
 
 ERROR_STATUS = 424
-"""What we depend on failed. The official SDK retries every 5xx by default, whatever a header says,
-and nothing of class 4 but 408, 409 and 429."""
+"""HTTP status 424, "failed dependency". The official SDK retries every 5xx by default, whatever a
+header says, but of 4xx only 408, 409 and 429."""
 
 _NOT_SHARED = frozenset({"steps", "status", "usage", "error", "errors", "updated", TOKEN})
 
@@ -37,7 +37,7 @@ _CLEAN = ("completed", "requires_action")
 
 
 def identity_of(interaction: Mapping[str, Any]) -> JsonObject:
-    """What all of a turn's interactions share with its first one.
+    """Return what all of a turn's interactions share with its first one.
 
     >>> identity_of({"id": "v1_1", "status": "completed"})
     {'id': 'v1_1'}
@@ -46,8 +46,8 @@ def identity_of(interaction: Mapping[str, Any]) -> JsonObject:
 
 
 def ending_of(answer: Answer) -> JsonObject:
-    """The status that an answer shows, and what came beside it. The token of a pause does not: the
-    official SDK goes on with it by itself, and Tenuto has done that as often as it may (C26).
+    """Return the status of an answer, and the members beside it, without the token of a pause: the
+    official SDK would continue with it, but Tenuto did so as often as it may (C26).
 
     >>> ending_of(Answer("Hi", native_stop="incomplete"))
     {'status': 'incomplete'}
@@ -59,19 +59,19 @@ def ending_of(answer: Answer) -> JsonObject:
 
 
 def call_step(call: ToolCall) -> JsonObject:
-    """A call as a step."""
+    """Return a call as a step."""
     named = {"type": CALL, "id": call.id, "name": call.name, "arguments": object_of(call)}
     return {**(call.extra or {}), **named}
 
 
 def as_body(message: Message) -> JsonObject:
-    """The body that a message tells (`wires.base.Wire`): all that is said of the interaction."""
+    """Return the body of a message (`Wire.as_body`): all members of the interaction."""
     return {key: item for key, item in message.said.items() if key != PAUSE}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole interaction: the first attempt's identity, the merged steps. The id is that of the
-    last attempt where the turn is complete: who goes on from it goes on from the whole answer."""
+    """Return a whole interaction: the first attempt's identity, the merged steps. If the turn is
+    complete, the id is the last attempt's, so that the next request continues the whole answer."""
     steps = without_token(answer.content)
     if not steps and answer.text:
         steps = [output(answer.text)]
@@ -86,7 +86,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 def error_object(code: str, message: str) -> JsonObject:
-    """An error as the provider writes its own, and whose it is.
+    """Return an error in the provider's shape, marked as Tenuto's own.
 
     >>> error_object("dropped", "…")["type"]
     'tenuto_incomplete'
@@ -95,5 +95,5 @@ def error_object(code: str, message: str) -> JsonObject:
 
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    """Return the body of an error. `partial` holds what was received, so nothing is lost."""
     return encode({"error": error_object(code, message) | kept_of(partial)})

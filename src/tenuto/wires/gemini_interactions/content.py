@@ -1,7 +1,7 @@
-"""What a model said on Gemini's Interactions, step by step, over all attempts of a turn.
+"""The model's content on Gemini's Interactions, step by step, over all attempts of a turn.
 
-A whole body is made of it, and a continuation carries of it what the provider ran and the signed
-thoughts. Calls for the caller stay out: they are judged and written by themselves.
+A whole body is made of it. A continuation carries its signed thoughts and what the provider ran.
+Calls for the caller are left out: they are judged and written separately.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from tenuto.wires.items_content import Speech, parts_in_order
 from tenuto.wires.json import JsonObject
 
 TOKEN = "continuation_token"
-"""What goes on where the provider paused; it stands in the content as a step of its own, with the
-id of the interaction that gave it."""
+"""The token that continues a paused answer. It is a step of its own in the content, with the id of
+the interaction that gave it."""
 
 PAUSE = "pause"
-"""Where a message keeps that step."""
+"""The key under which a message keeps that step."""
 
 
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
-    """The steps of all attempts in order, with the text that is kept of each, and behind them the
-    token of a pause, if the last of them paused.
+    """Return the steps of all attempts in order, each with its kept text. If the last attempt
+    paused, the token of the pause comes last.
 
     >>> from tenuto.core.parts import Message, Opened
     >>> def spoken(came, kept):
@@ -52,22 +52,22 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
 
 
 def without_token(content: Iterable[Mapping[str, Any]]) -> list[JsonObject]:
-    """The steps alone."""
+    """Return only the steps."""
     return [dict(step) for step in content if TOKEN not in step]
 
 
 def pause_in(content: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The token of a pause in a content, with the id beside it; None where there is none."""
+    """Return the token of a pause in a content, with the id beside it; None: there is none."""
     return next((step for step in content if TOKEN in step), None)
 
 
 def output(text: str) -> JsonObject:
-    """A step of the model's that says a text."""
+    """Return a model step with a text."""
     return {"type": OUTPUT, "content": [{"type": "text", "text": text}]}
 
 
 def _is_plain_text(part: JsonObject) -> bool:
-    """Whether a part can be gone on in: a cut text with annotations is not (C28a)."""
+    """Return whether text can continue in a part: not in a cut text with annotations (C28a)."""
     return text_in(part) is not None and not part.get("annotations")
 
 
@@ -85,8 +85,8 @@ SPEECH = Speech(
 
 
 def said_steps(text: str, content: Content) -> list[JsonObject]:
-    """What the model has said, as steps that may be sent back. A thought goes with its signature or
-    not at all; what the provider ran goes as it came, where its result came too.
+    """Return the model's content so far, as steps that may be sent back. A thought is sent only
+    with its signature, and a tool of the provider's only with its result.
 
     >>> thought, signed = {"type": "thought"}, {"type": "thought", "signature": "gA=="}
     >>> [kind_of(step) for step in said_steps("Hi", (thought, signed))]
@@ -111,13 +111,13 @@ def _may_go_back(step: JsonObject, run: list[Any]) -> bool:
 
 
 def _steps(spoken: AttemptContent) -> list[JsonObject]:
-    """The steps of one attempt, without calls for the caller and what was asked."""
+    """Return the steps of one attempt, without calls for the caller and the user's input."""
     steps = [_step(part) for part in parts_in_order(spoken) if part.kind is not Kind.CALL]
     return [step for step in steps if kind_of(step) not in (CALL, INPUT)]
 
 
 def _step(part: Part) -> JsonObject:
-    """A step as a body would hold it."""
+    """Return a step as in a body."""
     step, said = dict(part.native), 0
     pieces = part.pieces if part.kind is Kind.TEXT else []
     for behind, (delta,) in zip(part.behind, part.grown.get("deltas", ()), strict=True):
@@ -129,7 +129,7 @@ def _step(part: Part) -> JsonObject:
 
 
 def _settle(step: JsonObject, pieces: Sequence[str]) -> None:
-    """Add a text that came in pieces: joined once, so that a long one stays linear."""
+    """Add a text that arrived in pieces, joined once, so that a long one stays linear."""
     if not pieces:
         return
     text, parts = "".join(pieces), parts_of(step)

@@ -1,8 +1,8 @@
-"""How Gemini's Interactions API says that something failed: the error table.
+"""The errors of Gemini's Interactions API, as a table.
 
 https://ai.google.dev/gemini-api/docs/api-errors (read 2026-11-22): `error` holds a `code` in
-snake_case and a `message`; a code that the page does not list is the name of the HTTP status. What
-stands in front of the API says it as all of Google's do.
+snake_case and a `message`; a code that the page does not list is the name of the HTTP status.
+Servers in front of the API use the shape of all Google APIs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ BLOCKED = frozenset(
     | {"image_safety", "image_prohibited_content", "image_recitation", "image_other"}
     | {"content_blocked"}
 )
-"""Codes by which a policy of the provider's blocked the answer."""
+"""Codes for answers that a policy of the provider's blocked."""
 
 OF_THE_ANSWER = frozenset({"malformed_function_call", "malformed_tool_call"})
-"""Codes by which a call of the model's cannot be read."""
+"""Codes for a call that the provider couldn't read."""
 
 ERRORS: tuple[ErrorRow, ...] = (
     GAVE_UP,
@@ -36,7 +36,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         words=r"unknown (?:parameter|field|name)s?:? ['\"](?P<name>[^'\"]+)['\"]",
     ),
     row(_K.AUTHENTICATION, "authentication", "payment_required", "unauthorized", "forbidden"),
-    # Comes with status 429, but waiting does not help: it is the quota of the day.
+    # Comes with status 429, but waiting does not help: the daily quota is spent.
     row(_K.AUTHENTICATION, "quota_exceeded"),
     row(_K.RATE_LIMITED, "rate_limit_exceeded", "too_many_requests"),
     row(_K.OVERLOADED, "service_unavailable"),
@@ -54,11 +54,11 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     *(entry for entry in GENERATE_ERRORS if entry.codes or not entry.words),
 )
-"""First fit decides: by a code, the words, or the HTTP status; the last row fits all."""
+"""Rows by code, words, or HTTP status. The first match counts; the last row matches all."""
 
 
 def errors_in(value: JsonObject) -> Any:
-    """The first error that a response keeps among its diagnostics, None where it keeps none.
+    """Return the first error among a response's diagnostics; None: there is none.
 
     >>> errors_in({"errors": [{"code": "safety"}]})
     {'code': 'safety'}
@@ -68,8 +68,8 @@ def errors_in(value: JsonObject) -> Any:
 
 
 def is_its_own(error: object) -> bool:
-    """Whether an error can only be of this API: its code is, and there is nothing but a message
-    beside it.
+    """Return whether an error can only be from this API: it has one of its codes, and nothing else
+    but a message.
 
     >>> is_its_own({"code": "spii", "message": "…"}), is_its_own({"code": "spii", "type": "x"})
     (True, False)

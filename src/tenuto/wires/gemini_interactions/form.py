@@ -1,4 +1,4 @@
-"""How a whole request of Gemini's Interactions is written.
+"""Whole requests of Gemini's Interactions.
 
 https://ai.google.dev/api/interactions-api (2026-11-22)
 """
@@ -10,7 +10,7 @@ from tenuto.wires.json import JsonObject
 
 
 def members(opening: Opening) -> JsonObject:
-    """All members but the steps. The history is ours: the service need not keep it."""
+    """Return all members except the steps. The agent keeps the history, so the service need not."""
     made: JsonObject = {"model": opening.model, "store": False}
     if opening.system:
         made["system_instruction"] = opening.system
@@ -22,12 +22,12 @@ def members(opening: Opening) -> JsonObject:
 
 
 def user(text: str) -> JsonObject:
-    """A step of the user's."""
+    """Return a user step."""
     return {"type": "user_input", "content": [{"type": "text", "text": text}]}
 
 
 def path(model: str, stream: bool) -> str:
-    """Where it is sent to, below the base URL."""
+    """Return the path below the base URL."""
     return "/v1beta/interactions" + ("?alt=sse" if stream else "")
 
 

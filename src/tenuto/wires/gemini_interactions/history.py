@@ -1,8 +1,8 @@
-"""Say how an Interactions request writes its steps, for the repairs of `core.history`.
+"""How an Interactions request writes its steps, for the repairs of `core.history`.
 
-Every call is answered once, behind the model's steps that it stands among, and no result is without
-a call. Arguments are objects, and thoughts go back as they came. What is kept at the provider is
-that of `previous_interaction_id`: a result whose call may be there is left alone.
+Every call has one result, after the model's steps around it, and every result has a call. Arguments
+are objects, and thoughts go back unchanged. The provider keeps the history of
+`previous_interaction_id`, so a result whose call may be there is left alone.
 https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11-22)
 """
 
@@ -26,8 +26,8 @@ from tenuto.wires.json import JsonObject
 
 
 def result_of(call_id: str, name: str, text: str, failed: bool = True) -> JsonObject:
-    """A result; where its call failed, or was not run, an error. The service refuses one without a
-    name, though its reference calls that optional:
+    """Return a result: an error, unless `failed` is false. The service refuses one without a name,
+    though its reference calls the name optional:
     https://github.com/robocurve/inspect-robots/issues/380
 
     >>> result_of("a", "", "no")
@@ -59,11 +59,12 @@ def _show_nothing(parts: Sequence[object]) -> bool:
 
 
 def _paired(rows: list[Row], rules: Rules, elsewhere: bool, words: list[str]) -> list[Row]:
-    """Answer every call once, behind the model's steps that it stands among, and drop results
-    without a call. `elsewhere`: there may be calls that are not seen here."""
+    """Answer every call once, after the model's steps around it, and drop results without a call.
+    `elsewhere`: the provider may hold further calls."""
 
     def missing(waiting: Mapping[str, Entry]) -> list[Row]:
-        """For each call that waits its result from elsewhere, or one that says there is none."""
+        """Return a result for each waiting call: its own from elsewhere, or one that says there is
+        none."""
         if waiting.keys() - strays.keys():
             words.append("unanswered_call_answered")
         found = {name: strays.pop(name, None) for name in waiting}
@@ -74,7 +75,7 @@ def _paired(rows: list[Row], rules: Rules, elsewhere: bool, words: list[str]) ->
 
     called = {call.id for row in rows for call in row.calls if call.id}
     in_place = _in_place(rows)
-    # An id may be used again: a result that stands behind a call is that call's alone.
+    # An id may be used again: a result after a call belongs to that call.
     strays = {r.id: row for row in reversed(rows) if row not in in_place for r in row.results}
     out: list[Row] = []
     waiting: dict[str, Entry] = {}
@@ -94,7 +95,7 @@ def _paired(rows: list[Row], rules: Rules, elsewhere: bool, words: list[str]) ->
 
 
 def _in_place(rows: Sequence[Row]) -> set[Row]:
-    """Return the results that stand behind the model's steps that their calls stand among."""
+    """Return the results that stand after the model's steps with their calls."""
     found: set[Row] = set()
     waiting: set[str] = set()
     answering = False

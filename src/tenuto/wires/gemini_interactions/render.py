@@ -1,4 +1,4 @@
-"""The writing side of Interactions' streams: what the caller sees where Tenuto had to write."""
+"""Write Interactions' streams: what the caller sees when Tenuto writes itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _DONE = b"event: done\ndata: [DONE]\n\n"
 
 
 class InteractionLayout(Layout):
-    """An interaction as events (`wires.layout.Layout`): steps begin, grow by deltas, and end."""
+    """Writes an interaction as events (`wires.layout.Layout`): steps begin, grow by deltas, and
+    end."""
 
     words_begin_text = True
     error_follows_start = True
@@ -39,8 +40,8 @@ class InteractionLayout(Layout):
         self._identity |= {"model": model} if model else {}
 
     def begin(self, value: JsonObject) -> None:
-        """Take the identity from the first event, or from a whole body, whose steps that are
-        neither text nor calls are said before all else."""
+        """Take the identity from the first event, or from a whole body, whose steps other than text
+        and calls are written first."""
         interaction = value.get("interaction", value)
         if isinstance(interaction, dict) and "id" in interaction:
             self._identity |= identity_of(interaction)
@@ -50,7 +51,7 @@ class InteractionLayout(Layout):
             ]
 
     def goes_on(self, part: Part) -> bool:
-        """Return whether text can follow: not behind an annotation."""
+        """Return whether text can continue: not after an annotation."""
         deltas = [delta for (delta,) in part.grown.get("deltas", ())]
         return all(kind_of(delta) != "text_annotation_delta" for delta in deltas)
 
@@ -59,11 +60,11 @@ class InteractionLayout(Layout):
         return {"type": OUTPUT}
 
     def holds(self, native: Native) -> Kind:
-        """Return what a step is."""
+        """Return the kind of a step."""
         return Kind.REASONING if kind_of(native) == THOUGHT else Kind.OTHER
 
     def thought(self, text: str) -> JsonObject:
-        """Return a thought. It has no signature: no provider takes it back."""
+        """Return a thought. It has no signature, so it can't be sent back to a provider."""
         return {"type": THOUGHT, "summary": [{"type": "text", "text": text}]}
 
     def start(self) -> bytes:
@@ -97,14 +98,14 @@ class InteractionLayout(Layout):
         return self.opened(part) + self.passed(part, arguments) + self.closed(part)
 
     def end(self, answer: Answer, items: Sequence[Part], *, include_usage: bool) -> bytes:
-        """Write the last event, which says the status and the usage, and the end mark."""
+        """Write the last event, with the status and the usage, and the end mark."""
         usage = COUNTS.merged(answer.raw_usage, answer.usage)
         told = {**self._identity, **ending_of(answer), **({"usage": usage} if usage else {})}
         return _event("interaction.completed", interaction=told) + _DONE
 
     def error(self, code: str, message: str) -> bytes:
-        """Write an error event, as the provider writes its own. The official SDK hands every event
-        out and raises on none, whatever it holds."""
+        """Write an error event, as the provider writes its own. The official SDK returns every
+        event and raises on none."""
         return _event("error", error=error_object(code, message)) + _DONE
 
 

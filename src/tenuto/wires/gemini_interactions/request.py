@@ -1,17 +1,16 @@
-"""The request's side of Interactions: facts, edits; repairs in `history`.
+"""Requests of Interactions: facts and edits. Repairs are in `history`.
 
 Theory of operation
 -------------------
-As in `request_edits`. An input that is a text, or content, becomes a step that holds it.
+See `request_edits`. An input that is a text, or content, becomes a step that holds it.
 
-Where the provider keeps the history (`previous_interaction_id`), a continuation goes on from the
-same interaction as the request did: what was said and the hint are input of its own. It is stored
-as the caller's request was, so that the next turn can go on from the whole answer.
+If the provider keeps the history (`previous_interaction_id`), a continuation follows the same
+interaction as the request did, with the answer so far and the hint as its input. It is stored like
+the caller's request, so that the next turn can continue the whole answer.
 
-A pause is gone on from with its token, as the official SDK does it: of what is stored by the id of
-the interaction that gave it and without input, of all else by the same request. The SDK goes on by
-itself too, unless it is told not to; behind Tenuto it finds nothing to go on with, and its own
-requests with a token are left alone.
+A pause is continued with its token, as the official SDK does: if the interaction is stored, by its
+id and without input; else by the same request. The SDK continues by itself too, unless it is told
+not to. With Tenuto it finds nothing to continue, and its own requests with a token are left alone.
 
 Shapes follow `google/genai/_gaos/types/interactions` of google-genai 3.4, read 2026-11-22;
 https://ai.google.dev/gemini-api/docs/interactions-overview
@@ -45,23 +44,23 @@ from tenuto.wires.request_reading import (
 )
 
 CONTENT = frozenset({"text", "image", "audio", "video", "document", "file"})
-"""Kinds of parts; an input may be a list of them, or of steps."""
+"""Kinds of parts. An input may be a list of them, or of steps."""
 
 CLIENT_TOOLS = frozenset({"function", "computer_use"})
-"""Tools that the caller runs; every other one the provider runs itself."""
+"""Tools that the caller runs. The provider runs all others itself."""
 
 LESS_THINKING = {"xhigh": "low", "high": "low", "medium": "low", "low": "minimal"}
-"""`thinking_level`: what less means for each value; the least cannot be lowered."""
+"""A lower value for each `thinking_level`. The lowest can't be lowered."""
 
 _THINKS_HIGH = re.compile(r"gemini-(?:[3-9]|\d{2})")
-"""Models that think much where nothing is said: `low` is what all of them take."""
+"""Models that think much by default. All of them accept `low`."""
 
 _CONFIG = "generation_config"
 _CONSTRAINTS = ("response_format", "response_mime_type")
 
 
 class _Asked(msgspec.Struct):
-    """The members that are looked at, in one reading of the body."""
+    """The members that Tenuto reads, in one pass over the body."""
 
     input: msgspec.Raw = msgspec.Raw(b"null")
     model: Any = None
@@ -91,10 +90,10 @@ class InteractionRequest(EditableRequest):
     )
 
     stored = True
-    """Whether the provider keeps what is said."""
+    """Whether the provider stores the interaction."""
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
-        """The members of the request with these edits; what a pause goes on with is no row."""
+        """Return the members of the request with these edits. What continues a pause is no row."""
         members = super().edited(edits, dialect)
         for edit in edits:
             pause = pause_in(edit.content) if isinstance(edit, AppendContent) else None
@@ -142,7 +141,7 @@ class InteractionRequest(EditableRequest):
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> InteractionRequest | None:
-    """A request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> parse_request(b'{"model": "m", "input": "Hi"}').facts.model
     'm'
@@ -165,7 +164,7 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Interac
 
 
 def _rows_of(given: bytes) -> list[bytes] | None:
-    """An input as steps; None where it is of a form that is not known."""
+    """Return an input as steps; None: its form is unknown."""
     if given == b"null":
         return []
     if given.startswith(b'"'):
@@ -192,9 +191,9 @@ def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
     max_tokens = limit_in(config.get("max_output_tokens"))
     model = text_in(asked.model)
     reasons = {
-        # What the model said before stands with the provider alone.
+        # Only the provider has the model's earlier content.
         "resumption": asked.continuation_token,
-        "background": asked.background is True,  # the answer is polled for, elsewhere
+        "background": asked.background is True,  # the caller polls for the answer elsewhere
         "agent": asked.agent,  # the provider runs it, with a budget and a place of its own
         "audio": holds(asked.response_modalities, "audio"),
     }
@@ -208,7 +207,7 @@ def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
         structured=_is_structured(asked),
         lower_reasoning=_can_think_less(config.get("thinking_level"), model),
         include_usage=True,
-        prefill_barred=True,  # nothing says that a step of the model's at the end is gone on with
+        prefill_barred=True,  # it isn't documented that the model continues a last model step
         left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
         follows=text_in(asked.previous_interaction_id),
     )
@@ -219,7 +218,8 @@ def _is_client_tool(tool: Any) -> bool:
 
 
 def _demands_call(choice: Any, tools: Any) -> bool:
-    """Whether a choice demands a call for the caller, whose tools all must be then."""
+    """Return whether a choice demands a call for the caller. Then all tools must be the
+    caller's."""
     if isinstance(choice, dict):
         choice = object_in(choice.get("allowed_tools")).get("mode")
     ours = list(map(_is_client_tool, list_in(tools)))
@@ -227,7 +227,7 @@ def _demands_call(choice: Any, tools: Any) -> bool:
 
 
 def _is_structured(asked: _Asked) -> bool:
-    """Whether the text is to be JSON: by a schema, which may stand there as the form itself."""
+    """Return whether the text must be JSON. A schema may stand in place of a format."""
     if asked.response_mime_type == "application/json":
         return True
     given = asked.response_format

@@ -1,4 +1,4 @@
-"""The steps of Gemini's Interactions: what the caller runs, what the provider ran, what was said.
+"""The steps of Gemini's Interactions: the caller's calls, the provider's, and the model's text.
 
 Types follow `google/genai/_gaos/types/interactions` of google-genai 3.4 (`step.py`, `content.py`),
 read 2026-11-22."""
@@ -19,11 +19,11 @@ OUTPUT, THOUGHT, CALL, RESULT, INPUT = (
 )
 
 MADE_BY_THE_MODEL = ("_call", "_result", OUTPUT, THOUGHT)
-"""How the types of steps end that are none of the caller's words; results of its own aside."""
+"""Endings of step types that the caller doesn't write, except for its own results."""
 
 
 def kind_of(value: object) -> str:
-    """The type of a step, of a piece of one, or of a part of its content; "" where it has none.
+    """Return the type of a step, of a piece of one, or of a part of its content; "": it has none.
 
     >>> kind_of({"type": "thought"}), kind_of({"type": 3}), kind_of(None)
     ('thought', '', '')
@@ -33,7 +33,7 @@ def kind_of(value: object) -> str:
 
 
 def parts_of(step: JsonObject, key: str = "content") -> list[JsonObject]:
-    """The parts of a step's content, or of another list of parts.
+    """Return the parts of a step's content, or of another list of parts.
 
     >>> parts_of({"content": "Hi"}), parts_of({"content": None})
     ([{'type': 'text', 'text': 'Hi'}], [])
@@ -47,7 +47,7 @@ def parts_of(step: JsonObject, key: str = "content") -> list[JsonObject]:
 
 
 def text_in(part: object) -> str | None:
-    """The text of a part, None where it is none."""
+    """Return the text of a part; None: it has none."""
     if not isinstance(part, dict) or kind_of(part) not in ("text", ""):
         return None
     text = part.get("text")
@@ -55,7 +55,7 @@ def text_in(part: object) -> str | None:
 
 
 def thought(step: JsonObject) -> str:
-    """What can be read of a thought; often only its signature came.
+    """Return the readable text of a thought. Often only its signature is sent.
 
     >>> thought({"summary": [{"type": "text", "text": "Add."}], "signature": "gA="})
     'Add.'
@@ -64,13 +64,13 @@ def thought(step: JsonObject) -> str:
 
 
 def steps_of(value: object) -> list[Any]:
-    """The steps of an interaction, as they came; often none."""
+    """Return the steps of an interaction as received, often none."""
     found = value.get("steps") if isinstance(value, dict) else None
     return found if isinstance(found, list) else []
 
 
 def answered_in(steps: Iterable[object]) -> frozenset[str]:
-    """The ids of calls whose results stand in the same interaction: nobody waits for those.
+    """Return the ids of calls whose results are in the same interaction, so the caller runs none.
 
     >>> sorted(answered_in([{"type": "function_result", "call_id": "a"}]))
     ['a']

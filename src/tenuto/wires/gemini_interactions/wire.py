@@ -1,10 +1,9 @@
 """Gemini's Interactions API, of the Developer API and of Vertex AI.
 
 https://ai.google.dev/api/interactions-api and https://ai.google.dev/gemini-api/docs/streaming (read
-through google-genai 3.4, 2026-11-22: `google/genai/_gaos/types/interactions`). From top to bottom:
-the stop table, reading, and the faces of an ending. The error table stands in
-`errors`, the request's side in `request` and `history`,
-the writing side in `body` and `render`.
+through google-genai 3.4, 2026-11-22: `google/genai/_gaos/types/interactions`). This module holds
+the stop table, the reader, and how endings are shown. Errors are in `errors`, requests in `request`
+and `history`, and writing in `body` and `render`.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ from tenuto.wires.usage import FindUsage, usage_at
 _R = StopReason
 
 STOPS: StopTable = {
-    # In the background: poll until it is over.
+    # In the background: poll until it is finished.
     "in_progress": (_R.PAUSED, "background"),
     # The caller has to run a function.
     "requires_action": (_R.TOOL_CALL, None),
@@ -80,10 +79,10 @@ STOPS: StopTable = {
     "cancelled": (_R.CANCELLED, None),
     # `max_output_tokens`, which the thoughts count towards.
     "incomplete": (_R.MAX_TOKENS, None),
-    # What an agent may use is used up.
+    # An agent's budget is used up.
     "budget_exceeded": (_R.MAX_TOKENS, "budget"),
     "queued": (_R.PAUSED, "background"),
-    # The limit of one request: goes on with the `continuation_token` beside it.
+    # The limit of one request; continue with the `continuation_token` beside it.
     "requires_continuation": (_R.PAUSED, "resumable"),
 }
 """`InteractionStatus`, in the order and spelling of the reference."""
@@ -92,7 +91,7 @@ _look_up = stop_reader(STOPS)
 
 
 def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
-    """The stop that an interaction's status means; None where there is none (N1a).
+    """Return the stop of an interaction's status; None: there is none (N1a).
 
     >>> read_stop({"status": "incomplete"}).reason.value
     'max_tokens'
@@ -101,7 +100,7 @@ def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
     """
     stop = _look_up(interaction.get("status"), f"{at}status")
     if stop is not None and stop.detail == "resumable" and not interaction.get(TOKEN):
-        # Nothing to go on with: what there is was cut by a limit.
+        # Nothing can continue it: a limit cut the answer.
         return StopSeen(stop.raw, stop.field, _R.MAX_TOKENS, "no_continuation_token")
     return stop
 
@@ -122,7 +121,7 @@ def _read_body(interaction: JsonObject) -> Iterator[AnySignal]:
 def _read_step(
     step: object, index: int | None, answered: Collection[str] = (), *, begun: bool = False
 ) -> Iterator[AnySignal]:
-    """A step of a body, or (`begun`) as a stream begins it."""
+    """Read a step of a body, or (`begun`) the beginning of one in a stream."""
     if not isinstance(step, dict):
         return
     place = (index,)
@@ -139,7 +138,7 @@ def _read_step(
             yield Opened(place, Kind.REASONING, step, says=thought(step))
         case "function_call" if not _is_answered(step, answered):
             yield CallPiece(place, _call(step, index, begun=begun))
-        case "user_input":  # those that are fetched hold what was asked as well
+        case "user_input":  # fetched interactions contain the input too
             yield Restated(place, Kind.NOTE, step)
         case _:
             yield Opened(place, Kind.OTHER, step)
@@ -154,7 +153,7 @@ _CALL_KEYS = frozenset({"type", "id", "name", "arguments"})
 
 
 def _call(step: JsonObject, index: int | None, *, begun: bool) -> CallDelta:
-    """A call. A stream begins it with an empty object, whose text is still to come."""
+    """Read a call. A stream begins it with an empty object, whose text follows."""
     given = step.get("arguments")
     arguments, odd, decoded = decoded_arguments(None if begun and given == {} else given)
     return CallDelta(
@@ -170,7 +169,7 @@ def _call(step: JsonObject, index: int | None, *, begun: bool) -> CallDelta:
 
 
 def _end_of(interaction: JsonObject, at: str, told: JsonObject) -> list[Signal]:
-    """The stop of an interaction, and the usage of the body or event that tells of it."""
+    """Return the stop of an interaction, and the usage of the body or event that reports it."""
     stop = read_stop(interaction, at)
     usage = usage_object(told)
     used = [UsageSeen(body.COUNTS.read(usage.get))] if usage is not None else []
@@ -194,8 +193,8 @@ def _created(event: JsonObject) -> list[AnySignal]:
 
 
 def _status_update(event: JsonObject) -> Iterator[AnySignal]:
-    """A status between steps. A word that no table has may only tell of progress, and the last
-    event says how it ended."""
+    """Read a status between steps. An unknown word may only report progress, and the last event
+    says how it ended."""
     yield from _paused(event)
     stop = read_stop(event)
     usage = event.get("usage")
@@ -208,7 +207,7 @@ def _status_update(event: JsonObject) -> Iterator[AnySignal]:
 
 
 def _paused(told: JsonObject) -> list[Said]:
-    """The token of a pause; earlier ones are checkpoints."""
+    """Return the token of a pause. Earlier tokens are checkpoints."""
     token = told.get(TOKEN)
     if not token or told.get("status") != "requires_continuation":
         return []
@@ -258,16 +257,16 @@ _EVENTS: dict[str, ReadOne] = {
     "step.start": _step_begun,
     "step.delta": _step_piece,
     "step.stop": lambda event: [PartClosed((_index(event),))],
-    # However it ended: the status in it says so.
+    # However it ended, its status says so.
     "interaction.completed": _completed,
     "error": lambda event: [],
 }
-"""What is not here, events yet to come, says nothing."""
+"""Events that are not listed, such as future ones, have no signals."""
 
 
 def _error_of(value: JsonObject) -> object | None:
-    """The error that an object carries, or None. What an interaction that did not fail keeps among
-    its diagnostics stopped nothing."""
+    """Return the error in an object, or None. Diagnostics of an interaction that did not fail don't
+    count."""
     if value.get("error") or value.get("event_type") == "error":
         return cast("object", value.get("error") or {})
     told = value if "status" in value and "event_type" not in value else _interaction(value)
@@ -280,9 +279,9 @@ read: ReadAny = reader(_read_body, by_name(_EVENTS, "event_type"), _error_of, re
 
 
 usage_object: FindUsage = usage_at("interaction.usage", "usage")
-"""The native usage object: of the interaction in an event, of a body, or of the event."""
+"""Finds the native usage object: of the interaction in an event, of a body, or of the event."""
 
-# --- the faces of an ending (P1a) -------------------------------------------------------------
+# --- how endings are shown (P1a) --------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
     **shown_alike(done="completed", cut="incomplete", blocked="failed"),
@@ -290,12 +289,12 @@ SHOWN: dict[Outcome, Shown] = {
     Outcome.REFUSED: Shown(native="completed", received=True),
     Outcome.CANCELLED: Shown(native="cancelled", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete."""
+"""How each outcome is shown if the turn is not complete."""
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is where interactions are made, below whatever base URL; those that are
-    fetched or cancelled have paths of their own.
+    """Return whether the path is where interactions are created, below any base URL. Fetching and
+    cancelling have paths of their own.
 
     >>> is_request("/v1beta/interactions"), is_request("/v1beta/interactions/v1_1")
     (True, False)
@@ -304,7 +303,7 @@ def is_request(path: str) -> bool:
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is an interaction, one of its events, or an error that only this API
+    """Return whether an object is an interaction, one of its events, or an error that only this API
     writes.
 
     >>> looks_like({"object": "interaction"}), looks_like({"event_type": "step.stop"})
@@ -321,12 +320,12 @@ def looks_like(value: JsonObject) -> bool:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event: an interaction itself has no such type."""
+    """Return whether an object is an event: an interaction itself has no such type."""
     return isinstance(value.get("event_type"), str)
 
 
 def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response; what it asks to wait is read."""
+    """Return the fault of an HTTP error response, with the wait that it asks for."""
     error = error_in(body, _error_of)
     return read_fault(error, status, retry_after_s(headers) or asked_to_wait_s(error))
 

@@ -1,8 +1,8 @@
 """LM Studio's own API: results of its SDKs, as plain values.
 
 https://lmstudio.ai/docs/typescript/api-reference/llm-prediction-stats (read through lmstudio,
-`lmstudio/_sdk_models`, 2026-11-22). Results are read, and that is all: the SDKs speak over a
-WebSocket. Why one ended stands in its `stats`, also in those of the compatible endpoints.
+`lmstudio/_sdk_models`, 2026-11-22). Results are only read, since the SDKs use a WebSocket. Their
+`stats` say why they ended, also on the compatible endpoints.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STOPS: StopTable = {
     "maxpredictedtokensreached": (StopReason.MAX_TOKENS, None),
     "contextlengthreached": (StopReason.CONTEXT_WINDOW_EXCEEDED, None),
 }
-"""In the order of the reference, in small letters."""
+"""Values in the order of the reference, in lower case."""
 
 
 _read_stop = stop_reader(STOPS)
@@ -39,13 +39,13 @@ _COUNTS = (
     ("promptTokensCount", "prompt_tokens_count"),
     ("predictedTokensCount", "predicted_tokens_count"),
 )
-"""The stop, and the tokens of input and output, in the words of either SDK."""
+"""The stop, and the input and output tokens, in the names of either SDK."""
 
 _RESULT = OneText(("stats",), "content", tuple(f"stats.{name}" for name in _STOPS))
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a result; an object of another shape has none."""
+    """Return the signals of a result; none for an object of another shape."""
     result = object_in(value)
     if not _RESULT.fits(result):
         return []
@@ -57,7 +57,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a result of this API."""
+    """Return whether an object is a result of this API."""
     stats = object_in(value.get("stats"))
     return "choices" not in value and any(name in stats for name in _STOPS)
 

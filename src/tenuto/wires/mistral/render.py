@@ -1,6 +1,6 @@
-"""The writing side of Mistral's chat: content in chunks, and errors in its own shape.
+"""Write Mistral's chat: content in chunks, and errors in its own shape.
 
-A content is a text, or a list of chunks where there is more than text: thinking, references
+A content is a text, or a list of chunks if it has more than text, such as thinking or references
 (`mistralai/client/models/contentchunk.py`, mistralai 3.7, 2026-11-22).
 """
 
@@ -17,20 +17,20 @@ from tenuto.wires.openai_chat.wire import CONTENT
 
 
 class MistralLayout(ChatLayout):
-    """How one message is written as chunks."""
+    """Writes a message as chunks."""
 
     def said(self, kind: Kind, text: str) -> bytes:
-        """Write text, or a chunk of the content that holds thinking."""
+        """Write text, or a chunk of the content with thinking."""
         return self._chunk({"content": text if kind is Kind.TEXT else [_thinking(text)]})
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
-        """Write what the content carries besides text, and what Chat has."""
+        """Write what the content carries beside text, and what Chat writes."""
         other = [s.raw for s in signals if isinstance(s, Piece) and s.raw is not None]
         return super().passed(signals) + (self._chunk({"content": other}) if other else b"")
 
     def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
-        """Write `[DONE]`, and before it the stop with the usage, which has no chunk of its own:
-        programs look for a choice in every one."""
+        """Write the stop with the usage, and `[DONE]`. The usage has no chunk of its own, since
+        programs expect a choice in every chunk."""
         choice = {"index": 0, "delta": {"content": ""}, "finish_reason": answer.native_stop}
         last: JsonObject = {**self._shared, "choices": [choice]}
         if answer.usage is not None:
@@ -38,12 +38,12 @@ class MistralLayout(ChatLayout):
         return encode_event(last) + DONE
 
     def error(self, code: str, message: str) -> bytes:
-        """An event that is no chunk, for which the official SDK raises, and the end mark."""
+        """Write an event that is no chunk, on which the official SDK raises, and the end mark."""
         return encode_event(error_of_ours(code, message)) + DONE
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """The bytes of a whole completion."""
+    """Return a whole completion."""
     body = completion(first, last, answer)
     message = body["choices"][0]["message"]
     for key in ("reasoning", "reasoning_content"):
@@ -53,7 +53,8 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 def _content(answer: Answer) -> str | list[JsonObject]:
-    """A text alone, or chunks: the thinking, then the text, with what else came where it came."""
+    """Return only a text, or chunks: the thinking, then the text, with everything else in its
+    place."""
     parts = list(_merged(part for one in answer.spoken for part in _kept(one)))
     if "".join(part["text"] for part in parts if "text" in part) != answer.text:
         others = (part for part in parts if "text" not in part)
@@ -65,7 +66,7 @@ def _content(answer: Answer) -> str | list[JsonObject]:
 
 
 def _kept(one: AttemptContent) -> Iterable[JsonObject]:
-    """What is kept of one attempt's chunks, without its thinking."""
+    """Return the kept chunks of one attempt, without its thinking."""
     parts = one.message.parts if one.message is not None else []
     said = [chunk for part in parts if part.place == CONTENT for chunk in _chunks(part)]
     if one.text == one.own:
@@ -74,13 +75,13 @@ def _kept(one: AttemptContent) -> Iterable[JsonObject]:
 
 
 def _chunks(part: Part) -> list[JsonObject]:
-    """A part of a content as its chunks."""
+    """Return the chunks of a part."""
     content = part.whole()["content"]
     return _texts(content) if isinstance(content, str) else content
 
 
 def _merged(parts: Iterable[JsonObject]) -> Iterator[JsonObject]:
-    """The same chunks, with texts that follow one another made one."""
+    """Yield the same chunks, with consecutive texts merged."""
     text = ""
     for part in parts:
         if isinstance(part.get("text"), str):
@@ -101,5 +102,5 @@ def _thinking(text: str) -> JsonObject:
 
 
 def error_of_ours(code: str, message: str) -> JsonObject:
-    """An error as the provider writes its own."""
+    """Return an error in the provider's shape."""
     return {"object": "error", **openai_error(code, message)}

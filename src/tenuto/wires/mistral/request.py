@@ -1,8 +1,8 @@
-"""The request's side of Mistral's chat: that of OpenAI's, with stricter rules for a history.
+"""Requests of Mistral's chat: those of OpenAI's, with stricter rules for a history.
 
-The ids of calls are nine letters and digits. Behind the results of tools the assistant speaks, and
-not the user. A row that is the beginning of the answer (`prefix`) is the last one. Whoever breaks a
-rule is told so with code 3230 or 3280 (wires/errors.py):
+The ids of calls are nine letters and digits. After the results of tools the assistant speaks, not
+the user. A row that is the beginning of the answer (`prefix`) is the last one. A request that
+breaks a rule gets code 3230 or 3280 (wires/errors.py):
 https://docs.mistral.ai/capabilities/function_calling (2026-11-22).
 """
 
@@ -29,18 +29,18 @@ from tenuto.wires.watched import Watched
 _is_id = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
 
 _BRIDGE = encode({"role": "assistant", "content": hints.EMPTY_WITH_TOOLS_NOTE})
-"""Stands between the results of tools and what a user says."""
+"""Stands between the results of tools and a user's text."""
 
 
 class MistralRequest(ChatRequest):
-    """A chat request as bytes, with what was read of it (`wires.request.WireRequest`)."""
+    """A chat request as bytes, with what was read from it (`wires.request.WireRequest`)."""
 
     repairs: tuple[str, ...]
 
     def __init__(
         self, body: bytes, facts: RequestFacts, values: list[JsonObject], rules: Rules
     ) -> None:
-        # The end of every stream tells the usage, asked for or not.
+        # The end of every stream reports the usage.
         barred = facts.prefill_barred and not begins_answer(values[-1], "prefix")
         facts = msgspec.structs.replace(facts, include_usage=True, prefill_barred=barred)
         super().__init__(body, facts, values, rules)
@@ -62,8 +62,8 @@ class MistralRequest(ChatRequest):
 
 
 def _named(row: bytes) -> bytes:
-    """A row whose calls, or whose result's call, have ids that are taken; the same id gives the
-    same one each time (H5a)."""
+    """Return a row with valid ids for its calls, or for the call of its result. The same id always
+    gives the same one (H5a)."""
     value = object_in(decode_object(row))
     changes: dict[str, bytes | None] = {}
     if isinstance(found := value.get("tool_call_id"), str) and not _is_id(found):
@@ -85,7 +85,7 @@ def _misnamed(call: Any) -> bool:
 
 
 def _id_for(call_id: str) -> str:
-    """An id that is taken, the same for the same id.
+    """Return a valid id, always the same one for the same id.
 
     >>> len(_id_for("call_1")), _id_for("D681PevKs")
     (9, 'D681PevKs')
@@ -95,8 +95,8 @@ def _id_for(call_id: str) -> str:
 
 
 def with_beginnings(rows: list[bytes], mark: str) -> list[bytes]:
-    """The rows without a beginning that the assistant's next row holds, or goes on from; `mark`:
-    the member that says of a row that it is one."""
+    """Return the rows without answer beginnings that the next assistant row contains or continues;
+    `mark`: the member that marks such a row."""
     out: list[bytes] = []
     for row in rows:
         begun = _text_begun(out[-1], mark) if out else None
@@ -112,7 +112,7 @@ def with_beginnings(rows: list[bytes], mark: str) -> list[bytes]:
 
 
 def _text_begun(row: bytes, mark: str) -> str | None:
-    """The text of a row that is the beginning of an answer, else None."""
+    """Return the text of a row that is the beginning of an answer, else None."""
     if encode(mark) not in row:
         return None
     value = object_in(decode_object(row))
@@ -120,14 +120,14 @@ def _text_begun(row: bytes, mark: str) -> str | None:
 
 
 def begins_answer(row: JsonObject, mark: str) -> bool:
-    """Whether a row is the beginning of an answer, in text."""
+    """Return whether a row is the beginning of an answer, in text."""
     begins = row.get(mark) is True and row.get("role") == "assistant"
     return begins and isinstance(row.get("content"), str)
 
 
 def _arranged(rows: list[bytes]) -> list[bytes]:
-    """The rows in an order that is taken: a beginning of the caller's that is gone on with becomes
-    one with it, and between the results of tools and the user the assistant speaks."""
+    """Return the rows in a valid order. A caller's beginning and its continuation are merged, and
+    the assistant speaks between the results of tools and the user."""
     rows = with_beginnings(rows, "prefix")
     out = rows[:1]
     for before, row in pairwise(rows):
@@ -144,9 +144,9 @@ def _role(row: bytes) -> Any:
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, _path: str = "", dialect: Dialect = PLAIN
 ) -> MistralRequest | Watched | None:
-    """A chat request, or one that fills in the middle; None where the bytes are none. What stands
-    between a prompt and a suffix is only watched: its limit says how much is wanted, so that an
-    answer which that cuts is no broken one.
+    """Return a chat request, or one that fills in the middle; None: the bytes are none. Text
+    between a prompt and a suffix is only observed: its limit says how much is wanted, so an answer
+    cut by it is complete.
 
     >>> begun = {"role": "assistant", "content": "It", "prefix": True}
     >>> parse_request(encode({"model": "m", "messages": [begun]})).facts.prefill_barred

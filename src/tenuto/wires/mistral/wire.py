@@ -1,9 +1,9 @@
 """Mistral's chat: La Plateforme, and its models on Azure and Google Cloud.
 
 https://docs.mistral.ai/api (read through mistralai 3.7, 2026-11-22: `chatcompletionchoice.py`,
-`completionresponsestreamchoice.py`, `contentchunk.py`). It is OpenAI's chat, at the same paths, but
-for the shape of its errors, content that may be a list of chunks (`render`), rules of its
-own for a history (`request`), and a prefill, which every answer to it repeats.
+`completionresponsestreamchoice.py`, `contentchunk.py`). It is OpenAI's chat, at the same paths,
+except for the shape of its errors, content that may be a list of chunks (`render`), stricter rules
+for a history (`request`), and a prefill, which every answer to it repeats.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from tenuto.wires.stops import StopTable
 _R = StopReason
 
 STOPS: StopTable = {
-    # A natural end or a stop sequence: they cannot be told apart.
+    # A natural end or a stop sequence, which can't be distinguished.
     "stop": (_R.END_TURN, None),
     # The output limit of the request was reached.
     "length": (_R.MAX_TOKENS, None),
-    # The context of the model is full. Not in the literal of streams, which is an open one.
+    # The context of the model is full. Not in the type of streams, which is open.
     "model_length": (_R.CONTEXT_WINDOW_EXCEEDED, None),
     "error": (_R.ERROR, None),
     "tool_calls": (_R.TOOL_CALL, None),
@@ -42,15 +42,15 @@ STOPS: StopTable = {
 _PATH = re.compile(
     r"/(?:fim|agents)/completions\Z|/publishers/mistralai/models/[^/]+:(?:r|streamR)awPredict\Z"
 )
-"""Beside that of the chat: a model that fills in the middle, an agent, Google Cloud."""
+"""Paths beside that of the chat: fill in the middle, agents, Google Cloud."""
 
 _ID = re.compile(r"(?:cmpl-)?[0-9a-f]{32}\Z").match
 _MODEL = re.compile(r"(?:ft:|open-|labs-)*[a-z]+[sx]tral\b", re.IGNORECASE).match
-"""The ids of its answers, and the names of its models: others have one or the other."""
+"""Matches the ids of its answers and the names of its models. Other providers share one of them."""
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is one of its own, or that of the chat.
+    """Return whether the path is one of its own, or that of the chat.
 
     >>> is_request("/v1/fim/completions"), is_request("/v1/embeddings")
     (True, False)
@@ -59,7 +59,7 @@ def is_request(path: str) -> bool:
 
 
 def is_its_own(value: JsonObject) -> bool:
-    """Whether an object that looks like OpenAI's chat can only be Mistral's.
+    """Return whether an object that looks like OpenAI's chat can only be Mistral's.
 
     >>> is_its_own({"id": "08f3" * 8, "model": "mistral-small-latest"})
     True
@@ -74,7 +74,7 @@ def is_its_own(value: JsonObject) -> bool:
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event. Errors of its gateway have nothing but a detail."""
+    """Return the signals of a body, or of one event. Errors of its gateway have only a detail."""
     signals = openai_chat.read(value, event=event)
     if isinstance(value, dict) and value.get("detail") and all(map(is_silent, signals)):
         signals.append(FaultSeen(read_fault(value)))

@@ -1,8 +1,8 @@
-"""How Ollama says that something failed: the error table.
+"""The errors of Ollama, as a table.
 
 https://docs.ollama.com/api/errors (read 2026-11-22): one text under `error`, in a body with an HTTP
-status, or as a line of a stream that began well. What proxies and clouds behind it say is said as
-on Chat Completions.
+status, or as a line of a stream that began well. Proxies and clouds behind it write errors as on
+Chat Completions.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 _K = FaultKind
 
 ERRORS: tuple[ErrorRow, ...] = (
-    # The server parses the model's call by itself: https://github.com/ollama/ollama/issues/12884
+    # The server parses the model's call itself: https://github.com/ollama/ollama/issues/12884
     row(_K.MALFORMED_CALL, words=r"error parsing tool call|tool call parsing failed"),
     row(
         _K.CONTEXT_OVERFLOW,
         words=r"exceed(?:s|ed) (?:the |max |maximum )*context (?:length|size|window)",
     ),
     row(_K.OVERLOADED, words=r"server busy|server overloaded|maximum pending requests exceeded"),
-    # What the caller asked for cannot be had here, however often it is asked for.
+    # The request can't be served here, however often it is sent.
     row(
         _K.INVALID_REQUEST,
         words=r"does not support (?:tools|thinking|chat|generate|insert)"
@@ -30,11 +30,11 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     *CHAT_ERRORS,
 )
-"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
+"""Rows by code or type, words, or HTTP status. The first match counts; the last row matches all."""
 
 
 def error_of(value: JsonObject) -> object | None:
-    """The error that an object carries, None where it carries none.
+    """Return the error in an object; None: there is none.
 
     >>> error_of({"error": "server busy", "type": "tenuto_incomplete"})
     {'error': 'server busy', 'type': 'tenuto_incomplete', 'message': 'server busy'}

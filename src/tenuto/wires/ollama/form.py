@@ -1,4 +1,4 @@
-"""How a whole request of Ollama's chat is written.
+"""Whole requests of Ollama's chat.
 
 https://docs.ollama.com/api/chat (2026-11-22)
 """
@@ -13,7 +13,7 @@ from tenuto.wires.openai_chat import form as openai_chat_form
 
 
 def members(opening: Opening) -> JsonObject:
-    """All members but the messages."""
+    """Return all members except the messages."""
     made = openai_chat_form.without_stream_options(replace(opening, max_tokens=None))
     made["stream"] = opening.stream  # by default it streams
     if opening.max_tokens is not None:

@@ -1,8 +1,8 @@
-"""Say how Ollama writes a history, for the repairs of `core.history`.
+"""How Ollama writes a history, for the repairs of `core.history`.
 
-The server refuses arguments that are no object; templates of models take results in the order of
-their calls, directly behind them. Results have names, some ids as well, many neither, so that they
-are counted.
+The server refuses arguments that are no object. Models' templates expect results in the order of
+their calls, directly after them. Results have names, some also ids, and many neither, so they are
+matched by count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tenuto.wires.members import list_in, object_in
 
 
 def result_of(call: Mapping[str, Any], text: str) -> JsonObject:
-    """A result that says that a call was not run, named as the call is.
+    """Return a result that says that a call was not run, with the call's name.
 
     >>> result_of({"function": {"name": "f"}}, "no")
     {'role': 'tool', 'content': 'no', 'tool_name': 'f'}
@@ -29,9 +29,8 @@ def result_of(call: Mapping[str, Any], text: str) -> JsonObject:
 
 
 def _paired(given: Sequence[Row], rules: Rules, elsewhere: bool, words: list[str]) -> list[Row]:
-    """Answer every call directly behind its row, in the order of the calls (H2), also where the
-    user spoke before the result came. What answers none of them stays where it is: the server
-    takes it."""
+    """Answer every call directly after its row, in the order of the calls (H2), even if the user
+    spoke before the result came. Results without a call stay, since the server accepts them."""
     rows, out = list(given), []
     while rows:
         out.append(rows.pop(0))
@@ -44,7 +43,7 @@ def _paired(given: Sequence[Row], rules: Rules, elsewhere: bool, words: list[str
             rows.remove(late)
             found.append(late)
             words.append("late_result_moved")
-        if len(found) < len(calls):  # of as many results as calls, or more, none is missing
+        if len(found) < len(calls):  # with as many results as calls, or more, none is missing
             words.append("unanswered_call_answered")
             found = _settled(calls, found)
         out += found
@@ -52,13 +51,13 @@ def _paired(given: Sequence[Row], rules: Rules, elsewhere: bool, words: list[str
 
 
 def _late(rows: Sequence[Row]) -> Row | None:
-    """Return the result that comes before the model speaks again, None where none does."""
+    """Return the result that comes before the model speaks again; None: there is none."""
     next_one = next((row for row in rows if row.role is not Role.OTHER), None)
     return next_one if next_one is not None and next_one.role is Role.ANSWERS else None
 
 
 def _settled(calls: Sequence[JsonObject], found: Sequence[Row]) -> list[Row]:
-    """Return the results of a row's calls. Those that name one stand for it."""
+    """Return the results of a row's calls. A result goes to the call that it names."""
     free = list(found)
     expected: list[Row] = []
     for call in calls:
@@ -72,8 +71,8 @@ def _settled(calls: Sequence[JsonObject], found: Sequence[Row]) -> list[Row]:
 
 
 def _names(result: JsonObject, call: JsonObject) -> bool:
-    """Whether a result says that it is this call's, by id, else by the tool's name; one that says
-    nothing is the next one's."""
+    """Return whether a result names this call, by id or else by the tool's name. A result without
+    either belongs to the next call."""
     if result.get("tool_call_id"):
         return bool(result["tool_call_id"] == call.get("id"))
     name = result.get("tool_name") or result.get("name")

@@ -1,9 +1,9 @@
-"""The writing side of Ollama: what the caller sees where Tenuto had to write something.
+"""Write Ollama: what the caller sees when Tenuto writes something itself.
 
 Shapes follow `ollama/_types.py` of ollama-python 0.6.3 and are checked against its types in the
 tests. A message keeps the identity of its first attempt: model, time of creation.
 
-Lines are written as server-sent events, which `frames.json_lines` makes lines of.
+Lines are written as server-sent events, which `frames.json_lines` converts to lines.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tenuto.wires.layout import FlatLayout
 COUNTS = ("prompt_eval_count", "eval_count")
 
 _SAID = frozenset({"message", "response", "thinking", "tool_calls", "image", "images", "error"})
-"""Members that hold what the model said."""
+"""Members that hold the model's content."""
 
 _OF_LINES = _SAID - {"response"}
-"""What a body has otherwise than its lines; `response` tells what was asked."""
+"""Members that differ between a body and its lines; `response` shows which request it answers."""
 
 WORDS = frozenset({"role", "content", "thinking", "tool_calls"})
-"""What a message says; the rest is shown beside it: images, and what nobody knows yet."""
+"""Members of a message that the layout writes. Others are passed on: images, and unknown ones."""
 
 IMAGES = frozenset({"image", "images"})
 
@@ -38,14 +38,14 @@ OF_THE_END = frozenset(
     {"done", "done_reason", "context", "logprobs", "total_duration", "load_duration"}
     | {"prompt_eval_duration", "eval_duration", *COUNTS}
 )
-"""Members of what is done; the others are those of the whole message."""
+"""Members of the last line; the others belong to the whole message."""
 
 _OF_ONE_ATTEMPT = frozenset({"context", "logprobs"})
-"""What is true of one attempt and of no message that several are joined to."""
+"""Members that are true for one attempt, but not for a joined message."""
 
 
 class LineLayout(FlatLayout):
-    """How one message is written as lines (`wires.layout.FlatLayout`)."""
+    """Writes a message as lines (`wires.layout.FlatLayout`)."""
 
     def __init__(self, model: str) -> None:
         self._shared: JsonObject = {"model": model, "created_at": "1970-01-01T00:00:00Z"}
@@ -57,7 +57,7 @@ class LineLayout(FlatLayout):
         self._prompted = is_prompted(value)
 
     def said(self, kind: Kind, text: str) -> bytes:
-        """Write a line that carries text, or reasoning."""
+        """Write a line with text or reasoning."""
         if kind is Kind.TEXT:
             return self._line(self._told(text))
         return self._line(self._told("", {"thinking": text}))
@@ -74,13 +74,13 @@ class LineLayout(FlatLayout):
         return self._line(self._told("", kept)) if kept else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Calls, and the line that is done."""
+        """Write the calls, and the last line."""
         calls = {"tool_calls": [call_of(call) for call in answer.calls]}
         told = self._line(self._told("", calls)) if answer.calls else b""
         return told + encode_event({**self._shared, **self._told(""), **end_of(answer)})
 
     def error(self, code: str, message: str) -> bytes:
-        """A line on which the official SDK raises `ResponseError`."""
+        """Write a line on which the official SDK raises `ResponseError`."""
         return encode_event(error_of_ours(code, message))
 
     def _told(self, text: str, more: Mapping[str, Any] | None = None) -> JsonObject:
@@ -91,12 +91,12 @@ class LineLayout(FlatLayout):
 
 
 def is_prompted(value: JsonObject) -> bool:
-    """Whether an object answers a prompt rather than messages."""
+    """Return whether an object answers a prompt rather than messages."""
     return "response" in value and not isinstance(value.get("message"), dict)
 
 
 def told(text: str, more: Mapping[str, Any], *, prompted: bool) -> JsonObject:
-    """What the model said, where this API has it.
+    """Return the model's content in the form of this API.
 
     >>> told("Hi", {}, prompted=False)
     {'message': {'role': 'assistant', 'content': 'Hi'}}
@@ -107,7 +107,7 @@ def told(text: str, more: Mapping[str, Any], *, prompted: bool) -> JsonObject:
 
 
 def call_of(call: ToolCall) -> JsonObject:
-    """A call as it stands in a message: with the id that the provider gave, if it gave any."""
+    """Return a call as in a message, with the id that the provider gave, if any."""
     extra: Mapping[str, Any] = call.extra or {}
     named = {"id": call.id} if extra.get("named") else {}
     function = {**extra.get("function", {}), "name": call.name, "arguments": object_of(call)}
@@ -115,7 +115,8 @@ def call_of(call: ToolCall) -> JsonObject:
 
 
 def end_of(answer: Answer) -> JsonObject:
-    """The members of what is done: those that came, the stop, the counts of the whole turn."""
+    """Return the members of the last line: those received, the stop, the counts of the whole
+    turn."""
     joined = len(answer.spoken) > 1
     kept = {k: v for k, v in answer.ending.items() if k in OF_THE_END}
     kept = {k: v for k, v in kept.items() if not joined or k not in _OF_ONE_ATTEMPT}
@@ -124,7 +125,8 @@ def end_of(answer: Answer) -> JsonObject:
 
 
 def as_body(message: Message) -> JsonObject:
-    """The body that lines tell (`wires.base.Wire`): the identity of the first, the end of the last.
+    """Return the body of a message (`Wire.as_body`): the first line's identity, the last line's
+    end.
 
     >>> from tenuto.core.parts import Envelope, Said
     >>> message = Message()
@@ -137,7 +139,7 @@ def as_body(message: Message) -> JsonObject:
 
 
 def beside(messages: Iterable[Message]) -> JsonObject:
-    """What answers hold beside their words, where it stands; lists are joined.
+    """Return what answers hold beside their text, in its place. Lists are joined.
 
     >>> messages = [Message(), Message()]
     >>> for message, image in zip(messages, "ab", strict=True):
@@ -164,8 +166,8 @@ def _join(told: JsonObject, more: JsonObject) -> None:
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole response: the first attempt's identity, the last one's end, the merged answer, and
-    what came beside it."""
+    """Return a whole response: the first attempt's identity, the last one's end, the merged answer,
+    and what was received beside it."""
     shared = {k: v for k, v in first.items() if k not in _SAID | OF_THE_END}
     more: JsonObject = {"thinking": answer.reasoning} if answer.reasoning else {}
     if answer.calls:
@@ -178,7 +180,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
-    """The counts of the whole turn (C19).
+    """Return the counts of the whole turn (C19).
 
     >>> merged_usage({"prompt_eval_count": 5, "eval_count": 3}, Usage(5, 9))
     {'prompt_eval_count': 5, 'eval_count': 9}
@@ -189,5 +191,5 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
 
 
 def error_of_ours(code: str, message: str) -> JsonObject:
-    """An error as the server writes its own."""
+    """Return an error in the server's shape."""
     return {"error": message, "type": OURS, "code": code}

@@ -1,13 +1,12 @@
-"""The request's side of Ollama: facts and edits; repairs of a history in `history`, requests
-with a prompt instead of messages in `prompt`.
+"""Requests of Ollama: facts and edits. Repairs are in `history`, and requests with a prompt instead
+of messages in `prompt`.
 
 Theory of operation
 -------------------
-As in `request_edits`. The output limit stands among the `options`; what a request does not say of
-`stream` means that it streams.
+See `request_edits`. The output limit is one of the `options`. A request without `stream` streams.
 
-A body is a request of ours only where it asks the model something: without messages, or without a
-prompt, the model is loaded and no more.
+Only a body that asks the model something counts as a request: without messages or a prompt, the
+server only loads the model.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ from tenuto.wires.request_reading import limit_in, reader, why_left_alone
 CHAT, GENERATE = "/api/chat", "/api/generate"
 
 BUDGET = "num_predict"
-"""The option that is the output limit."""
+"""The option for the output limit."""
 
 
 class _Asked(msgspec.Struct):
-    """The members that are looked at, in one reading of the body."""
+    """The members that Tenuto reads, in one pass over the body."""
 
     model: str
     messages: list[JsonObject] = []
@@ -56,8 +55,8 @@ _read = reader(_Asked)
 
 
 def less_thinking(think: Any) -> str | bool | None:
-    """What less means for a value of `think`; None where it cannot be lowered. Models that can
-    think do so unless they are told not to.
+    """Return a lower value for `think`; None: it can't be lowered. Models that can think do so
+    unless they are told not to.
 
     >>> less_thinking("high"), less_thinking(None), less_thinking("low") is None
     ('low', False, True)
@@ -68,7 +67,7 @@ def less_thinking(think: Any) -> str | bool | None:
 
 
 class _Knobs(EditableRequest):
-    """What all requests say alike; no tool can be forced."""
+    """Edits that all requests share. No tool can be forced."""
 
     paths: ClassVar[Paths] = Paths("messages", (("options",), (BUDGET,)), [(("format",),)])
 
@@ -103,7 +102,7 @@ class ChatRequest(_Knobs):
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, path: str = CHAT, *_: object
 ) -> ChatRequest | GenerateRequest | None:
-    """A request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'
     >>> parse_request(body).facts.stream
@@ -146,7 +145,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, last: JsonObject) -> RequestFac
         lower_reasoning=less_thinking(asked.think) is not None,
         include_usage=True,
         left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
-        # The server takes the words of a prompt for those of the user, unless they are raw.
+        # The server treats a prompt as the user's text, unless it is raw.
         prefill_barred=last.get("role") == "assistant" or (not last and asked.raw is not True),
         goes_on=not last and asked.raw is True,
     )

@@ -1,13 +1,13 @@
 """Ollama's own API: `/api/chat` and `/api/generate`.
 
 https://docs.ollama.com/api/chat, https://docs.ollama.com/api/generate (read through ollama-python
-0.6.3, `ollama/_types.py`, 2026-11-22). From top to bottom: the stop table, reading, and the faces
-of an ending. The error table stands in `errors`, the request's side in `request`,
-`history` and `prompt`, the writing side in `render`.
+0.6.3, `ollama/_types.py`, 2026-11-22). This module holds the stop table, the reader, and how
+endings are shown. Errors are in `errors`, requests in `request`, `history` and `prompt`, and
+writing in `render`.
 
-A stream is objects of JSON, one a line, and what is not asked otherwise is streamed. Bodies and
-lines look alike: each line holds what is new, and the last one is `done` and says why. A call comes
-whole, its arguments as an object, and is named by no stop.
+A stream is JSON objects, one per line, and is the default. Bodies and lines look alike: each line
+holds what is new, and the last one is `done` and says why. A call arrives whole, with its arguments
+as an object, and no stop reports it.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ STOPS: StopTable = {
     "stop": (_R.END_TURN, None),
     # `num_predict` was reached, or `num_ctx` is full.
     "length": (_R.MAX_TOKENS, None),
-    # Nothing was asked: the model was loaded, or unloaded.
+    # Nothing was requested: the model was loaded, or unloaded.
     "load": (_R.END_TURN, "load"),
     "unload": (_R.END_TURN, "unload"),
 }
-"""What the server writes as `done_reason`, in its own order
+"""The server's values of `done_reason`, in its own order
 (https://github.com/ollama/ollama/blob/main/llm/server.go, `DoneReason`)."""
 
 _read_stop = stop_reader(STOPS)
 
 
 def _end(value: JsonObject) -> StopSeen | Ended | None:
-    """What an object says of the answer's end; None where it goes on.
+    """Return the stop or end in an object; None: the answer continues.
 
-    One that is done and gives no reason ends in order, without a stop (N1a, S3a). Versions of
-    before May 2024 never give one (https://github.com/ollama/ollama/pull/4235, read 2026-11-23).
-    Later ones leave it out only where the connection to the model was closed, and write `stop`
-    there on their Chat Completions.
+    A last line without a reason ends in order, without a stop (N1a, S3a). Versions before May 2024
+    never give one (https://github.com/ollama/ollama/pull/4235, read 2026-11-23). Later ones leave
+    it out only if the connection to the model was closed, and write `stop` in that case on their
+    Chat Completions.
     """
     seen = _read_stop(value.get("done_reason"), "done_reason")
     return Ended() if seen is None and value.get("done") is True else seen
@@ -73,7 +73,7 @@ _CALL_KEYS = frozenset({"id", "function"})
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one line of a stream; an object of another shape has none."""
+    """Return the signals of a body, or of one line; none for an object of another shape."""
     if not isinstance(value, dict):
         return []
     signals: list[AnySignal] = [Envelope(value), _said(value)]
@@ -87,7 +87,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     error = error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
-    elif not event and value.get("done") is False:  # the first line, and all that came
+    elif not event and value.get("done") is False:  # the first line, and all that was received
         signals.append(FaultSeen(Fault(FaultKind.CONNECTION, "not_done")))
     usage = usage_object(value)
     if usage is not None:
@@ -99,14 +99,14 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
 
 
 def _said(value: JsonObject) -> Said:
-    """What a line says of the end. Of the log probabilities each line has a piece."""
+    """Return a line's members about the end. Each line has a piece of the log probabilities."""
     logs = value.get("logprobs")
     own = {key: item for key, item in value.items() if key in render.OF_THE_END}
     return Said(own, {"logprobs": own.pop("logprobs")} if isinstance(logs, list) else None)
 
 
 def _read_message(message: JsonObject, content: str) -> Iterator[AnySignal]:
-    """The words and calls of a message, or of an answer to a prompt."""
+    """Read the text and calls of a message, or of an answer to a prompt."""
     for name, kind in ("thinking", Kind.REASONING), (content, Kind.TEXT):
         text = message.get(name)
         if isinstance(text, str) and text:
@@ -121,7 +121,7 @@ def _read_message(message: JsonObject, content: str) -> Iterator[AnySignal]:
 
 
 def _beside(value: JsonObject, names: AbstractSet[str], *place: str) -> Iterator[Piece]:
-    """What stands beside the words: images, and what nobody knows yet."""
+    """Read what stands beside the text: images, and unknown members."""
     for name in [name for name in value if name in names]:
         kind = Kind.OTHER if name in render.IMAGES and value[name] else Kind.NOTE
         yield Piece((*place, name), kind, "", {name: value[name]}, holds="")
@@ -129,11 +129,11 @@ def _beside(value: JsonObject, names: AbstractSet[str], *place: str) -> Iterator
 
 _CALLS: Place = ("tool_calls", None)
 _UNREADABLE = CallDelta(None, None, None, None, unreadable=True)
-"""Stands for what is no call where there should be one: it belongs to the call before it."""
+"""Stands for something that should be a call but is none: it belongs to the call before it."""
 
 
 def _call(call: JsonObject) -> CallDelta:
-    """A call comes whole: most servers write no id, so that calls are told by their order."""
+    """Read a call, which arrives whole. Most servers write no id, so calls go by their order."""
     named = call.get("function")
     function = named if isinstance(named, dict) else call
     call_id, given = word_in(call, "id"), function.get("arguments")
@@ -159,7 +159,7 @@ def _call(call: JsonObject) -> CallDelta:
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native counts, which stand among the other members of what is done."""
+    """Return the native counts, which are among the other members of the last line."""
     found = {key: value[key] for key in render.COUNTS if value.get(key) is not None}
     return found or None
 
@@ -168,20 +168,20 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is that of a generation, below whatever base URL."""
+    """Return whether the path is that of a generation, below any base URL."""
     return path.rstrip("/").endswith((CHAT, GENERATE))
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a response of this wire, or one of its lines."""
+    """Return whether an object is a response of this wire, or one of its lines."""
     if type(value.get("done")) is not bool:
         return False
     return isinstance(value.get("message"), dict) or isinstance(value.get("response"), str)
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is a line that does not end its stream. What ends one may as well be a
-    whole body, and is read alike."""
+    """Return whether an object is a line that does not end its stream. The last line may also be a
+    whole body, and is read the same way."""
     return value.get("done") is not True and error_of(value) is None
 
 
@@ -189,7 +189,7 @@ WIRE = Wire(
     name="ollama",
     stops=STOPS,
     errors=ERRORS,
-    # Ollama filters nothing, and who stands before it says so in OpenAI's words.
+    # Ollama filters nothing, and gateways in front of it use OpenAI's word.
     shown=openai_chat.SHOWN,
     is_request=is_request,
     request=parse_request,

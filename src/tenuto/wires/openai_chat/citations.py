@@ -1,4 +1,4 @@
-"""The annotations of a message on OpenAI Chat that was joined from several attempts."""
+"""The annotations of an OpenAI Chat message that was joined from several attempts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenuto.wires.json import JsonObject
 
 
 def annotations_of(spoken: AttemptContent) -> list[Any]:
-    """The annotations of one attempt, often none."""
+    """Return the annotations of one attempt, often none."""
     parts = spoken.message.parts if spoken.message is not None else []
     pieces = chain.from_iterable(part.grown.get("annotations", ()) for part in parts)
     return [annotation for piece in pieces if isinstance(piece, list) for annotation in piece]
@@ -23,12 +23,12 @@ def joined_annotations(
     given: Sequence[Any] = (),
     positions: tuple[str, str] = ("start_index", "end_index"),
 ) -> list[Any]:
-    """The annotations of all attempts with the positions of the whole text; without those that have
-    no place in it, and without what is said a second time.
+    """Return the annotations of all attempts with positions in the whole text, without duplicates
+    and those that have no place in it.
 
     Args:
-        given: those that were handed on with the first attempt; they are not said again.
-        positions: the members that say where an annotation begins and ends.
+        given: the annotations passed on with the first attempt, which are not repeated.
+        positions: the members for the beginning and the end of an annotation.
     """
     found = list(map(annotations_of, spoken))
     if not any(found):
@@ -44,7 +44,7 @@ def joined_annotations(
 
 
 def _moved(annotation: object, place: Place, positions: tuple[str, str]) -> JsonObject | None:
-    """An annotation whose positions, its own or those of a member (`url_citation`), are moved."""
+    """Return an annotation with moved positions, its own or those of a member (`url_citation`)."""
     if not isinstance(annotation, dict):
         return None
     moved = dict(annotation)
@@ -58,7 +58,7 @@ def _moved(annotation: object, place: Place, positions: tuple[str, str]) -> Json
 
 def _shifted(value: JsonObject, place: Place, positions: tuple[str, str]) -> JsonObject | None:
     if not any(key in value for key in positions):
-        return value  # a file, say
+        return value  # such as a file
     start, end = (value.get(key) for key in positions)
     if type(start) is not int or type(end) is not int:
         return None

@@ -1,4 +1,4 @@
-"""How OpenAI Chat, and who speaks like it, says that something failed: the error table.
+"""The errors of OpenAI Chat, and of every API in this format, as a table.
 
 https://platform.openai.com/docs/guides/error-codes and the dialects' own pages (read 2026-11-21).
 """
@@ -32,8 +32,8 @@ ERRORS: tuple[ErrorRow, ...] = (
         r"|max_tokens: \d+ > (?P<maximum>\d{1,9})"
         # DeepSeek, Qwen and Z.ai name the range.
         r"|max_tokens.{0,40}\[\d+, ?(?P<most>\d{1,9})\]"
-        # Prompt and output share the window. Where the prompt is said to be "at least" so long,
-        # it was not counted.
+        # Prompt and output share the window. If the prompt is said to be "at least" that long, it
+        # was not counted.
         r"|maximum context length is (?P<window>\d{1,9}) tokens"
         r"(?: and your request has|\. however, you requested \d+ tokens \("
         r"|\. however, you requested \d+ output tokens and your prompt contains)"
@@ -68,7 +68,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     row(
         _K.OVERLOADED,
         "overloaded_error provider_overloaded provider_unavailable engine_overloaded",
-        # Mistral, of all who ask, also with status 429.
+        # Mistral, to all callers, also with status 429.
         words=r"service tier capacity exceeded",
         statuses=range(529, 530),
     ),
@@ -81,6 +81,6 @@ ERRORS: tuple[ErrorRow, ...] = (
         }
     ),
 )
-"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
+"""Rows by code or type, words, or HTTP status. The first match counts; the last row matches all."""
 
 read_fault: ReadFault = fault_reader(ERRORS)

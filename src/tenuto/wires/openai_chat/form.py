@@ -1,4 +1,4 @@
-"""How a whole request of Chat Completions is written.
+"""Whole requests of Chat Completions.
 
 https://platform.openai.com/docs/api-reference/chat/create (2026-11-22)
 """
@@ -12,7 +12,7 @@ from tenuto.wires.json import JsonObject
 
 
 def members(opening: Opening) -> JsonObject:
-    """All members but the rows behind the system's word, which is a row here: see `system`."""
+    """Return all members except the rows. The system prompt is a row here: see `system`."""
     made: JsonObject = {"model": opening.model}
     if opening.max_tokens is not None:
         made[opening.output_key] = opening.max_tokens
@@ -24,7 +24,7 @@ def members(opening: Opening) -> JsonObject:
 
 
 def system(text: str) -> JsonObject:
-    """The row that comes before all others."""
+    """Return the system row, which comes before all others."""
     return {"role": "system", "content": text}
 
 
@@ -32,11 +32,11 @@ FORM = Form(rows="messages", members=members, system=system, path=at("/chat/comp
 
 
 def without_stream_options(opening: Opening) -> JsonObject:
-    """The same of who tells the usage at the end of every stream, asked for or not."""
+    """Return the same for providers whose streams always end with the usage."""
     made = members(opening)
     made.pop("stream_options", None)
     return made
 
 
 USAGE_ALWAYS = replace(FORM, members=without_stream_options)
-"""Of such a one."""
+"""The form for such providers."""

@@ -1,7 +1,7 @@
-"""Say how OpenAI Chat writes a history, for the repairs of `core.history`.
+"""How OpenAI Chat writes a history, for the repairs of `core.history`.
 
-A call is answered by a row of its own. The results stand directly behind the row with the calls, in
-their order. No row and no list of calls is empty, and arguments are whole. `function_call` is the
+A separate row answers each call. The results stand directly after the row with the calls, in their
+order. No row and no list of calls is empty, and arguments are complete. `function_call` is the
 deprecated form of a call: it has no id, and its result is not a tool row.
 https://platform.openai.com/docs/api-reference/chat/create
 """

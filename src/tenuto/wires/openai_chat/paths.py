@@ -1,9 +1,10 @@
-"""Where Chat Completions are asked for, and what stands there that the body does not say.
+"""The paths of Chat Completions, and the models in them.
 
-Nearly all have one path. Databricks has it too, and beside it one for each of its endpoints, whose
-name is that of the model: https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis
-/api-reference (2026-11-22). What is asked for there with other members than `messages` (a prompt,
-inputs to embed) is no chat, and passes untouched.
+Nearly all providers have one path. Databricks has another one for each of its endpoints, which
+carry the name of the model:
+https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis
+/api-reference (2026-11-22). Requests there with other members than `messages` (a prompt, inputs to
+embed) are no chat, and pass unchanged.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _ENDPOINT = re.compile(r"/serving-endpoints/([^/]+)/invocations/?\Z")
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is the chat endpoint, below whatever base URL.
+    """Return whether the path is the chat endpoint, below any base URL.
 
     >>> is_request("/v1/chat/completions"), is_request("/serving-endpoints/llama/invocations")
     (True, True)
@@ -26,7 +27,7 @@ def is_request(path: str) -> bool:
 
 
 def model_in(path: str) -> str:
-    """The model that a path names; "" where it names none.
+    """Return the model in a path; "": it has none.
 
     >>> model_in("/serving-endpoints/databricks-claude-sonnet-4-5/invocations")
     'databricks-claude-sonnet-4-5'

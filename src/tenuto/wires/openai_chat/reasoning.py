@@ -1,8 +1,8 @@
-"""The knobs by which requests of Chat Completions say how much a model may reason (C11).
+"""Reasoning settings in requests of Chat Completions (C11).
 
-OpenAI's own is `reasoning_effort`; others have more of them. Whether a model has one depends on the
-model, so that only a request that carries a knob can turn it; where all models of a provider have
-it, its row says so (`Dialect.less_reasoning`).
+OpenAI's setting is `reasoning_effort`; other providers have more. Support depends on the model, so
+Tenuto lowers only a setting that the request has. If all models of a provider support one, its row
+says so (`Dialect.less_reasoning`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tenuto.wires.request_edits import LESS_EFFORT
 
 
 class Knobs(msgspec.Struct, kw_only=True):
-    """The members of a request that are knobs, as they came."""
+    """The reasoning settings of a request, as received."""
 
     reasoning_effort: Any = None
     reasoning: Any = None
@@ -32,11 +32,11 @@ OTHERS: dict[str, Any] = {
     "thinking": {"type": "disabled"},  # DeepSeek, Kimi, Z.ai
     "enable_thinking": False,  # Qwen
 }
-"""The other knobs, each with the value for less."""
+"""The other settings, each with the value for less."""
 
 
 def can_reason_less(asked: Knobs, dialect: Dialect) -> bool:
-    """Whether there is a knob that can be turned down.
+    """Return whether a setting can be lowered.
 
     >>> can_reason_less(Knobs(reasoning_effort="high"), Dialect())
     True
@@ -52,7 +52,7 @@ def can_reason_less(asked: Knobs, dialect: Dialect) -> bool:
 
 
 def less_reasoning(members: Mapping[str, bytes], dialect: Dialect) -> dict[str, bytes]:
-    """The members by which a request asks for less, in the knob that it uses already.
+    """Return the members that ask for less, in the setting that the request uses.
 
     >>> less_reasoning({"enable_thinking": b"true"}, Dialect())
     {'enable_thinking': b'false'}
@@ -66,8 +66,8 @@ def less_reasoning(members: Mapping[str, bytes], dialect: Dialect) -> dict[str, 
 
 
 def turn_off_reasoning(members: dict[str, bytes], dialect: Dialect) -> None:
-    """Turn reasoning off in a request that carries some as its prefill; how hard to reason is left
-    out, which DeepSeek refuses beside that.
+    """Turn reasoning off in a request with reasoning as its prefill. Removes the effort, which
+    DeepSeek refuses beside that.
 
     >>> off = (("chat_template_kwargs", {"enable_thinking": False}),)
     >>> asked = {"reasoning_effort": b'"high"', "chat_template_kwargs": b'{"a":1}'}
@@ -82,7 +82,7 @@ def turn_off_reasoning(members: dict[str, bytes], dialect: Dialect) -> None:
 
 
 def _over(raw: bytes | None, value: Any) -> bytes:
-    """A value as bytes; an object with what stood there besides."""
+    """Return a value as bytes. An object is merged over the existing one."""
     if isinstance(value, dict) and raw is not None and object_in(value_of(raw)):
         return with_members(raw, {name: encode(item) for name, item in value.items()})
     return encode(value)

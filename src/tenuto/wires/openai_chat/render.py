@@ -1,4 +1,4 @@
-"""The writing side of OpenAI Chat: what the caller sees where Tenuto had to write something.
+"""Write OpenAI Chat: what the caller sees when Tenuto writes something itself.
 
 Shapes follow `openai/types/chat` of openai-python 3.54 and are checked against its types in the
 tests. A message keeps the identity of its first attempt: id, created, model.
@@ -24,7 +24,7 @@ LEGACY_CALL_ID = "function_call"
 """Stands for the id of a deprecated `function_call`, which has none."""
 
 _OF_CHUNKS = frozenset({"object", "choices", "usage", "error"})
-"""Members of a chunk that a body has otherwise."""
+"""Members that differ between a chunk and a body."""
 
 _NOT_SHARED = frozenset({"choices", "usage", "error", "x_groq", "timings", "moderation"})
 
@@ -35,7 +35,7 @@ COUNTS = Counts(
     total="total_tokens",
     reasoning="reasoning_tokens",
     details="completion_tokens_details",
-    # Behind the details: DeepSeek, Kimi, Mistral.
+    # After the details: DeepSeek, Kimi, Mistral.
     cached=(
         "prompt_tokens_details.cached_tokens",
         "prompt_cache_hit_tokens",
@@ -46,26 +46,26 @@ COUNTS = Counts(
 
 
 def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end with these calls, often none."""
+    """Return the value of a clean end with these calls, often none."""
     if any(call.id == LEGACY_CALL_ID for call in calls):
         return "function_call"
     return "tool_calls" if calls else "stop"
 
 
 class ChatLayout(FlatLayout):
-    """How one message is written as chunks (`wires.layout.FlatLayout`)."""
+    """Writes a message as chunks (`wires.layout.FlatLayout`)."""
 
     def __init__(self, model: str) -> None:
-        # The least that the official SDK's chunk type asks for.
+        # The minimum that the official SDK's chunk type requires.
         kind = "chat.completion.chunk"
         self._shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
         self._shared["model"] = model
-        self._given: list[Any] = []  # annotations that were handed on
+        self._given: list[Any] = []  # annotations that were passed on
 
     def begin(self, value: JsonObject) -> None:
         """Take what all chunks of one message share from the first of them."""
         self._shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
-        if self._shared.get("object") == "chat.completion":  # a body that is said as events
+        if self._shared.get("object") == "chat.completion":  # a body that is written as events
             self._shared["object"] = "chat.completion.chunk"
 
     def said(self, kind: Kind, text: str) -> bytes:
@@ -73,15 +73,15 @@ class ChatLayout(FlatLayout):
         return self._chunk({"content" if kind is Kind.TEXT else "reasoning_content": text})
 
     def given(self, signals: Sequence[AnySignal]) -> None:
-        """Keep annotations: they are not said again at the end."""
+        """Note annotations, which are not repeated at the end."""
         for signal in signals:
             match signal:
                 case Piece(_, _, None, {"annotations": [*annotations]}):
                     self._given += annotations
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
-        """Write reasoning in whatever field, words of a refusal, images, audio. Annotations wait
-        for the end: where they belong is known when all text is."""
+        """Write reasoning in any field, a refusal, images, audio. Annotations wait for the end,
+        when the whole text is known."""
         other: JsonObject = {}
         for signal in signals:
             match signal:
@@ -92,7 +92,7 @@ class ChatLayout(FlatLayout):
         return self._chunk(other) if other else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the annotations and calls, and what ends the message."""
+        """Write the annotations and calls, and the end of the message."""
         calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
         return self._cited(answer) + b"".join(calls) + self._stopped(answer, include_usage)
 
@@ -101,7 +101,7 @@ class ChatLayout(FlatLayout):
         return encode_event({"error": openai_error(code, message)}) + DONE
 
     def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
-        """Write the stop, the usage if it was asked for, and `[DONE]`."""
+        """Write the stop, the usage if the request asks for it, and `[DONE]`."""
         out = self._chunk({}, answer.native_stop)
         if include_usage and answer.usage is not None:
             usage = COUNTS.merged(answer.raw_usage, answer.usage)
@@ -109,7 +109,7 @@ class ChatLayout(FlatLayout):
         return out + DONE
 
     def _cited(self, answer: Answer) -> bytes:
-        """Write the annotations that were not handed on with the first attempt."""
+        """Write the annotations that were not passed on with the first attempt."""
         told = joined_annotations(answer.spoken, self._given)
         return self._chunk({"annotations": told}) if told else b""
 
@@ -119,19 +119,19 @@ class ChatLayout(FlatLayout):
 
 
 def call_delta(number: int, call: ToolCall) -> JsonObject:
-    """The delta of a chunk that carries a whole call."""
+    """Return the delta of a chunk with a whole call."""
     if call.id == LEGACY_CALL_ID:
         return {"function_call": legacy_call_of(call)}
     return {"tool_calls": [{"index": number, **call_of(call)}]}
 
 
 def legacy_call_of(call: ToolCall) -> JsonObject:
-    """A call in the deprecated form, for a caller who uses it."""
+    """Return a call in the deprecated form, for callers that use it."""
     return {"name": call.name, "arguments": call.arguments}
 
 
 def call_of(call: ToolCall) -> JsonObject:
-    """A call, or a custom one, as a message holds it."""
+    """Return a call, or a custom one, as in a message."""
     extra = dict(call.extra or {})
     if call.free:
         custom = {"name": call.name, "input": call.arguments}
@@ -140,7 +140,7 @@ def call_of(call: ToolCall) -> JsonObject:
 
 
 def as_body(message: Message) -> JsonObject:
-    """The completion that a message tells (`wires.base.Wire`).
+    """Return the completion of a message (`Wire.as_body`).
 
     >>> from tenuto.core.parts import Envelope, Kind, Piece, Said
     >>> message = Message()
@@ -153,12 +153,12 @@ def as_body(message: Message) -> JsonObject:
 
 
 def envelope(message: Message, others: Container[str] = _OF_CHUNKS) -> JsonObject:
-    """The members that say which answer it is: all but the `others`."""
+    """Return the members that identify the answer: all except the `others`."""
     return {key: item for key, item in message.envelope.items() if key not in others}
 
 
 def choice_of(message: Message) -> JsonObject:
-    """The choice of a completion that a message tells."""
+    """Return the choice of a message's completion."""
     told: JsonObject = {}
     for part in message.parts:
         told |= part.whole()
@@ -167,12 +167,13 @@ def choice_of(message: Message) -> JsonObject:
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """The bytes of a whole completion."""
+    """Return a whole completion as bytes."""
     return encode(completion(first, last, answer))
 
 
 def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObject:
-    """A whole completion: the first attempt's identity, the last's choice, the merged answer."""
+    """Return a whole completion: the first attempt's identity, the last choice, the merged
+    answer."""
     choice = dict(first_choice(last) or first_choice(first))
     given = choice.get("message")
     message: JsonObject = {"role": "assistant", **(given if isinstance(given, dict) else {})}
@@ -197,7 +198,7 @@ def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObjec
 
 
 def first_choice(value: JsonObject) -> JsonObject:
-    """The first choice of a body or a chunk, {} where it has none."""
+    """Return the first choice of a body or a chunk; {}: it has none."""
     choices = value.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(choice, dict) else {}

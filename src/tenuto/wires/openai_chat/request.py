@@ -1,4 +1,4 @@
-"""The request's side of OpenAI Chat: facts, edits; its history in `history`."""
+"""Requests of OpenAI Chat: facts and edits. Their history is in `history`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tenuto.wires.request_reading import (
 
 
 class _Asked(Knobs):
-    """The members that are looked at, in one reading of the body."""
+    """The members that Tenuto reads, in one pass over the body."""
 
     messages: list[JsonObject]
     model: Any = None
@@ -61,14 +61,14 @@ _read = reader(_Asked)
 _NO_TOOLS = frozenset({b"null", b"[]"})
 
 OUTPUT_KEYS = ("max_completion_tokens", "max_tokens")
-"""The keys of the output limit, the one that counts first."""
+"""The keys of the output limit, in order of precedence."""
 
 PLAIN = Dialect()
-"""Of a provider of whom nothing is known."""
+"""The dialect of an unknown provider."""
 
 
 class ChatRequest(EditableRequest):
-    """A chat request as bytes, with what was read of it (`wires.request.WireRequest`)."""
+    """A chat request as bytes, with what was read from it (`wires.request.WireRequest`)."""
 
     paths: ClassVar[Paths] = Paths(
         rows="messages",
@@ -113,7 +113,7 @@ class ChatRequest(EditableRequest):
         members |= less_reasoning(members, dialect)
 
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
-        # LlamaIndex sends null beside no tools, where providers refuse "auto".
+        # LlamaIndex sends null with no tools, for which providers refuse "auto".
         if value_of(members.get("tool_choice")) not in (None, "none"):
             members["tool_choice"] = b'"auto"'
 
@@ -124,7 +124,7 @@ _Request = TypeVar("_Request", bound=ChatRequest)
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, path: str = "", dialect: Dialect = PLAIN
 ) -> ChatRequest | None:
-    """A chat request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a chat request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'
     >>> parse_request(body).facts.model
@@ -141,7 +141,7 @@ def parse_request(
 def request_of(
     kind: type[_Request], body: bytes, probe_max_tokens: int, dialect: Dialect
 ) -> _Request | None:
-    """The same as a request of those who speak alike."""
+    """Return the same for wires with similar requests."""
     try:
         asked = _read(body)
         facts = _facts(asked, probe_max_tokens, dialect) if asked.messages else None
@@ -175,8 +175,8 @@ def _facts(asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> RequestFac
 
 
 def _demands(choice: Any) -> bool:
-    """Whether a choice of tools demands a call. `any` is Mistral's word; watsonx has a member of
-    its own for such words, `tool_choice_option`.
+    """Return whether a tool choice demands a call. `any` is Mistral's word; watsonx has a separate
+    member for such words, `tool_choice_option`.
 
     >>> _demands("required"), _demands({"type": "function"}), _demands("auto"), _demands(None)
     (True, True, False, False)
@@ -188,8 +188,8 @@ def _demands(choice: Any) -> bool:
 
 
 def _thought(reasoning: str, dialect: Dialect) -> JsonObject:
-    """A row of the model's that holds its reasoning alone: under the key that the provider has for
-    it, else as models write it into their text."""
+    """Return a model row with only its reasoning: under the provider's key for it, else as models
+    write it in their text."""
     if dialect.reasoning_key:
         return {"role": "assistant", "content": "", dialect.reasoning_key: reasoning}
     return {"role": "assistant", "content": f"<think>\n{reasoning}\n</think>"}

@@ -63,7 +63,7 @@ _read_request = msgspec.json.Decoder(_Request).decode
 
 
 def asks(body: bytes, url: str = "") -> Asks | None:
-    """What a request asks for whose rows are texts of people and of the model; else None.
+    """Return what a request asks for if its rows are texts of people and the model; else None.
 
     >>> asks(b'{"messages": [{"role": "user", "content": "Hi"}], "stream": true}').stream
     True
@@ -106,7 +106,7 @@ class _Call(msgspec.Struct):
 
 
 class _Message(msgspec.Struct):
-    content: msgspec.Raw = NULL  # not decoded: bodies may be large
+    content: msgspec.Raw = NULL  # not decoded, since bodies may be large
     refusal: Literal["", None] = None
     tool_calls: list[_Call] | None = None
     function_call: None = None
@@ -130,7 +130,7 @@ class _MiniMax(msgspec.Struct):
 
 
 class _Whole(msgspec.Struct):
-    """All keys that tell of an error, a stop or a call."""
+    """All keys that reveal an error, a stop or a call."""
 
     choices: tuple[_Choice]
     object: Literal["chat.completion", None] = None
@@ -144,7 +144,8 @@ _read_whole = msgspec.json.Decoder(_Whole).decode
 
 
 def _read_message(body: bytes) -> _Message | None:
-    """The message of a body that stopped as it should; else None, or one of `UNREADABLE`."""
+    """Return the message of a body with a clean stop; otherwise return None or raise
+    `UNREADABLE`."""
     choice = _read_whole(body).choices[0]
     stop = "tool_calls" if choice.message.tool_calls else "stop"
     ends = choice.finish_reason == stop and choice.native_finish_reason in (stop, "", None)
@@ -152,7 +153,7 @@ def _read_message(body: bytes) -> _Message | None:
 
 
 def is_whole(body: bytes, request: bytes = b"") -> bool:
-    """Whether a body is a whole answer, text or calls.
+    """Return whether a body is a complete answer, text or calls.
 
     >>> is_whole(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
     True
@@ -199,7 +200,7 @@ class _Piece(msgspec.Struct):
 
 
 class _Counts(msgspec.Struct):
-    """Whatever was used."""
+    """Usage, whose members are not read."""
 
 
 class _GroqChunk(msgspec.Struct):
@@ -208,7 +209,7 @@ class _GroqChunk(msgspec.Struct):
 
 
 class _Chunk(msgspec.Struct):
-    """All keys that tell of an error, a stop or a call."""
+    """All keys that reveal an error, a stop or a call."""
 
     choices: list[_Piece]
     object: Literal["chat.completion.chunk", None] = None
@@ -223,7 +224,7 @@ _read_chunk = msgspec.json.Decoder(_Chunk).decode
 
 
 def event(data: bytes) -> EventSays:
-    """What a chunk says.
+    """Return the meaning of a chunk.
 
     >>> event(b'{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}')[1]
     'Hi'

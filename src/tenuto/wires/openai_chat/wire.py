@@ -1,9 +1,9 @@
-"""OpenAI Chat Completions, and all who speak like it.
+"""OpenAI Chat Completions, and every API in this format.
 
 https://platform.openai.com/docs/api-reference/chat (read through openai-python 3.54, 2026-11-21:
-`openai/types/chat/chat_completion.py`, `chat_completion_chunk.py`). From top to bottom: the stop
-table, reading, and the faces of an ending. The error table stands in `errors`, the
-request's side in `request`, the writing side in `render`.
+`openai/types/chat/chat_completion.py`, `chat_completion_chunk.py`). This module holds the stop
+table, the reader, and how endings are shown. Errors are in `errors`, requests in `request`, and
+writing in `render`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tenuto.wires.usage import FindUsage, usage_at
 _R = StopReason
 
 STOPS: StopTable = {
-    # "stop" is a natural stop point or a stop sequence of the request: they cannot be told apart.
+    # "stop" is a natural stop point or a stop sequence of the request, without distinction.
     "stop": (_R.END_TURN, None),
     # The output limit of the request was reached, or the context window is full.
     "length": (_R.MAX_TOKENS, None),
@@ -62,17 +62,17 @@ TEXTS = {
     "reasoning": Kind.REASONING,
     "refusal": Kind.REFUSAL,
 }
-"""Members of a message that are texts. The first name of reasoning is that of DeepSeek, SGLang,
-llama.cpp and Kimi, the second that of vLLM and OpenRouter."""
+"""Members of a message that are texts. DeepSeek, SGLang, llama.cpp and Kimi use the first name of
+reasoning, vLLM and OpenRouter the second."""
 
 OTHER_CONTENT = ("images", "audio")
-"""Members with content that is not read: OpenRouter's images, OpenAI's audio."""
+"""Members with content that Tenuto doesn't read: OpenRouter's images, OpenAI's audio."""
 
 OTHER_PARTS = ("image_url", "document_url", "file", "input_audio", "resource", "resource_link")
-"""The same of the parts of a content."""
+"""The same for the parts of a content."""
 
 CONTENT: Place = ("content",)
-"""A message's members are its parts: each stands at its name, and calls by their number too."""
+"""Each member of a message is a part, placed by its name, and calls by their number too."""
 
 _CALLS = frozenset({"tool_calls", "function_call"})
 _OWN = {"role", "content", "annotations"} | _CALLS
@@ -81,7 +81,7 @@ _NOT_OF_THE_CHOICE = {"delta", "message", "logprobs"}
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
+    """Return the signals of a body, or of one event; none for an object of another shape."""
     if not isinstance(value, dict):
         return []
     signals: list[AnySignal] = [Envelope(value)]
@@ -99,14 +99,14 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
 
 
 _MOST_CHOICES = 1_000
-"""An index beyond is no index."""
+"""Larger numbers are no index."""
 
 
 def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> None:
     part = choice.get("delta") if event else choice.get("message")
     if part is None and not event:
         part = choice.get("delta")
-    # Choices beyond the first give their stops only: several are never recovered (C28).
+    # Choices beyond the first give only their stops, since they are never recovered (C28).
     index = choice.get("index")
     index = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else 0
     if index:
@@ -117,12 +117,12 @@ def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> N
     raw = choice.get("finish_reason")
     stop = None if raw is None else read_stop(raw, f"choices[{index}].finish_reason")
     details = choice.get("finish_details")
-    if details is not None:  # what OpenAI wrote in place of the reason for a while
+    if details is not None:  # OpenAI sent it instead of the reason for a while
         kind = details.get("type") if isinstance(details, dict) else None
         told = read_stop(kind, f"choices[{index}].finish_details.type")
         signals.extend([told] if told is not None else [])
     if stop is not None:
-        # OpenRouter: the upstream's own value, where that says more than the one it is mapped to.
+        # OpenRouter: the upstream's own value, if it says more than the one it is mapped to.
         upstream = choice.get("native_finish_reason")
         native = read_stop(upstream, f"choices[{index}].native_finish_reason")
         if native is not None and native.known and _says_more(native, stop):
@@ -134,7 +134,8 @@ def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> N
 
 
 def _said(choice: JsonObject) -> Said:
-    """What a choice says beside its message. Of the log probabilities each chunk has a piece."""
+    """Return the members of a choice beside its message. Each chunk has a piece of the log
+    probabilities."""
     logs = choice.get("logprobs")
     own = {k: v for k, v in choice.items() if v is not None and k not in _NOT_OF_THE_CHOICE}
     return Said(own, None if logs is None else {"logprobs": logs})
@@ -145,7 +146,7 @@ def _says_more(native: StopSeen, stop: StopSeen) -> bool:
 
 
 def _with_sequence(stop: StopSeen, choice: JsonObject) -> StopSeen:
-    """vLLM and SGLang say which stop string fired, beside a plain "stop"."""
+    """Add the stop string that matched, which vLLM and SGLang send beside a plain "stop"."""
     matched = choice.get("stop_reason") or choice.get("matched_stop")
     if stop.reason is _R.END_TURN and isinstance(matched, str) and matched:
         return StopSeen(stop.raw, stop.field, _R.STOP_SEQUENCE)
@@ -153,7 +154,7 @@ def _with_sequence(stop: StopSeen, choice: JsonObject) -> StopSeen:
 
 
 def _with_words(stop: StopSeen, choice: JsonObject) -> StopSeen:
-    """What Azure's filter, vLLM, SGLang and OpenRouter say beside a stop."""
+    """Add the words of Azure's filter, vLLM, SGLang and OpenRouter beside a stop."""
     if _BESIDE.isdisjoint(choice):
         return stop
     return with_words(
@@ -170,9 +171,9 @@ _BESIDE = frozenset(
 
 
 def _read_message(message: JsonObject, event: bool) -> Iterator[AnySignal]:
-    """The parts of a message or a delta, member by member."""
+    """Read the parts of a message or a delta, member by member."""
     content = message.get("content")
-    if isinstance(content, str) and message.keys() <= _TEXT_ALONE:  # most events, twice as quickly
+    if isinstance(content, str) and message.keys() <= _TEXT_ALONE:  # most events, twice as fast
         yield Piece(CONTENT, Kind.TEXT, content or None, holds="content")
         return
     others = {k: item for k, item in message.items() if item is not None and k not in _OWN}
@@ -183,7 +184,7 @@ def _read_message(message: JsonObject, event: bool) -> Iterator[AnySignal]:
         text = message.get(name)
         if isinstance(text, str):
             others.pop(name, None)
-            # Some say their reasoning under both names: it is read once.
+            # Some send reasoning under both names; it is read once.
             again = {name: text} if thought and kind is Kind.REASONING else None
             yield Piece((name,), kind, None if again else text or None, again, holds=name)
             thought = thought or (kind is Kind.REASONING and bool(text))
@@ -198,8 +199,8 @@ def _read_message(message: JsonObject, event: bool) -> Iterator[AnySignal]:
 
 
 def _content_parts(parts: list[Any]) -> Iterator[Piece]:
-    """Content as a list of parts (Mistral's reasoning models, gateways; Databricks, which has the
-    reasoning in a `summary`)."""
+    """Read content as a list of parts (Mistral's reasoning models, gateways; Databricks, which has
+    the reasoning in a `summary`)."""
     for part in parts:
         if not isinstance(part, dict):
             continue
@@ -242,20 +243,20 @@ def _calls(message: JsonObject, event: bool) -> Iterator[CallPiece]:
 
 
 _UNREADABLE = CallDelta(None, None, None, None, unreadable=True)
-"""Stands for what is no call where there should be one: it belongs to the call before it."""
+"""Stands for something that should be a call but is none: it belongs to the call before it."""
 
 _CALL_KEYS = frozenset({"index", "id", "type", "function", "custom", "name", "arguments"})
 
 
 def read_call(call: JsonObject, number: int, event: bool) -> CallDelta:
-    """A call, or a piece of one; `number`: where it stands in a body."""
+    """Read a call, or a piece of one; `number`: its position in a body."""
     odd: list[str] = []
     custom = call.get("custom")
     free = isinstance(custom, dict)
     named = custom if free else call.get("function")
     function = named if isinstance(named, dict) else call
     given = function.get("input" if free else "arguments")
-    # Of a body it is all that there is; and null is how some say that there are no arguments (T12).
+    # In a body, this is all there is. Some send null for no arguments (T12).
     unreadable = event and given is not None and is_no_piece(given)
     unreadable = unreadable or not isinstance(named, dict | None)
     arguments, odd_arguments = arguments_of(given)
@@ -279,7 +280,7 @@ def read_call(call: JsonObject, number: int, event: bool) -> CallDelta:
 
 
 def _error_of(value: JsonObject) -> object | None:
-    """The error that an object carries in any of the places that dialects use, or None."""
+    """Return the error in an object, in any of the places that dialects use, or None."""
     error = value.get("error")
     if error:
         return cast("object", error)
@@ -288,31 +289,31 @@ def _error_of(value: JsonObject) -> object | None:
     groq = value.get("x_groq")
     if isinstance(groq, dict) and groq.get("error"):
         return cast("object", groq["error"])
-    base = value.get("base_resp")  # MiniMax: an error inside a 200
+    base = value.get("base_resp")  # MiniMax: an error with status 200
     if isinstance(base, dict) and base.get("status_code") not in (0, None):
         return base
     return None
 
 
 usage_object: FindUsage = usage_at("usage", "x_groq.usage")
-"""The native usage object: `usage`, or Groq's `x_groq.usage` in streams."""
+"""Finds the native usage object: `usage`, or Groq's `x_groq.usage` in streams."""
 
 
-# --- the faces of an ending (P1a) -------------------------------------------------------------
+# --- how endings are shown (P1a) --------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = shown_alike(done="stop", cut="length", blocked="content_filter")
-"""Every outcome, as the caller sees it where the turn is not complete."""
+"""How each outcome is shown if the turn is not complete."""
 
 
 _OWN_PARAMS = re.compile(r"messages\b|max_completion_tokens\Z")
 _OWN_WORDS = re.compile(r"'max_completion_tokens' instead|\(\d+ in the messages, \d+ in the comp")
-"""What errors name that only a request of this wire has; nearly all others look alike on all wires
-of OpenAI's."""
+"""Names in errors that only a request of this wire has. Nearly all other errors look alike on all
+OpenAI wires."""
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a chat completion, one of its chunks, or an error that can only be its
-    own."""
+    """Return whether an object is a chat completion, one of its chunks, or an error that only this
+    wire writes."""
     kind, choices = value.get("object"), value.get("choices")
     if isinstance(kind, str) and kind.startswith("chat.completion"):
         return choices is None or isinstance(choices, list)
@@ -323,7 +324,7 @@ def looks_like(value: JsonObject) -> bool:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is a chunk: it says so, or its choices hold deltas (Q41)."""
+    """Return whether an object is a chunk: by its type, or by deltas in its choices (Q41)."""
     if value.get("object") == "chat.completion.chunk":
         return True
     choices = value.get("choices")

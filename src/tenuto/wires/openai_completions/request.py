@@ -1,8 +1,7 @@
-"""The request's side of OpenAI's Completions: facts and edits. What a prompt becomes stands in
-`prompt`.
+"""Requests of OpenAI's Completions: facts and edits. `prompt` edits the prompt itself.
 
-A prompt is continued where it is one text: several of them have several answers, and one of tokens
-has no characters to go on behind.
+A prompt is continued if it is one text. Several prompts have several answers, and a prompt of
+tokens has no characters to continue.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tenuto.wires.request_reading import (
 
 
 class _Asked(msgspec.Struct):
-    """The members that are looked at, in one reading of the body."""
+    """The members that Tenuto reads, in one pass over the body."""
 
     prompt: Any = None
     model: Any = None
@@ -46,14 +45,13 @@ _read = reader(_Asked)
 
 
 class CompletionRequest(PromptRequest):
-    """A request (`wires.request.WireRequest`). No tool is forced, and no reasoning can be
-    lowered."""
+    """A request (`wires.request.WireRequest`). It forces no tool, and has no reasoning to lower."""
 
     paths: ClassVar[Paths] = Paths("prompt", (("max_tokens",),), [(("response_format",),)])
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> CompletionRequest | None:
-    """A request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> parse_request(b'{"model": "m", "prompt": "The tide"}').facts.model
     'm'
@@ -83,7 +81,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
 
 
 def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
-    """Why a request cannot be continued (C28), "" where it can."""
+    """Return why a request can't be continued (C28); "": it can."""
     prompts = asked.prompt if isinstance(asked.prompt, list) else [asked.prompt]
     reasons = {
         "several_choices": any(type(n) is int and n > 1 for n in (asked.n, asked.best_of)),

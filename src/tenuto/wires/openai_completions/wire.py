@@ -1,12 +1,12 @@
-"""OpenAI's Completions, the one before Chat, and all who speak like it.
+"""OpenAI's Completions, the predecessor of Chat, and every API in this format.
 
 https://platform.openai.com/docs/api-reference/completions (read through openai-python 3.54,
-2026-11-22: `openai/types/completion.py`, `completion_choice.py`). Chat Completions in all but two
-things: a choice holds its `text` itself, and a request is a prompt. So it is read, and written, as
-Chat is; the request's side stands in `request`.
+2026-11-22: `openai/types/completion.py`, `completion_choice.py`). They differ from Chat Completions
+in two ways: a choice holds its `text` itself, and a request has a prompt. So they are read and
+written like Chat. Requests are in `request`.
 
-A body and an event look alike. The model goes on at the end of the prompt by itself: a cut text is
-continued exactly.
+A body and an event look alike. The model continues at the end of the prompt by itself, so a cut
+text is continued exactly.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ STOPS: StopTable = {word: openai_chat.STOPS[word] for word in ("stop", "length",
 
 KIND = "text_completion"
 KINDS = (KIND, "text.completion", "completion.chunk")
-"""OpenAI's word for what it is, and Together's two."""
+"""The `object` of OpenAI's answers, and the two of Together's."""
 
 
 # --- reading ----------------------------------------------------------------------------------
 
 
 def _as_chat(value: Any) -> Any:
-    """The same as Chat Completions says it."""
+    """Return the same in the form of Chat Completions."""
     choices = value.get("choices") if isinstance(value, dict) else None
     if not isinstance(choices, list):
         return value
@@ -44,7 +44,8 @@ def _as_chat(value: Any) -> Any:
 
 
 def _choice_as_chat(choice: object) -> object:
-    """Some say the text as Chat does, or in both ways at once (Together). Of calls nobody knows."""
+    """Return a choice in Chat's form. Some send the text in that form too (Together). No calls are
+    known."""
     if not isinstance(choice, dict):
         return choice
     ways = (choice.get("text"), *(object_in(choice.get(k)).get("content") for k in _AS_CHAT))
@@ -55,27 +56,27 @@ _AS_CHAT = ("delta", "message")
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
+    """Return the signals of a body, or of one event; none for an object of another shape."""
     return openai_chat.read(_as_chat(value), event=event)
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a completion, or one of its events."""
+    """Return whether an object is a completion, or one of its events."""
     return value.get("object") in KINDS or isinstance(chat.first_choice(value).get("text"), str)
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event: it says whether there is a stop, and counts no tokens. A body
-    that counts none is read alike."""
+    """Return whether an object is an event: it has a stop member, and counts no tokens. A body
+    without a count is read the same way."""
     return "finish_reason" in chat.first_choice(value) and openai_chat.usage_object(value) is None
 
 
 _other_path = re.compile(r"(?:/chat|/fim|/agents)/completions\Z").search
-"""Where Chat is spoken, or Mistral's form of it."""
+"""The paths of Chat, and of Mistral's form of it."""
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is the completions endpoint, below whatever base URL.
+    """Return whether the path is the completions endpoint, below any base URL.
 
     >>> is_request("/v1/completions"), is_request("/v1/chat/completions")
     (True, False)
@@ -88,7 +89,7 @@ def is_request(path: str) -> bool:
 
 
 class CompletionsLayout(chat.ChatLayout):
-    """How one message is written as events: text is all that has a place."""
+    """Writes a message as events, which have a place only for text."""
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
@@ -103,7 +104,7 @@ class CompletionsLayout(chat.ChatLayout):
 
 
 def as_body(message: Message) -> JsonObject:
-    """The completion that a message tells (`wires.base.Wire`).
+    """Return the completion of a message (`Wire.as_body`).
 
     >>> message = Message()
     >>> event = {"id": "c", "choices": [{"text": "Hi", "finish_reason": "stop"}]}
@@ -115,7 +116,7 @@ def as_body(message: Message) -> JsonObject:
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """The bytes of a whole completion: the first attempt's identity, the last's choice."""
+    """Return a whole completion: the first attempt's identity, the last choice."""
     choice = dict(chat.first_choice(last) or chat.first_choice(first))
     choice.pop("finish_details", None)
     choice |= {"index": 0, "text": answer.text, "finish_reason": answer.native_stop}

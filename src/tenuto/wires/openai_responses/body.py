@@ -1,5 +1,5 @@
-"""Whole responses of OpenAI Responses, as far as Tenuto writes them: bodies, the response in a
-stream's last event, calls, usage, errors.
+"""Write whole responses of OpenAI Responses: bodies, the response in a stream's last event, calls,
+usage, errors.
 
 Shapes follow `openai/types/responses` of openai-python 3.54 and are checked against its types in
 the tests.
@@ -19,7 +19,7 @@ from tenuto.wires.openai_responses.items import FOREIGN_CALL, kind_of
 from tenuto.wires.usage import Counts
 
 _STATUSES = ("completed", "failed", "in_progress", "cancelled", "queued")
-"""Native stops that are a `status`; all others are reasons of one that is `incomplete`."""
+"""Native stops that are a `status`. All others are reasons of an `incomplete` response."""
 
 _NOT_SHARED = frozenset({"output", "status", "incomplete_details", "error", "usage"})
 
@@ -40,11 +40,11 @@ _NO_USAGE: JsonObject = {
     "output_tokens_details": {"reasoning_tokens": 0},
     "total_tokens": 0,
 }
-"""What the official SDK's type asks for."""
+"""Members that the official SDK's type requires."""
 
 
 def bare_response(model: str) -> JsonObject:
-    """The least that the official SDK's type asks for.
+    """Return the minimum that the official SDK's type requires.
 
     >>> bare_response("m")["status"]
     'in_progress'
@@ -70,7 +70,7 @@ def bare_response(model: str) -> JsonObject:
 
 
 def identity_of(response: Mapping[str, Any]) -> JsonObject:
-    """What all of a turn's responses share with its first one.
+    """Return what all of a turn's responses share with its first one.
 
     >>> identity_of({"id": "resp_1", "status": "completed"})
     {'id': 'resp_1'}
@@ -79,7 +79,7 @@ def identity_of(response: Mapping[str, Any]) -> JsonObject:
 
 
 def ending_of(answer: Answer) -> JsonObject:
-    """Status, reason and error that an answer shows: as they came beside its stop, where it came.
+    """Return the status, reason and error of an answer, as received if the shown stop was received.
 
     >>> ending_of(Answer("Hi", native_stop="max_output_tokens"))["status"]
     'incomplete'
@@ -96,7 +96,7 @@ def ending_of(answer: Answer) -> JsonObject:
 
 
 def whole_response(identity: Mapping[str, Any], output: list[JsonObject], answer: Answer) -> Any:
-    """The response of a whole turn."""
+    """Return the response of a whole turn."""
     given = _NO_USAGE | (answer.raw_usage or {})
     usage = COUNTS.merged(given, answer.usage) if answer.usage else None
     ending = ending_of(answer)
@@ -104,8 +104,8 @@ def whole_response(identity: Mapping[str, Any], output: list[JsonObject], answer
 
 
 def paired(items: Iterable[JsonObject]) -> list[JsonObject]:
-    """Items without reasoning that led to none of them, which the provider would not take back;
-    all of it stays where there is nothing else.
+    """Return items without reasoning that led to none of them, which the provider would refuse. All
+    reasoning stays if there is nothing else.
 
     >>> [item["type"] for item in paired([{"type": "message"}, {"type": "reasoning"}])]
     ['message']
@@ -116,8 +116,8 @@ def paired(items: Iterable[JsonObject]) -> list[JsonObject]:
 
 
 def call_item(call: ToolCall, *, status: str = "completed", tied: bool = True) -> JsonObject:
-    """A call as an item. `tied`: it keeps its id, by which the provider asks for the reasoning that
-    led to it."""
+    """Return a call as an item. `tied`: it keeps its id, by which the provider requires the
+    reasoning that led to it."""
     extra = dict(call.extra or {})
     if FOREIGN_CALL in extra:
         whole = extra[FOREIGN_CALL]
@@ -130,8 +130,8 @@ def call_item(call: ToolCall, *, status: str = "completed", tied: bool = True) -
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole response: the first attempt's identity, the merged output. The id is that of the last
-    attempt where the turn is complete: who goes on from it goes on from the whole answer."""
+    """Return a whole response: the first attempt's identity, the merged output. If the turn is
+    complete, the id is the last attempt's, so that the next request continues the whole answer."""
     content = [dict(item) for item in answer.content]
     if not content and answer.text:
         content = [message(answer.text)]

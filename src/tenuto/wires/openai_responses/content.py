@@ -1,7 +1,7 @@
-"""What a model said on OpenAI Responses, item by item, over all attempts of a turn.
+"""The model's content on OpenAI Responses, item by item, over all attempts of a turn.
 
-A whole body is made of it, and a continuation carries of it what the provider ran. Calls for the
-caller stay out: they are judged and written by themselves.
+A whole body is made of it, and a continuation carries what the provider ran. Calls for the caller
+are left out: they are judged and written separately.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tenuto.wires.openai_responses.items import SUMMARY, kind_of, parts_of
 
 
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
-    """The items of all attempts in order, with the text that is kept of each.
+    """Return the items of all attempts in order, each with its kept text.
 
-    Together with what a continuation thought before it goes on, the id of its message is left out:
-    many read the last message alone. Annotations go with their words; those whose words a seam took
-    away from before a part of its own are left out.
+    The reasoning and the message id of a continuation are left out, since many programs read only
+    the last message. Annotations stay with their words. If a seam removed the words, annotations of
+    a separate part are left out.
 
     >>> from tenuto.core.parts import Message, Opened
     >>> def spoken(came, kept):
@@ -39,13 +39,13 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
 
 
 def goes_on(part: JsonObject) -> bool:
-    """Whether a part at the end can be gone on in: a probability is one of each token."""
+    """Return whether text can continue in a part at the end: not if it has log probabilities."""
     is_text = part.get("type") == "output_text" and isinstance(part.get("text"), str)
     return is_text and not part.get("logprobs")
 
 
 def moved(annotations: object, by: int) -> list[Any]:
-    """Annotations whose words stand so many characters further on.
+    """Return annotations whose words have moved by a number of characters.
 
     >>> moved([{"start_index": 0, "end_index": 5}, {"file_id": "f"}], 15)
     [{'start_index': 15, 'end_index': 20}, {'file_id': 'f'}]
@@ -62,7 +62,7 @@ _PLACES = ("start_index", "end_index")
 
 
 def is_within(annotation: object, text: str) -> bool:
-    """Whether an annotation points into a text, as far as it points anywhere.
+    """Return whether an annotation points into a text, or nowhere.
 
     >>> is_within({"start_index": 0, "end_index": 2}, "Hi"), is_within({"start_index": -1}, "Hi")
     (True, False)
@@ -73,7 +73,7 @@ def is_within(annotation: object, text: str) -> bool:
 
 
 def _within(item: JsonObject) -> JsonObject:
-    """An item without annotations of words that are not there."""
+    """Return an item without annotations of missing words."""
     if kind_of(item) != "message":
         return item
     parts = [
@@ -92,7 +92,7 @@ def _longer(last: JsonObject, part: JsonObject) -> JsonObject:
 
 
 def _cut(part: JsonObject, text: str, by: int) -> JsonObject:
-    """A part with another text, in which its words stand so many characters further on."""
+    """Return a part with another text, whose words have moved by a number of characters."""
     tied = {"annotations": moved(part["annotations"], by)} if part.get("annotations") else {}
     return {**part, "text": text, **tied}
 
@@ -102,7 +102,7 @@ def _text_in(part: JsonObject) -> str | None:
 
 
 def message(text: str, item_id: str = "msg_tenuto") -> JsonObject:
-    """A message of the model's that holds a text.
+    """Return a model message with a text.
 
     >>> message("Hi")["role"]
     'assistant'
@@ -131,9 +131,9 @@ SPEECH = Speech(
 
 
 def said_items(text: str, content: Content) -> list[JsonObject]:
-    """What the model has said, as rows that stand for themselves. What the provider ran goes with
-    them as it came, and so does the reasoning that led to it; other reasoning belongs to items
-    whose ids are left out.
+    """Return the model's content so far, as rows that stand alone. What the provider ran goes back
+    unchanged, with the reasoning that led to it. Other reasoning belongs to items whose ids are
+    left out.
 
     >>> said_items("Hi", ())
     [{'role': 'assistant', 'content': 'Hi'}]
@@ -160,14 +160,14 @@ def said_items(text: str, content: Content) -> list[JsonObject]:
 
 
 def _items(spoken: AttemptContent) -> list[JsonObject]:
-    """The items of one attempt, without calls for the caller. Of several under one number the last
-    one counts."""
+    """Return the items of one attempt, without calls for the caller. Of several with one number the
+    last counts."""
     last = {part.place: part for part in parts_in_order(spoken) if len(part.place) == 1}
     return [_item(part) for part in last.values() if part.kind is not Kind.CALL]
 
 
 def _item(group: Part) -> JsonObject:
-    """An item with its parts where they stand in it."""
+    """Return an item with its parts in place."""
     item = group.whole()
     lists: dict[str, list[JsonObject]] = {}
     for part in group.parts.values():

@@ -1,8 +1,8 @@
-"""How OpenAI Responses, and who speaks like it, says that something failed: the error table.
+"""The errors of OpenAI Responses, and of every API in this format, as a table.
 
 https://platform.openai.com/docs/guides/error-codes and the codes of a failed response
-(`openai/types/responses/response_error.py` of openai-python 3.54), read 2026-11-22. All else is
-said as on Chat Completions, by the same providers.
+(`openai/types/responses/response_error.py` of openai-python 3.54), read 2026-11-22. The same
+providers write all other errors as on Chat Completions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         "bio_policy cyber_policy misalignment_policy_violation image_content_policy_violation",
     ),
     row(_K.TIMEOUT, "vector_store_timeout"),
-    # What the caller sent cannot be used, however often it is sent.
+    # The caller's input can't be used, however often it is sent.
     row(
         _K.INVALID_REQUEST,
         "data_residency_mismatch previous_response_not_found",
@@ -36,6 +36,6 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     *CHAT_ERRORS,
 )
-"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
+"""Rows by code or type, words, or HTTP status. The first match counts; the last row matches all."""
 
 read_fault: ReadFault = fault_reader(ERRORS)

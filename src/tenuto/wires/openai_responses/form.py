@@ -1,4 +1,4 @@
-"""How a whole request of OpenAI's Responses is written.
+"""Whole requests of OpenAI's Responses.
 
 https://platform.openai.com/docs/api-reference/responses/create (2026-11-22)
 """
@@ -10,14 +10,14 @@ from tenuto.wires.json import JsonObject
 
 
 def members(opening: Opening) -> JsonObject:
-    """All members but the items."""
+    """Return all members except the items."""
     made: JsonObject = {"model": opening.model}
     if opening.system:
         made["instructions"] = opening.system
     if opening.max_tokens is not None:
         made["max_output_tokens"] = opening.max_tokens
     if opening.tools:
-        # Strict ones must name every parameter as required, which plain functions do not.
+        # Strict tools must require every parameter, which plain functions do not.
         made["tools"] = [
             {"type": "function", **tool.told(), "strict": False} for tool in opening.tools
         ]

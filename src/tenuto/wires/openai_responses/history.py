@@ -1,8 +1,8 @@
-"""Say how a Responses request writes its items, for the repairs of `core.history`.
+"""How a Responses request writes its items, for the repairs of `core.history`.
 
-Each call has one result, wherever that stands. Arguments are whole, and reasoning stands directly
-before the item that it led to. The provider may keep earlier items: those of
-`previous_response_id`, of `conversation` and of item references.
+Each call has one result, anywhere. Arguments are complete, and reasoning stands directly before the
+item that it led to. The provider may keep earlier items: those of `previous_response_id`, of
+`conversation` and of item references.
 https://platform.openai.com/docs/guides/conversation-state
 """
 
@@ -19,7 +19,7 @@ _ANSWERS = {
     "function_call": "function_call_output",
     "custom_tool_call": "custom_tool_call_output",
 }
-"""Calls that can be answered here, and by what."""
+"""Calls that Tenuto can answer, and the types of their results."""
 
 _ROLES = {
     "reasoning": Role.REASONING,

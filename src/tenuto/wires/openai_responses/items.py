@@ -1,4 +1,4 @@
-"""The items of OpenAI Responses: what the caller runs, what the provider ran, and what was said.
+"""The items of OpenAI Responses: the caller's calls, the provider's, and the model's text.
 
 Types follow `openai/types/responses/response_output_item.py` of openai-python 3.54, read
 2026-11-22."""
@@ -11,32 +11,32 @@ from typing import Any
 from tenuto.wires.json import JsonObject
 
 ARGUMENTS: Mapping[str, str] = {"function_call": "arguments", "custom_tool_call": "input"}
-"""Calls whose arguments the model writes as text: which member holds it."""
+"""Calls whose arguments the model writes as text, and the member that holds it."""
 
 CLIENT_CALLS = frozenset(
     {"computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"}
 )
-"""Further calls for the caller; what they ask for was decoded by the provider. Others are the
-caller's where they say so: `execution` of a `tool_search_call` is then "client"."""
+"""Further calls for the caller, which the provider decoded. Others are the caller's if they say so:
+the `execution` of a `tool_search_call` is then "client"."""
 
 RESULTS = frozenset(
     {"function_call_output", "custom_tool_call_output", "computer_call_output"}
     | {"local_shell_call_output", "shell_call_output", "apply_patch_call_output"}
     | {"mcp_approval_response", "tool_search_output"}
 )
-"""What answers the calls, in the history."""
+"""The types of results in the history."""
 
 FOREIGN_CALL = "item"
-"""Where a call keeps its whole item when it is none of `ARGUMENTS`, among its further keys."""
+"""The extra key under which a call keeps its whole item, if it is none of `ARGUMENTS`."""
 
 
 SUMMARY = "summary"
-"""In the place of a part of a reasoning item's summary: the member that holds it. Parts whose place
-names no member are those of an item's content."""
+"""The member with a reasoning item's summary, which is part of the place of each of its parts.
+Parts whose place names no member belong to an item's content."""
 
 
 def kind_of(item: object) -> str:
-    """The type of an item; rows without one are messages, as the reference writes them.
+    """Return the type of an item. Rows without one are messages, as the reference writes them.
 
     >>> kind_of({"role": "user", "content": "Hi"}), kind_of({"type": "reasoning"}), kind_of(3)
     ('message', 'reasoning', '')
@@ -48,7 +48,7 @@ def kind_of(item: object) -> str:
 
 
 def is_client_call(item: object) -> bool:
-    """Whether the caller has to run it; all other tools the provider ran itself."""
+    """Return whether the caller has to run it. The provider ran all other tools itself."""
     kind = kind_of(item)
     if kind in ARGUMENTS:
         return True
@@ -58,7 +58,7 @@ def is_client_call(item: object) -> bool:
 
 
 def is_run_by_client(item: Any) -> bool:
-    """Whether a tool, or a call of it, says that the caller runs it; most say nothing.
+    """Return whether a tool, or a call of it, says that the caller runs it. Most say nothing.
 
     >>> is_run_by_client({"type": "tool_search_call", "execution": "client"})
     True
@@ -67,13 +67,13 @@ def is_run_by_client(item: Any) -> bool:
 
 
 def _is_hosted(item: Any) -> bool:
-    """Whether a `shell_call` ran in a container of the provider's."""
+    """Return whether a `shell_call` ran in the provider's container."""
     environment = item.get("environment")
     return isinstance(environment, dict) and environment.get("type") == "container_reference"
 
 
 def parts_of(item: JsonObject, key: str = "content") -> list[JsonObject]:
-    """The parts of a message's content, or of another list of parts.
+    """Return the parts of a message's content, or of another list of parts.
 
     >>> parts_of({"content": "Hi"}), parts_of({"content": None})
     ([{'type': 'output_text', 'text': 'Hi'}], [])

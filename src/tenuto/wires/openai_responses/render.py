@@ -1,7 +1,7 @@
-"""The writing side of OpenAI Responses' streams: what the caller sees where Tenuto had to write.
+"""Write OpenAI Responses' streams: what the caller sees when Tenuto writes itself.
 
-The events of a stream count themselves, name the item that they belong to, and say at each part's
-end all that was in it; the last one holds the whole response."""
+The events of a stream are numbered, name their item, and repeat each part at its end. The last one
+holds the whole response."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from tenuto.wires.openai_responses.content import goes_on, is_within, message, m
 from tenuto.wires.openai_responses.items import ARGUMENTS, is_client_call, kind_of
 
 _ENDS = {"completed": "response.completed", "failed": "response.failed"}
-"""The last event by status; all other responses are incomplete."""
+"""The last event by status. All other responses are incomplete."""
 
 _HOLDS = {"message": Kind.TEXT, "reasoning": Kind.REASONING}
-"""Items that hold parts, and what these are."""
+"""Items that hold parts, and the kind of these parts."""
 
 
 class ResponseLayout(GroupLayout):
-    """A response as events (`wires.layout.GroupLayout`): items begin, hold parts that grow by
-    deltas, and end."""
+    """Writes a response as events (`wires.layout.GroupLayout`): items begin, hold parts that grow
+    by deltas, and end."""
 
     error_follows_start = True
 
@@ -43,8 +43,8 @@ class ResponseLayout(GroupLayout):
         self._sequence = -1
 
     def begin(self, value: JsonObject) -> None:
-        """Take the identity from the first event, or from a whole body, whose items that are
-        neither text nor calls are said before all else."""
+        """Take the identity from the first event, or from a whole body, whose items other than text
+        and calls are written first."""
         response = value.get("response", value)
         if isinstance(response, dict) and "id" in response:
             self._identity |= identity_of(response)
@@ -55,12 +55,12 @@ class ResponseLayout(GroupLayout):
             ]
 
     def follow(self, last: JsonObject | None, events: int) -> None:
-        """Count on from an event's number; where it has none, from how many there were."""
+        """Continue from an event's number; if it has none, from the number of events so far."""
         number = count(last.get("sequence_number")) if last is not None else None
         self._sequence = events - 1 if number is None else number
 
     def goes_on(self, part: Part) -> bool:
-        """Return whether text can follow: a probability is one of each token."""
+        """Return whether text can continue: not after log probabilities."""
         return goes_on(dict(part.native))
 
     def native(self, kind: Kind) -> JsonObject:
@@ -70,7 +70,7 @@ class ResponseLayout(GroupLayout):
         return {"type": "output_text", "annotations": [], "logprobs": [], "text": ""}
 
     def holds(self, native: Native) -> Kind:
-        """Return what the parts of an item are."""
+        """Return the kind of an item's parts."""
         return _HOLDS.get(kind_of(native), Kind.OTHER)
 
     def group(self, native: Native | None, taken: Sequence[Native], number: int) -> JsonObject:
@@ -81,17 +81,18 @@ class ResponseLayout(GroupLayout):
         return begun
 
     def unannounced(self, native: Native | None) -> JsonObject:
-        """Return an empty message under the id of the item that was announced."""
+        """Return an empty message under the id of the announced item."""
         item_id = native.get("id") if native is not None else None
         return self.group(message("", item_id) if isinstance(item_id, str) else None, (), 0)
 
     def thought(self, text: str) -> JsonObject:
-        """Return an item of reasoning. It cannot be taken back to any provider: it has no seal."""
+        """Return an item of reasoning. It has no signature, so it can't be sent back to a
+        provider."""
         summary = [{"type": "summary_text", "text": text}]
         return {"id": "rs_tenuto", "type": "reasoning", "summary": summary}
 
     def empty(self, native: Native) -> JsonObject:
-        """Return an item of reasoning as it begins."""
+        """Return the empty form of a reasoning item."""
         return {**native, "summary": []}
 
     def start(self) -> bytes:
@@ -114,7 +115,7 @@ class ResponseLayout(GroupLayout):
         return self._event("response.output_text.delta", members)
 
     def cited(self, part: Part, said: str, raw: Native, by: int) -> bytes:
-        """Write an annotation, unless a seam took away the words that it points at."""
+        """Write an annotation, unless a seam removed its words."""
         (ours,) = moved([raw["annotation"]], by)
         if not is_within(ours, said):
             return b""
@@ -129,7 +130,7 @@ class ResponseLayout(GroupLayout):
         return self._event(str(raw["type"]), {**raw, "output_index": part.place[0]})
 
     def closed(self, part: Part, answer: Answer | None = None) -> bytes:
-        """End a part, all of which is said once more, or an item."""
+        """End a part, which is repeated in full, or an item."""
         if part.group is None:
             item = _whole(part)
             if kind_of(item) == "message":
@@ -176,7 +177,7 @@ class ResponseLayout(GroupLayout):
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises `APIError`; nothing may follow it. The
-        wire's own is flat, and no SDK raises on that, so it holds both."""
+        wire's own form is flat, and no SDK raises on it, so the event holds both forms."""
         flat = {"code": code, "message": message, "param": None}
         return self._event("error", {**flat, "error": openai_error(code, message)})
 
@@ -201,7 +202,7 @@ def _place(part: Part) -> JsonObject:
 
 
 def _whole(part: Part) -> JsonObject:
-    """An item with its parts, or a part with all that was said in it."""
+    """Return an item with its parts, or a part with its whole text."""
     if part.group is None:
         held = {"content": list(map(_whole, part.parts.values()))} if part.parts else {}
         return {**part.native, **held}

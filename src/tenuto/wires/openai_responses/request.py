@@ -1,16 +1,16 @@
-"""The request's side of OpenAI Responses: facts, edits; its history in `history`.
+"""Requests of OpenAI Responses: facts and edits. Their history is in `history`.
 
 Theory of operation
 -------------------
-As in `request_edits`. An input that is one text becomes a row that holds that text.
+See `request_edits`. An input that is one text becomes a row that holds that text.
 
-What the model has said goes back as rows without ids. The provider ties an item with an id to the
-reasoning before it and refuses one without the other; a row without an id stands for itself. What
-the provider ran itself goes back as it came, together with the reasoning that led to it.
+The model's content so far goes back as rows without ids. The provider ties an item with an id to
+the reasoning before it and refuses one without the other; a row without an id stands alone. What
+the provider ran itself goes back unchanged, with the reasoning that led to it.
 
-Where the provider keeps the history (`previous_response_id`), a continuation goes on from the same
-response as the request did. It is stored as the caller's request was, so that the next turn can go
-on from the whole answer; a `conversation` is never written to.
+If the provider keeps the history (`previous_response_id`), a continuation follows the same response
+as the request did. It is stored like the caller's request, so that the next turn can continue the
+whole answer. Tenuto never writes to a `conversation`.
 
 Shapes follow `openai/types/responses` of openai-python 3.54, read 2026-11-22;
 https://platform.openai.com/docs/guides/conversation-state
@@ -47,7 +47,7 @@ SERVER_TOOLS = frozenset(
     {"web_search", "web_search_preview", "file_search", "code_interpreter", "image_generation"}
     | {"mcp", "tool_search", "programmatic_tool_calling"}
 )
-"""Tools that the provider runs itself, unless they say that the caller does; every other one is the
+"""Tools that the provider runs itself, unless they say that the caller does. All others are the
 caller's."""
 
 LEAST_TOKENS = 16
@@ -56,7 +56,7 @@ value >= 16" (https://github.com/vectorize-io/hindsight/issues/58)."""
 
 
 class _Asked(msgspec.Struct):
-    """The members that are looked at, in one reading of the body."""
+    """The members that Tenuto reads, in one pass over the body."""
 
     input: msgspec.Raw = msgspec.Raw(b"null")
     model: Any = None
@@ -125,7 +125,7 @@ class ResponsesRequest(EditableRequest):
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ResponsesRequest | None:
-    """A Responses request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a Responses request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> parse_request(b'{"model": "m", "input": "Hi"}').facts.model
     'm'
@@ -153,14 +153,14 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Respons
 def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> RequestFacts:
     max_tokens = limit_in(asked.max_output_tokens)
     reasons = {
-        "background": asked.background is True,  # the answer is polled for, elsewhere
+        "background": asked.background is True,  # the caller polls for the answer elsewhere
         "logprobs": asked.top_logprobs or holds(asked.include, "message.output_text.logprobs"),
     }
     return RequestFacts(
         model=text_in(asked.model),
         stream=bool(asked.stream),
         max_tokens=max_tokens,
-        # Servers of others take less, as who asks for less there knows.
+        # Other servers accept less; a caller that requests less relies on that.
         least_tokens=min(LEAST_TOKENS, max_tokens or LEAST_TOKENS),
         tools=any(map(_is_client_tool, list_in(asked.tools))),
         call_forced=_demands_call(asked.tool_choice, asked.tools),
@@ -168,9 +168,9 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         structured=asks_for_json(object_in(asked.text).get("format")),
         lower_reasoning=object_in(asked.reasoning).get("effort") in tuple(LESS_EFFORT),
         include_usage=True,
-        prefill_barred=True,  # a trailing row of the model's is one more message, and it answers
+        prefill_barred=True,  # the model answers a trailing model row like any message
         left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
-        # What is sent with a conversation is written into it, and so is what comes (C7).
+        # The provider adds the request and its answer to the conversation (C7).
         sent_once="conversation" if asked.conversation else "",
         follows=text_in(asked.previous_response_id),
     )
@@ -184,8 +184,8 @@ def _is_client_tool(tool: Any) -> bool:
 
 
 def _demands_call(choice: Any, tools: Any) -> bool:
-    """Whether a choice demands a call for the caller: of a tool that is the caller's by its type,
-    or of any where all are the caller's."""
+    """Return whether a choice demands a call for the caller: of a tool that is the caller's by its
+    type, or of any tool if all are the caller's."""
     given = choice
     if isinstance(choice, dict):
         if choice.get("type") != "allowed_tools":

@@ -62,7 +62,7 @@ _read_request = msgspec.json.Decoder(_Request).decode
 
 
 def asks(body: bytes, url: str = "") -> Asks | None:
-    """What a request asks for whose rows are texts of people and of the model; else None.
+    """Return what a request asks for if its rows are texts of people and the model; else None.
 
     >>> asks(b'{"input": "Hi", "previous_response_id": "resp_1"}').follows
     'resp_1'
@@ -89,7 +89,7 @@ def asks(body: bytes, url: str = "") -> Asks | None:
 
 class _Text(msgspec.Struct):
     type: Literal["output_text"]  # as a tag it might be left out
-    text: msgspec.Raw  # not decoded: bodies may be large
+    text: msgspec.Raw  # not decoded, since bodies may be large
 
 
 class _Item(msgspec.Struct, tag_field="type", kw_only=True):
@@ -110,7 +110,7 @@ class _Call(_Item, tag="function_call"):
 
 
 class _Whole(msgspec.Struct):
-    """All keys that tell of an error, a stop or a call."""
+    """All keys that reveal an error, a stop or a call."""
 
     output: list[_Message | _Thought | _Call]
     status: Literal["completed"]
@@ -124,7 +124,7 @@ _read_whole = msgspec.json.Decoder(_Whole).decode
 
 
 def is_whole(body: bytes, request: bytes = b"") -> bool:
-    """Whether a body is a whole answer, text or calls.
+    """Return whether a body is a complete answer, text or calls.
 
     >>> is_whole(b'{"status":"completed","output":[{"type":"message","content":['
     ...          b'{"type":"output_text","text":"Hi"}]}]}')
@@ -162,7 +162,7 @@ class _InProgress(Opens, tag="response.in_progress", kw_only=True):
 
 
 class _AnyItem(msgspec.Struct, tag_field="type"):
-    """Nothing of it is looked at."""
+    """An item of which nothing is read."""
 
 
 class _AnyMessage(_AnyItem, tag="message"): ...
@@ -223,7 +223,7 @@ _read_event = msgspec.json.Decoder(
 
 
 def event(data: bytes) -> EventSays:
-    """What an event says.
+    """Return the meaning of an event.
 
     >>> event(b'{"type":"response.output_text.delta","delta":"Hi"}')[1]
     'Hi'

@@ -1,10 +1,9 @@
-"""OpenAI Responses, and all who speak like it.
+"""OpenAI Responses, and every API in this format.
 
 https://platform.openai.com/docs/api-reference/responses (read through openai-python 3.54,
 2026-11-22: `openai/types/responses/response.py`, `response_status.py`, `response_stream_event.py`).
-From top to bottom: the stop table, reading, and the faces of an ending. The error table stands in
-`errors`, the request's side in `request` and `history`, the
-writing side in `content` and `render`.
+This module holds the stop table, the reader, and how endings are shown. Errors are in `errors`,
+requests in `request` and `history`, and writing in `content` and `render`.
 """
 
 from __future__ import annotations
@@ -68,18 +67,18 @@ STOPS: StopTable = {
     "completed": (_R.END_TURN, None),
     # The response failed; `error` says why.
     "failed": (_R.ERROR, None),
-    # In the background: poll until it is over.
+    # In the background: poll until it is finished.
     "in_progress": (_R.PAUSED, "background"),
     "cancelled": (_R.CANCELLED, None),
     "queued": (_R.PAUSED, "background"),
-    # `incomplete_details.reason` says why; where it does not, the limit is what cuts answers.
+    # `incomplete_details.reason` says why; without one, it is usually the output limit.
     "incomplete": (_R.MAX_TOKENS, None),
     # The reasons of an incomplete response.
     "max_output_tokens": (_R.MAX_TOKENS, None),
     # The limit of messages in one response.
     "max_messages": (_R.MAX_TOKENS, "max_messages"),
     "content_filter": (_R.SAFETY_BLOCKED, None),
-    # Over WebSockets: stopped at a safe place, for the caller said something in between.
+    # Over WebSockets: stopped at a safe place, because the caller sent something in between.
     "steered": (_R.PAUSED, "steered"),
 }
 """OpenAI's own values of `status` and then of `incomplete_details.reason`, in the order and
@@ -89,7 +88,7 @@ _look_up = stop_reader(STOPS)
 
 
 def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen | None:
-    """The stop that a status and the reason beside it mean; None where there is none (N1a).
+    """Return the stop of a status and the reason beside it; None: there is none (N1a).
 
     >>> read_stop("incomplete", "max_output_tokens").field
     'incomplete_details.reason'
@@ -122,11 +121,11 @@ def _read_body(body: JsonObject) -> list[AnySignal]:
 
 
 _GROUPS: Mapping[str, Signal] = {"message": TextDelta(""), "reasoning": ReasoningDelta("")}
-"""Items that hold parts, and what says without a place that one begins."""
+"""Items that hold parts, and the placeless signal that one begins."""
 
 
 def _begin_item(item: JsonObject, index: int | None) -> list[AnySignal]:
-    """An item without the parts that it holds."""
+    """Return the beginning of an item, without its parts."""
     kind, place = kind_of(item), (index,)
     if kind in _GROUPS:
         return [Opened(place, Kind.GROUP, item), _GROUPS[kind]]
@@ -136,7 +135,7 @@ def _begin_item(item: JsonObject, index: int | None) -> list[AnySignal]:
 
 
 def _parts_within(item: JsonObject, index: int | None) -> list[Opened]:
-    """The parts that an item holds. All that a reasoning item says is reasoning."""
+    """Return the parts of an item. All text of a reasoning item is reasoning."""
     kind = kind_of(item)
     if kind not in _GROUPS:
         return []
@@ -159,11 +158,11 @@ _PARTS = {
     "reasoning_text": _THOUGHT,
     "summary_text": _THOUGHT,
 }
-"""Parts that hold words, what they are, and the member that holds them."""
+"""Parts with text, their kind, and the member that holds the text."""
 
 
 def _begin_part(place: Place, part: JsonObject, known: tuple[Kind, str] | None = None) -> Opened:
-    """A part as a whole, or as it begins. `known`: what it is, whatever its type."""
+    """Read a part as a whole, or as it begins. `known`: its kind, whatever its type."""
     named = part.get("type")
     kind, member = known or (_PARTS.get(named, _OTHER) if isinstance(named, str) else _OTHER)
     words = part.get(member)
@@ -196,13 +195,13 @@ def _call(item: JsonObject, index: int | None, *, whole: bool) -> CallDelta:
 
 
 def _end_of(response: JsonObject, at: str) -> list[Signal]:
-    """The stop of a response, the items that contradict it, and its usage."""
+    """Return the stop of a response, the items that contradict it, and its usage."""
     reason = object_in(response.get("incomplete_details")).get("reason")
     stop = read_stop(response.get("status"), reason, at)
     signals: list[Signal] = [] if stop is None else [_with_words(stop, response)]
     output = response.get("output")
     if stop is not None and stop.reason is _R.END_TURN and isinstance(output, list):
-        # Servers call items whole that are not, and never the other way round (Q40).
+        # Servers report incomplete items as complete, but never the other way round (Q40).
         for number, item in enumerate(output):
             if isinstance(item, dict) and item.get("status") == "incomplete":
                 field = f"{at}output[{number}].status"
@@ -212,7 +211,7 @@ def _end_of(response: JsonObject, at: str) -> list[Signal]:
 
 
 def _with_words(stop: StopSeen, response: JsonObject) -> StopSeen:
-    """Azure lists what its filters found in the prompt and in each part of the answer."""
+    """Add what Azure's filters found in the prompt and in each part of the answer."""
     filters = response.get("content_filters")
     if not filters:
         return stop
@@ -244,7 +243,7 @@ def _read_event(event: JsonObject) -> list[AnySignal]:
 
 
 def _names_an_event(kind: str) -> bool:
-    """Whether an event of this kind can be written again; an error is read apart."""
+    """Return whether an event of this kind can be written again. Errors are read separately."""
     return kind != "error" and kind.isascii() and kind.isprintable()
 
 
@@ -253,7 +252,7 @@ def _index(event: JsonObject) -> int | None:
 
 
 def _place(event: JsonObject) -> Place:
-    """Where in its item an event belongs; one of a summary says so by its name."""
+    """Return the place of an event in its item. Events of a summary show it by their name."""
     item = count(event.get("output_index"))
     if "_summary_" in event["type"]:
         return item, SUMMARY, count(event.get("summary_index"))
@@ -309,12 +308,12 @@ def _words(kind: Kind) -> ReadOne:
 
 
 def _words_done(event: JsonObject) -> list[AnySignal]:
-    """The part follows as a whole in an event of its own."""
+    """Return that the part is closed. A separate event with the whole part follows."""
     return [PartClosed((_index(event), count(event.get("content_index"))))]
 
 
 def _annotation(event: JsonObject) -> list[AnySignal]:
-    """It belongs to the text that is being written."""
+    """Read an annotation, which belongs to the text that is being written."""
     found = event.get("annotation")
     adds = {"annotations": [found]} if isinstance(found, dict) else None
     return [Piece(_place(event), Kind.TEXT, adds=adds, raw=event if adds else None)]
@@ -336,12 +335,12 @@ _TYPE_MEANS = {
     "response.failed": "failed",
     "response.cancelled": "cancelled",
 }
-"""The events that end a stream, and what each says."""
+"""The events that end a stream, and the status of each."""
 
 
 def _ended(event: JsonObject) -> list[AnySignal]:
-    """The last event. Where its name and the status in it differ, the graver one counts. The calls
-    in it have no places: not all servers number its items as the stream did."""
+    """Read the last event. If its name and its status differ, the more severe one counts. Its calls
+    have no places, since some servers don't number items as in the stream."""
     response = object_in(event.get("response"))
     calls: list[AnySignal] = [
         _call(item, number, whole=True)
@@ -353,11 +352,11 @@ def _ended(event: JsonObject) -> list[AnySignal]:
     named = read_stop(_TYPE_MEANS[event["type"]], None, "type:")
     if named is not None and (stop is None or _differs(stop, named)):
         signals.append(StopSeen(event["type"], "type", named.reason))
-    return [*calls, *signals, Ended()]  # what follows a stop is odd
+    return [*calls, *signals, Ended()]  # anything after a stop is odd
 
 
 def _differs(stop: StopSeen, named: StopSeen) -> bool:
-    """Whether one of them says that the response is whole, and the other that it is not."""
+    """Return whether one says that the response is complete, and the other that it is not."""
     return (stop.reason is _R.END_TURN) != (named.reason is _R.END_TURN)
 
 
@@ -388,7 +387,7 @@ _EVENTS: dict[str, ReadOne] = {
     "response.custom_tool_call_input.done": _call_done,
     **dict.fromkeys(_TYPE_MEANS, _ended),
 }
-"""What is not here, `keepalive` and events yet to come, says nothing."""
+"""Events that are not listed, such as `keepalive` and future ones, have no signals."""
 
 _WITHIN_ITEMS = (
     "response.content_part.done",
@@ -396,7 +395,8 @@ _WITHIN_ITEMS = (
     "response.refusal.done",
     "response.reasoning_",
 )
-"""How those events of `_EVENTS` begin that go with their item as they came, as all others do."""
+"""The beginnings of those events in `_EVENTS` that are passed on unchanged with their item, as all
+other events are."""
 
 _SERVER_EVENTS = (
     "response.web_search_call.",
@@ -406,11 +406,11 @@ _SERVER_EVENTS = (
     "response.mcp_call",
     "response.mcp_list_tools.",
 )
-"""How the events of tools begin that the provider runs itself."""
+"""The beginnings of events of tools that the provider runs itself."""
 
 
 def _error_of(value: JsonObject) -> object | None:
-    """The error that an object carries, or None: of its own, or of the response in an event."""
+    """Return the error in an object, or None: its own, or that of the response in an event."""
     if value.get("error"):
         return cast("object", value["error"])
     if value.get("type") == "error":
@@ -422,7 +422,7 @@ read: ReadAny = reader(_read_body, _read_event, _error_of, read_fault)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of the response in an event, or of a body."""
+    """Return the native usage object: of the response in an event, or of a body."""
     holds = isinstance(value.get("response"), dict)
     return (_usage_within if holds else _usage_beside)(value)
 
@@ -430,7 +430,7 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 _usage_beside, _usage_within = usage_at("usage"), usage_at("response.usage")
 
 
-# --- the faces of an ending (P1a) -------------------------------------------------------------
+# --- how endings are shown (P1a) --------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
     **shown_alike(done="completed", cut="max_output_tokens", blocked="content_filter"),
@@ -439,12 +439,12 @@ SHOWN: dict[Outcome, Shown] = {
     Outcome.CANCELLED: Shown(native="cancelled", received=True),
     Outcome.UNKNOWN: Shown(native="incomplete", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete."""
+"""How each outcome is shown if the turn is not complete."""
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is where responses are made, below whatever base URL; those that are
-    polled for, compacted or counted have paths of their own.
+    """Return whether the path is where responses are created, below any base URL. Polling,
+    compacting and counting have paths of their own.
 
     >>> is_request("/v1/responses"), is_request("/v1/responses/resp_1/cancel")
     (True, False)
@@ -453,12 +453,13 @@ def is_request(path: str) -> bool:
 
 
 _OWN_PARAMS = re.compile(r"input\b|max_output_tokens\Z|previous_response_id\Z")
-"""What errors name that only a request of this wire has; all others look alike on all wires of
-OpenAI's."""
+"""Names in errors that only a request of this wire has. All other errors look alike on all OpenAI
+wires."""
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a response, one of its events, or an error that can only be its own.
+    """Return whether an object is a response, one of its events, or an error that only this wire
+    writes.
 
     >>> looks_like({"object": "response"}), looks_like({"type": "response.created"})
     (True, True)
@@ -474,7 +475,7 @@ def looks_like(value: JsonObject) -> bool:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event: a response itself has no type."""
+    """Return whether an object is an event: a response itself has no type."""
     return isinstance(value.get("type"), str) and value.get("object") != "response"
 
 

@@ -1,8 +1,8 @@
-"""The writing side of Text Generation Inference: what the caller sees where Tenuto had to write.
+"""Write Text Generation Inference: what the caller sees when Tenuto writes itself.
 
 Shapes follow `huggingface_hub/inference/_generated/types/text_generation.py` of huggingface_hub
-2.4.0. An answer has no identity; its last event says all of its text once more, so that a text of
-several attempts must be said there as one.
+2.4.0. An answer has no identity. Its last event repeats the whole text, so a text of several
+attempts must be joined there.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from tenuto.wires.members import object_in
 TEXT, DETAILS, TOKEN = "generated_text", "details", "token"
 
 TOKENS: Place = ("tokens",)
-"""Where the tokens of a stream are kept, text or not."""
+"""The key for the tokens of a stream, text or not."""
 
 _OF_NONE: JsonObject = {"id": 0, "text": "", "logprob": 0.0, "special": False}
-"""The token of a text that no token is known for."""
+"""The token of a text without a known token."""
 
 
 class TokenLayout(FlatLayout):
-    """How one message is written as events (`wires.layout.FlatLayout`).
+    """Writes a message as events (`wires.layout.FlatLayout`).
 
     Args:
-        details: whether the last event says why it is the last.
-        echoed: the prompt, where that event may begin with it.
+        details: whether the last event says why the answer ended.
+        echoed: the prompt, if the last event may begin with it.
     """
 
     def __init__(self, model: str, *, details: bool = True, echoed: str = "") -> None:
@@ -40,37 +40,37 @@ class TokenLayout(FlatLayout):
         self._index, self._before = 0, ""
 
     def begin(self, value: JsonObject) -> None:
-        """There is no identity to take."""
+        """Do nothing: there is no identity."""
 
     def given(self, signals: Sequence[AnySignal]) -> None:
-        """Count on from an event that was given."""
+        """Continue counting from an event that was passed on."""
         for signal in signals:
             if isinstance(signal, Said):
                 self.follow(dict(signal.members))
 
     def follow(self, last: JsonObject | None) -> None:
-        """Count on from the last of them."""
+        """Continue counting from the last of them."""
         index = (last or {}).get("index")
         self._index = max(index, self._index) if type(index) is int else self._index
 
     def next_attempt(self, *, apart: bool) -> bytes:
-        """Expect no prompt: further attempts do not begin with it."""
+        """Expect no prompt: further attempts don't begin with it."""
         self._echoed = ""
         return b""
 
     def said(self, kind: Kind, text: str) -> bytes:
-        """Write an event that carries text; reasoning has no place here."""
+        """Write an event with text; reasoning has no place here."""
         return self._event({**_OF_NONE, "text": text}) if kind is Kind.TEXT else b""
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
-        """Write nothing; note whether the whole text begins with the prompt."""
+        """Write nothing, but note whether the whole text begins with the prompt."""
         for signal in signals:
             if isinstance(signal, Said):
                 self._before = self._before or before(signal.members, self._echoed)
         return b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the event that says all of it once more."""
+        """Write the event that repeats the whole text."""
         token = object_in(answer.ending.get(TOKEN))
         special = token.get("special") is True
         told = details_of(object_in(answer.ending.get(DETAILS)), answer) if self._details else None
@@ -90,7 +90,7 @@ class TokenLayout(FlatLayout):
 
 
 def before(value: Native, echoed: str) -> str:
-    """The prompt where an answer begins with it, else nothing.
+    """Return the prompt if an answer begins with it, else "".
 
     >>> before({"generated_text": "The tide turns"}, "The tide")
     'The tide'
@@ -100,7 +100,7 @@ def before(value: Native, echoed: str) -> str:
 
 
 def details_of(given: JsonObject, answer: Answer) -> JsonObject:
-    """Why an answer ended, and what all attempts cost (C19)."""
+    """Return why an answer ended, and the tokens of all attempts (C19)."""
     told = {**given, "finish_reason": answer.native_stop}
     usage = answer.usage or Usage()
     if usage.output_tokens is not None:
@@ -111,7 +111,7 @@ def details_of(given: JsonObject, answer: Answer) -> JsonObject:
 
 
 def as_body(message: Message) -> JsonObject:
-    """The body that events tell (`wires.base.Wire`).
+    """Return the body of a message (`Wire.as_body`).
 
     >>> message = Message()
     >>> _ = message.take([Said({"generated_text": "Hi", "index": 1})])
@@ -135,7 +135,7 @@ def render_body(
     details: bool = True,
     echoed: str = "",
 ) -> bytes:
-    """A whole body: the merged text, its tokens, why it ended and what it cost."""
+    """Return a whole body: the merged text, its tokens, why it ended and its usage."""
     body = {k: v for k, v in first.items() if k not in ("error", "error_type")}
     body[TEXT] = before(first, echoed) + answer.text
     if details:
@@ -147,6 +147,6 @@ def render_body(
 
 
 def error_of_ours(code: str, message: str) -> JsonObject:
-    """An error as the server writes its own."""
+    """Return an error in the server's shape."""
     said = {"error": message, "error_type": "incomplete_generation"}
     return {**said, "type": OURS, "code": code}

@@ -1,9 +1,8 @@
-"""The request's side of Text Generation Inference: facts and edits. What a prompt becomes stands in
-`prompt`.
+"""Requests of Text Generation Inference: facts and edits. `prompt` edits the prompt itself.
 
-The paths say little: `/generate` is a word that many servers use, and `/`, where Hugging Face's own
-client asks, is everybody's. So the body says whether a request is one, and at `/` it must ask for
-what is asked of no other task.
+The paths say little: many servers use `/generate`, and `/`, which Hugging Face's own client uses,
+may be any server's. So the body decides whether a request is one. At `/` it must ask for something
+that no other task has.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _path = re.compile(
 
 
 def is_request(path: str) -> bool:
-    """Whether a path is one of those where text is asked for, below whatever base URL.
+    """Return whether a path is one of those that generate text, below any base URL.
 
     >>> is_request("/generate_stream"), is_request("/"), is_request("/hf-inference/models/gpt2")
     (True, True, True)
@@ -50,7 +49,7 @@ def is_request(path: str) -> bool:
 
 
 class _Asked(msgspec.Struct):
-    """The members that are looked at, in one reading of the body."""
+    """The members that Tenuto reads, in one pass over the body."""
 
     inputs: str
     parameters: Any = None
@@ -62,12 +61,12 @@ _read = reader(_Asked)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a request says of the form of its answer.
+    """The form of the answer that a request asks for.
 
     Attributes:
-        listed: whether a body stands alone in a list.
-        details: whether the answer says why it ends, and what it cost.
-        echoed: the prompt, where the answer may begin with it.
+        listed: whether a body is the only element of a list.
+        details: whether the answer says why it ended, and its usage.
+        echoed: the prompt, if the answer may begin with it.
     """
 
     listed: bool
@@ -76,7 +75,7 @@ class Form:
 
 
 class FormedRequest(PromptRequest):
-    """A request, and the form of its answer; the `wire` is that of the form."""
+    """A request, and the form of its answer. `wire` is the wire for that form."""
 
     wire: Wire
     form: Form
@@ -86,7 +85,7 @@ class FormedRequest(PromptRequest):
 
     def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> tuple[()]:
         if self.form.echoed and isinstance(edit, AppendAssistant | AppendUser):
-            # Else what we add comes again with the prompt.
+            # Otherwise, Tenuto's additions would be repeated with the prompt.
             put(members, (_PARAMETERS, ("return_full_text",)), b"false")
         return ()
 
@@ -94,7 +93,7 @@ class FormedRequest(PromptRequest):
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, path: str = "/generate", *_: object
 ) -> FormedRequest | None:
-    """A request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> parse_request(b'{"inputs": "The tide"}').facts.goes_on
     True
@@ -117,7 +116,7 @@ def parse_request(
         form = Form(
             listed=not own,
             details=parameters.get("details") is True,
-            # Where it is not said, servers of such models do so at `/`.
+            # By default, servers of such models do so at `/`.
             echoed=asked.inputs if full is True or (full is None and not own) else "",
         )
         facts = RequestFacts(
@@ -145,7 +144,7 @@ def _grammar(parameters: JsonObject) -> object:
 
 
 def _left_alone(parameters: JsonObject, probe_max_tokens: int) -> str:
-    """Why a request cannot be continued (C28), "" where it can."""
+    """Return why a request can't be continued (C28); "": it can."""
 
     def above(least: int, *keys: str) -> bool:
         numbers = (parameters.get(key) for key in keys)
@@ -154,6 +153,6 @@ def _left_alone(parameters: JsonObject, probe_max_tokens: int) -> str:
     reasons = {
         "several_choices": above(1, "best_of", "num_return_sequences"),
         "logprobs": above(0, "top_n_tokens") or bool(parameters.get("decoder_input_details")),
-        "grammar": _grammar(parameters) == "regex",  # the rest of a text does not fit the whole
+        "grammar": _grammar(parameters) == "regex",  # for the whole text, not for the rest
     }
     return why_left_alone(reasons, _budget(parameters), probe_max_tokens)

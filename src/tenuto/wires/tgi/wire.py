@@ -2,11 +2,10 @@
 
 https://huggingface.github.io/text-generation-inference (read through huggingface_hub 2.4.0,
 2026-11-22: `huggingface_hub/inference/_generated/types/text_generation.py`). An event holds a
-token; the last one says all of the text once more, and why it ends. Why is said only where the
-request asks for `details`.
+token. The last one repeats the whole text, and says why it ended if the request asks for `details`.
 
-The model goes on at the end of the prompt by itself: a cut text is continued exactly. What is asked
-says in which of several forms the answer comes (`request.Form`), so that each is a wire.
+The model continues at the end of the prompt by itself, so a cut text is continued exactly. The
+request decides the form of the answer (`request.Form`), and each form is a wire.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ STOPS: StopTable = {
     # The model generated a text included in `stop_sequences`.
     "stop_sequence": (StopReason.STOP_SEQUENCE, None),
 }
-"""In the order and words of the reference."""
+"""Values in the order and words of the reference."""
 
 _read_stop = stop_reader(STOPS)
 
@@ -78,22 +77,22 @@ ERRORS: tuple[ErrorRow, ...] = (
     _row(_K.SERVER, "generation", "healthcheck"),
     *CHAT_ERRORS,
 )
-"""By the `error_type`, the words, or the HTTP status; what stands before the server says it as on
-Chat Completions."""
+"""Rows by `error_type`, words, or HTTP status. Servers in front write errors as on Chat
+Completions."""
 
 read_fault: ReadFault = fault_reader(ERRORS)
 
 SHOWN = shown_alike(done="eos_token", cut="length", blocked="content_filter")
-"""How each outcome shows in `details`; the server itself has no word for a filter."""
+"""How each outcome is shown in `details`. The server itself has no word for a filter."""
 
 
 # --- reading ----------------------------------------------------------------------------------
 
 
 def read_places(value: object, *, event: bool, echoed: str = "") -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none.
+    """Return the signals of a body, or of one event; none for an object of another shape.
 
-    `echoed`: the prompt, where a body may begin with it."""
+    `echoed`: the prompt, if a body may begin with it."""
     if not isinstance(value, dict):
         return []
     signals: list[AnySignal] = []
@@ -116,21 +115,21 @@ def read_places(value: object, *, event: bool, echoed: str = "") -> list[AnySign
     if ends and stop is None:
         signals.append(Ended())
     if not signals and not event and not {TEXT, TOKEN} & value.keys():
-        signals.append(OtherSeen())  # the answer of another task, asked for alike
+        signals.append(OtherSeen())  # the answer of another task with the same request
     if event:
         signals.append(Piece(TOKENS, Kind.NOTE, "", {"tokens": [value.get(TOKEN)]}, holds=""))
     return [Said({k: item for k, item in value.items() if _is_told(k, item)}), *signals]
 
 
 def _is_told(name: str, item: object) -> bool:
-    """Whether a member says something of the whole answer."""
+    """Return whether a member describes the whole answer."""
     if name == DETAILS:
         return bool(object_in(item))
     return isinstance(item, {TEXT: str, "index": int}.get(name, ()))
 
 
 def _error_of(value: JsonObject) -> JsonObject:
-    """An error as an object: its words and its type stand side by side, in an event of that name
+    """Return an error as an object: its text and its type stand side by side; in an `error` event,
     one level deeper."""
     error = value.get("error")
     inner = error if isinstance(error, dict) else value
@@ -139,14 +138,14 @@ def _error_of(value: JsonObject) -> JsonObject:
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a response of this wire, or one of its events, or its error."""
+    """Return whether an object is a response of this wire, or one of its events, or its error."""
     if isinstance(value.get(TOKEN), dict) and "text" in value[TOKEN]:
         return True
     return isinstance(value.get(TEXT), str) or isinstance(value.get("error_type"), str)
 
 
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
-    """A request, which says in which form its answer comes; None where the bytes are none."""
+    """Return a request, which sets the form of its answer; None: the bytes are none."""
     parsed = parse_request(body, probe_max_tokens, path)
     if parsed is not None:
         parsed.wire = in_form(parsed.form)
@@ -154,7 +153,7 @@ def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> 
 
 
 def in_form(form: Form) -> Wire:
-    """The wire of answers in this form."""
+    """Return the wire of answers in this form."""
     told: dict[str, Any] = {"details": form.details, "echoed": form.echoed}
     return replace(
         WIRE,
@@ -178,7 +177,7 @@ WIRE = Wire(
     usage_object=lambda value: object_in(value.get(DETAILS)) or None,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=TokenLayout,
-    clean_stop=clean_stop("eos_token"),  # of calls nobody knows
+    clean_stop=clean_stop("eos_token"),  # no calls are known
     as_body=as_body,
     render_body=render_body,
     render_error=error_body(error_of_ours),

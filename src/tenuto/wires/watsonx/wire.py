@@ -1,9 +1,9 @@
-"""watsonx.ai: its chat, and its text generation, which is read, and that is all.
+"""watsonx.ai: its chat, and its text generation, which is only read.
 
 https://cloud.ibm.com/apidocs/watsonx-ai#text-chat (read 2026-11-22 through IBM's node and Java SDKs
 and reports that quote its bytes). The chat is OpenAI's with other keys (`model_id`, `project_id`,
-`tool_choice_option`); the path says whether it streams, a stream ends with the usage and has no
-`[DONE]`, which IBM's clients could not read, and errors stand in a list.
+`tool_choice_option`). The path says whether it streams. A stream ends with the usage and has no
+`[DONE]`, which IBM's clients could not read, and errors are in a list.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from tenuto.wires.stops import StopTable, stop_reader
 _K, _R = FaultKind, StopReason
 
 STOPS: StopTable = {
-    # Of the chat. A natural end or a stop sequence; the output limit; a call.
+    # Chat: a natural end or a stop sequence; the output limit; a call.
     "stop": openai_chat.STOPS["stop"],
     "length": openai_chat.STOPS["length"],
     "tool_calls": openai_chat.STOPS["tool_calls"],
-    # Of the text generation: not yet over is no stop, and is looked up by nobody.
+    # Text generation: "not finished" is no stop, and is never looked up.
     "eos_token": (_R.END_TURN, None),
     "stop_sequence": (_R.STOP_SEQUENCE, None),
     "max_tokens": (_R.MAX_TOKENS, None),
     # The model's own limit, of prompt and answer together.
     "token_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
-    # Of both.
+    # Both.
     "time_limit": (_R.ERROR, "time_limit"),
     "cancelled": (_R.CANCELLED, None),
     "error": (_R.ERROR, None),
@@ -80,7 +80,7 @@ _PATH = re.compile(r"/ml/v1/(?:deployments/[^/]+/)?text/chat(_stream)?/?\Z")
 
 
 def is_request(path: str) -> bool:
-    """Whether the path is one of its chat.
+    """Return whether the path is one of its chat.
 
     >>> is_request("/ml/v1/text/chat_stream"), is_request("/ml/v1/deployments/d/text/chat")
     (True, True)
@@ -94,10 +94,11 @@ def is_request(path: str) -> bool:
 
 
 class WatsonxRequest(ChatRequest):
-    """A chat request as bytes, with what was read of it (`wires.request.WireRequest`)."""
+    """A chat request as bytes, with what was read from it (`wires.request.WireRequest`)."""
 
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
-        """`tool_choice` names a tool; whether any is called, another key says."""
+        """Free the choice: `tool_choice` names a tool, but another key decides whether to call
+        any."""
         if members.pop("tool_choice", None) is not None:
             members.setdefault("tool_choice_option", b'"auto"')
         if value_of(members.get("tool_choice_option")) not in (None, "none"):
@@ -107,7 +108,7 @@ class WatsonxRequest(ChatRequest):
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, path: str = "", dialect: Dialect = PLAIN
 ) -> WatsonxRequest | None:
-    """A chat request, or None where the bytes are none: they then pass untouched (C7).
+    """Return a chat request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> body = b'{"model_id": "ibm/granite-4", "messages": [{"role": "user", "content": "Hi"}]}'
     >>> facts = parse_request(body, path="/ml/v1/text/chat_stream").facts
@@ -120,7 +121,7 @@ def parse_request(
             made.facts,
             model=text_in(object_in(decode_object(body)).get("model_id")),
             stream=path.rstrip("/").endswith("_stream"),
-            include_usage=True,  # asked for or not
+            include_usage=True,  # always
         )
     return made
 
@@ -129,7 +130,7 @@ def parse_request(
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
+    """Return the signals of a body, or of one event; none for an object of another shape."""
     if not isinstance(value, dict):
         return []
     if isinstance(value.get("results"), list):
@@ -140,12 +141,12 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
 
 
 def _result(value: JsonObject) -> JsonObject:
-    """The first result of a text generation; {} of all else."""
+    """Return the first result of a text generation; {}: it is anything else."""
     return object_in(value_at(value, ("results", 0)))
 
 
 def _generated(result: JsonObject) -> Iterator[AnySignal]:
-    """What a result says. Only its first event counts the input."""
+    """Read a result. Only its first event counts the input."""
     raw = result.get("stop_reason")
     if text := text_in(result.get("generated_text")):
         yield Piece(openai_chat.CONTENT, Kind.TEXT, text, holds="content")
@@ -158,7 +159,7 @@ def _generated(result: JsonObject) -> Iterator[AnySignal]:
 
 
 def _error_of(value: JsonObject) -> object | None:
-    """The first of its errors, with the status that stands beside them."""
+    """Return the first of its errors, with the status beside them."""
     if errors := list_in(value.get("errors")):
         first = errors[0] if isinstance(errors[0], dict) else {"message": errors[0]}
         return {**first, "status_code": value.get("status_code")}
@@ -166,7 +167,7 @@ def _error_of(value: JsonObject) -> object | None:
 
 
 def is_its_own(value: JsonObject) -> bool:
-    """Whether an object is an answer or an error of this wire.
+    """Return whether an object is an answer or an error of this wire.
 
     >>> is_its_own({"model_id": "ibm/granite-4", "choices": []}), is_its_own({"choices": []})
     (True, False)
@@ -179,8 +180,8 @@ def is_its_own(value: JsonObject) -> bool:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event: a chunk of a chat, or one that is not finished. What ends a
-    generation may as well be a whole body, and is read alike."""
+    """Return whether an object is an event: a chunk of a chat, or an unfinished result. The end of
+    a generation may also be a whole body, and is read the same way."""
     if isinstance(value.get("results"), list):
         return _result(value).get("stop_reason") == _NOT_FINISHED
     return openai_chat.is_event(value)
@@ -190,10 +191,10 @@ def is_event(value: JsonObject) -> bool:
 
 
 class WatsonxLayout(ChatLayout):
-    """How one message is written as chunks; its end is the usage, and no mark."""
+    """Writes a message as chunks. It ends with the usage, without an end mark."""
 
     def begin(self, value: JsonObject) -> None:
-        """What all chunks share. What the service has to say to its user is said once."""
+        """Take what all chunks share. The service's messages to its user are written once."""
         super().begin({key: item for key, item in value.items() if key != "system"})
 
     def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
@@ -201,7 +202,7 @@ class WatsonxLayout(ChatLayout):
         return super()._stopped(answer, include_usage).removesuffix(DONE)
 
     def error(self, code: str, message: str) -> bytes:
-        """An event of that name, on which IBM's clients raise."""
+        """Write an event named `error`, on which IBM's clients raise."""
         return b"event: error\n" + encode_event(_error(code, message))
 
 

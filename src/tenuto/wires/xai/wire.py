@@ -1,8 +1,8 @@
 """xAI's own protocol: the messages of its SDK as plain values (`MessageToDict`).
 
 https://docs.x.ai (read through xai-sdk, `xai_sdk/proto/v6/sample_pb2.pyi`, 2026-11-22). Responses
-are read, and that is all: the SDK speaks gRPC. Chat Completions but for the names of members, which
-come in either spelling of protocol buffers.
+are only read, since the SDK uses gRPC. They are Chat Completions with other member names, in either
+spelling of protocol buffers.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ STOPS: StopTable = {
     "reason_tool_calls": (StopReason.TOOL_CALL, None),
     "reason_time_limit": (StopReason.ERROR, "time_limit"),
 }
-"""In the order of the enumeration, in small letters."""
+"""Values in the order of the enumeration, in lower case."""
 
 _read_stop = stop_reader(STOPS)
 
 _NOT_FINISHED = "REASON_INVALID"
-"""Its first value, which is left out where messages become plain values."""
+"""Its first value, which is left out of plain values."""
 
 _NAMES = {
     "finishReason": "finish_reason",
@@ -61,7 +61,7 @@ def _choice(output: JsonObject) -> JsonObject:
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a response, or of one chunk; an object of another shape has none."""
+    """Return the signals of a response, or of one chunk; none for an object of another shape."""
     if not isinstance(value, dict) or not isinstance(value.get("outputs"), list):
         return []
     outputs = _outputs(value)
@@ -75,7 +75,7 @@ def _first(value: JsonObject) -> JsonObject:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is a chunk, or not finished."""
+    """Return whether an object is a chunk, or not finished."""
     first = _first(value)
     return "delta" in first or _stop(first) is None
 
