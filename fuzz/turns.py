@@ -102,13 +102,23 @@ def check_output(row: Asked, raw: bytes, first: bytes, *, events: bool) -> None:
     if not events:
         json.loads(raw)
         return
+    if not is_utf8(first):  # what no SDK reads, and passes as it came
+        raw = as_utf8(raw)
     try:
         row.read(raw)
     except row.error:
         pass
     except json.JSONDecodeError:
         try:
-            row.read(first.decode("utf-8", "replace").encode())
+            row.read(as_utf8(first))
         except json.JSONDecodeError:
             return
         raise
+
+
+def is_utf8(data: bytes) -> bool:
+    return as_utf8(data) == data
+
+
+def as_utf8(data: bytes) -> bytes:
+    return data.decode("utf-8", "replace").encode()
