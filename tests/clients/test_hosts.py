@@ -81,18 +81,3 @@ def test_no_stop_is_invented_where_none_ever_comes(host: tuple[Any, Any], way: s
     stops = [asker.ask_case(case, "stream", way) for _ in range(5)]
     wanted = "stop" if case.name == "host_has_no_mark" else None
     assert [getattr(said, "finish", getattr(said, "stop", None)) for said in stops] == [wanted] * 5
-
-
-@pytest.mark.behaviour("S3a", "P1a")
-@pytest.mark.parametrize(
-    "host", [pair for pair in HOSTS if pair[0] != "gemini"], ids="-".join, indirect=True
-)
-def test_the_stop_is_written_for_those_who_ask_for_errors(host: tuple[Any, Any], way: str) -> None:
-    """Strands drops the text of a stream that has no stop. Gemini's form has usage beside each text,
-    so the end of its streams passes as it came once the host is known."""
-    asker, case = host
-    asker.wrap(tenuto.Policy(**QUICK, on_incomplete="error"))
-    said = [asker.ask_case(case, "stream", way) for _ in range(5)]
-    assert all(each.text == asker.sim.answer(each.prompt) for each in said)
-    stops = [getattr(each, "finish", getattr(each, "stop", None)) for each in said]
-    assert stops == ["stop"] * 5

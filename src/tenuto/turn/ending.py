@@ -244,7 +244,7 @@ class _Ending:
             native = response.stop.raw or native
             if finish.status is Status.PARTIAL and not self._is_first:
                 native = self._not_clean(native)
-        if finish.without_stop and turn.policy.on_incomplete != "error":
+        if finish.without_stop:
             native = None
         elif native is None or calls:  # calls beside another stop would not be noticed (E8)
             native = turn.wire.clean_stop(calls)
