@@ -447,6 +447,13 @@ def test_providers_knows_a_host_without_its_scheme(capsys: pytest.CaptureFixture
         assert json.loads(capsys.readouterr().out)["provider"] == provider
 
 
+@pytest.mark.parametrize("name", ["gpt-4.1", "claude-3.5-sonnet", "openai:gpt-5-mini"])
+def test_providers_takes_no_model_for_a_host(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["providers", name]) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, f"no provider is named '{name}'" in shown.err) == ("", True)
+
+
 @pytest.mark.parametrize(
     ("url", "names"),
     [

@@ -58,7 +58,7 @@ def providers(
         return
     if url is not None:
         raise CommandError("give a name or --url, not both; a name may be a URL", 2)
-    if ROWS.find(name) is None and "://" not in name and any(sign in name for sign in ".:"):
+    if ROWS.find(name) is None and "://" not in name and _looks_like_a_host(name):
         name = f"https://{name}"
     known = capabilities(name, model or "", wire=wire or "").as_dict()
     meanings = attributes(Capabilities.__doc__)
@@ -98,6 +98,21 @@ def _shown(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{native}: {reason}" for native, reason in value.items()) or "–"
     return "none" if value is None else str(value) or "–"
+
+
+def _looks_like_a_host(name: str) -> bool:
+    """Return whether a name without a scheme is a host, and not a model such as gpt-4.1.
+
+    >>> [_looks_like_a_host(name) for name in ("api.groq.com/v1", "localhost:1234", "10.0.0.7")]
+    [True, True, True]
+    >>> [_looks_like_a_host(name) for name in ("gpt-4.1", "claude-3.5-sonnet", "openai:gpt-5")]
+    [False, False, False]
+    """
+    host, _, port = name.partition("/")[0].partition(":")
+    labels = host.split(".")
+    is_ip = len(labels) == 4 and all(label.isdecimal() for label in labels)
+    named = bool(port) or is_ip or (len(labels) > 1 and labels[-1].isalpha())
+    return named and (not port or port.isdecimal())
 
 
 def _checked(given: str) -> str:
