@@ -334,6 +334,19 @@ FOUND = {
         ],
         [Step(arguments=Arguments.EMPTY, finish="length"), Step(ending=Ending.NO_FINISH)],
     ),
+    "failed results in a request that comes again with another limit": (
+        "gemini-generate",
+        [
+            saying("Answer 0.", ("unknown_tool", {"key": "k0", "payload": None})),
+            saying("", *(("tool_0", {"key": f"k{n}", "payload": "long " * 40}) for n in (1, 2, 3))),
+            saying("tide"),
+        ],
+        [
+            *[Step(arguments=Arguments.EMPTY, finish="length")] * 2,
+            Step(ending=Ending.NO_FINISH),
+            Step(arguments=Arguments.EMPTY, finish="length"),
+        ],
+    ),
 }
 """Wires, turns and their steps that the property once failed on: the simulator counted wrong."""
 
