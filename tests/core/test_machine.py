@@ -178,9 +178,6 @@ JUST_ENDED = (TransferEnded(),)
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DONE, "ask_for_owed_call"): OWES,
     (Outcome.DONE, "end_without_owed_call"): replace(OWES, state=OWES_STILL),
-    (Outcome.DONE, "accept_unmarked_end"): Situation(
-        (TEXT, END), replace(SAID, new_chars=0), state=UNMARKED
-    ),
     (Outcome.DONE, "accept_stopped_text"): Situation(
         (TEXT, END), replace(SAID, new_chars=0), state=STOPPED
     ),
@@ -222,9 +219,6 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.THINKING_ONLY, "end_without_owed_call"): replace(
         OWES, signals=(THOUGHT, END), state=OWES_STILL
     ),
-    (Outcome.THINKING_ONLY, "accept_unmarked_end"): Situation(
-        (THOUGHT, END), replace(SAID, new_chars=0), state=UNMARKED
-    ),
     (Outcome.THINKING_ONLY, "accept_stopped_text"): Situation(
         (THOUGHT, END), replace(SAID, new_chars=0), state=STOPPED
     ),
@@ -244,9 +238,6 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.EMPTY, "ask_for_owed_call"): replace(OWES, signals=(END,)),
     (Outcome.EMPTY, "end_without_owed_call"): replace(OWES, signals=(END,), state=OWES_STILL),
-    (Outcome.EMPTY, "accept_unmarked_end"): Situation(
-        (END,), replace(SAID, new_chars=0), state=UNMARKED
-    ),
     (Outcome.EMPTY, "accept_stopped_text"): Situation(
         (END,), replace(SAID, new_chars=0), state=STOPPED
     ),
@@ -276,7 +267,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "end_repeating_text"): Situation(
         (TEXT, StopSeen("repetition", "finish_reason", R.ERROR, "repetition")), SAID
     ),
-    (Outcome.FAULT, "accept_without_asking"): Situation(
+    (Outcome.FAULT, "return_unmarked_text"): Situation(
         (fault(FaultKind.AUTHENTICATION),), replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.FAULT, "accept_whole_document"): Situation(
@@ -289,7 +280,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "ask_for_begun_call"): Situation((TEXT, CUT_CALL, SERVER_FAULT), SAID),
     (Outcome.FAULT, "resume_with_prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume_with_hint"): Situation((TEXT, SERVER_FAULT), SAID),
-    (Outcome.DROPPED, "accept_unmarked_end_again"): Situation(
+    (Outcome.DROPPED, "accept_unmarked_end"): Situation(
         JUST_ENDED, replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.DROPPED, "accept_whole_document"): Situation(
@@ -373,7 +364,9 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "a stop came before the answer broke off": {"state": {"stopped": False}},
     "the text broke off earlier": {"state": {"broke": False}},
     "a tool call was begun earlier and never arrived": {"state": {"owed": False}},
-    "another answer ended without an end mark and added nothing": {"facts": {"marks_ends": True}},
+    "another answer confirmed the end of the text, and had no end mark either": {
+        "facts": {"marks_ends": True}
+    },
     "the request wants a document, and the text is a whole one": {"facts": {"said": '{"a": 1'}},
     "nothing is known to be missing": {"state": {"lacking": True}},
     "the joined document does not parse": {"facts": {"said": '{"half": "a"}'}},
@@ -1115,10 +1108,8 @@ policies = st.builds(
 
 # Ends that are complete by evidence, whatever the last response said.
 TAKEN_AS_WHOLE = {
-    "accept_unmarked_end_again",
-    "accept_without_asking",
-    "accept_whole_document",
     "accept_unmarked_end",
+    "accept_whole_document",
 }
 
 

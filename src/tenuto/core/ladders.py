@@ -130,13 +130,6 @@ def _after_break(
     """
     return (
         Rung(
-            "accept_unmarked_end",
-            "accept the answer, which ended without an end mark",
-            (when.ENDED_UNMARKED, *nothing_new, when.NOT_LEFT_ALONE),
-            ends=_WHOLE,
-            without_stop=True,
-        ),
-        Rung(
             "accept_stopped_text",
             "accept the text, which a stop had already ended",
             (when.STOP_CAME_FIRST, *nothing_new),
@@ -371,18 +364,19 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             as_received=True,
         ),
         Rung(
-            "accept_without_asking",
-            "accept the answer, since another request cannot help",
+            "return_unmarked_text",
+            "return the text as it ended, since the provider refuses to continue it",
             (when.ENDED_UNMARKED, when.NOT_RETRYABLE, when.SAID, when.NOT_LEFT_ALONE),
-            ends=_WHOLE,
+            ends=(Status.PARTIAL, "end_unknown"),
+            as_received=True,
             without_stop=True,
         ),
         *_BROKEN_OFF,
     ),
     Outcome.DROPPED: (
         Rung(
-            "accept_unmarked_end_again",
-            "accept the answer, which again ended without an end mark",
+            "accept_unmarked_end",
+            "accept the answer, since the next one confirms its end and has no end mark either",
             (when.ENDED_UNMARKED_AGAIN, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
