@@ -1,5 +1,5 @@
 """A text that ends in order without a stop or an end mark, on a host of which nobody knows whether
-it sends them (S3a): it is complete only if the further answer confirms its end in the same way."""
+it sends them (S3a): it is complete only if the further answer confirms its end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.asking.wrapping import QUICK, Wrapped
 from support.every_wire import At
-from support.far_sides import DONE, FarSide, event, json_answer, sse_answer
+from support.far_sides import DONE, FarSide, answer, event, json_answer, sse_answer
 
 import tenuto
 
@@ -23,7 +23,9 @@ OTHER_BEGINNING = "Sure, here it is again:\n\n"
 
 def unmarked(text: str) -> bytes:
     """A stream that ends in order behind its text."""
-    pieces = [event(text[at : at + 9].replace("\n", "\\n").encode()) for at in range(0, len(text), 9)]
+    pieces = [
+        event(text[at : at + 9].replace("\n", "\\n").encode()) for at in range(0, len(text), 9)
+    ]
     return sse_answer(b"".join(pieces or [event(b"")]))
 
 
@@ -36,7 +38,7 @@ def refused(status: str) -> bytes:
 
 
 def asked(far: FarSide, on_incomplete: Any, *, turns: int = 1) -> tuple[Any, Any]:
-    asker = Wrapped(At(far), tenuto.Policy(**QUICK, on_incomplete=on_incomplete))  # type: ignore[arg-type]
+    asker = Wrapped(At(far), tenuto.Policy(**QUICK, on_incomplete=on_incomplete))
     for _ in range(turns):
         said = asker.ask([{"role": "user", "content": "Write it."}], "stream", "sync")
     asker.close()
@@ -49,11 +51,9 @@ CUT: dict[str, tuple[bytes, ...]] = {
     "an earlier cut, announced": (unmarked(OTHER_BEGINNING + HALF),),
     "other words from the middle on": (unmarked(ANOTHER),),
     "other words from the middle on, and a stop": (marked(ANOTHER),),
-    "the same text, and a stop": (marked(TEXT),),
-    "nothing, and a stop": (marked(""),),
-    "small talk, and a stop": (marked("How can I help you?"),),
+    "an earlier cut, and a stop": (marked(HALF),),
 }
-"""What shows that the text was cut: answers that end elsewhere, and answers with a mark."""
+"""Answers that add nothing, but end elsewhere."""
 
 
 @pytest.mark.behaviour("S3a", "P1")
@@ -75,6 +75,9 @@ WHOLE: dict[str, bytes] = {
     "the same text": unmarked(TEXT),
     "the same text, announced": unmarked(OTHER_BEGINNING + TEXT),
     "its last words": unmarked("one by one from the far "),
+    "nothing, and a stop": marked(""),
+    "small talk, and a stop": marked("How can I help you?"),
+    "the same text, and a stop": marked(TEXT),
 }
 
 
@@ -113,3 +116,20 @@ def test_such_a_text_raises_for_those_who_ask_for_errors(status: str) -> None:
     assert asker.ending["status"] == "partial"
     assert said.error is not None
     assert "sends_stop=False" in str(said.error)
+
+
+@pytest.mark.behaviour("S3a")
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+def test_ollama_streams_get_no_end_that_the_server_did_not_send(on_incomplete: Any) -> None:
+    lines = b"".join(
+        b'{"model":"m","message":{"role":"assistant","content":"%s"},"done":false}\n' % text
+        for text in (b"All ", b"that ", b"came.")
+    )
+    stream = answer(lines, "content-type: application/x-ndjson", length=False)
+    policy = tenuto.Policy(**QUICK, on_incomplete=on_incomplete)
+    with FarSide(stream) as far, tenuto.http_client("httpx", policy=policy) as client:
+        row = {"role": "user", "content": "Write it."}
+        asked = {"model": "m", "stream": True, "messages": [row]}
+        received = client.post(far.base_url.removesuffix("/v1") + "/api/chat", json=asked).content
+        assert len(far.requests) == 2
+    assert received == lines

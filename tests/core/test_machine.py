@@ -178,6 +178,9 @@ JUST_ENDED = (TransferEnded(),)
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DONE, "ask_for_owed_call"): OWES,
     (Outcome.DONE, "end_without_owed_call"): replace(OWES, state=OWES_STILL),
+    (Outcome.DONE, "accept_unmarked_end"): Situation(
+        (TEXT, END), replace(SAID, new_chars=0), state=UNMARKED
+    ),
     (Outcome.DONE, "accept_stopped_text"): Situation(
         (TEXT, END), replace(SAID, new_chars=0), state=STOPPED
     ),
@@ -219,6 +222,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.THINKING_ONLY, "end_without_owed_call"): replace(
         OWES, signals=(THOUGHT, END), state=OWES_STILL
     ),
+    (Outcome.THINKING_ONLY, "accept_unmarked_end"): Situation(
+        (THOUGHT, END), replace(SAID, new_chars=0), state=UNMARKED
+    ),
     (Outcome.THINKING_ONLY, "accept_stopped_text"): Situation(
         (THOUGHT, END), replace(SAID, new_chars=0), state=STOPPED
     ),
@@ -238,6 +244,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.EMPTY, "ask_for_owed_call"): replace(OWES, signals=(END,)),
     (Outcome.EMPTY, "end_without_owed_call"): replace(OWES, signals=(END,), state=OWES_STILL),
+    (Outcome.EMPTY, "accept_unmarked_end"): Situation(
+        (END,), replace(SAID, new_chars=0), state=UNMARKED
+    ),
     (Outcome.EMPTY, "accept_stopped_text"): Situation(
         (END,), replace(SAID, new_chars=0), state=STOPPED
     ),
@@ -364,9 +373,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "a stop came before the answer broke off": {"state": {"stopped": False}},
     "the text broke off earlier": {"state": {"broke": False}},
     "a tool call was begun earlier and never arrived": {"state": {"owed": False}},
-    "another answer confirmed the end of the text, and had no end mark either": {
-        "facts": {"marks_ends": True}
-    },
+    "another answer ended without an end mark and added nothing": {"facts": {"marks_ends": True}},
     "the request wants a document, and the text is a whole one": {"facts": {"said": '{"a": 1'}},
     "nothing is known to be missing": {"state": {"lacking": True}},
     "the joined document does not parse": {"facts": {"said": '{"half": "a"}'}},

@@ -226,7 +226,7 @@ CALL_OWED = Guard(
 #
 # An answer may end in order, with neither a stop nor the wire's end mark. If it is unknown whether
 # this provider sends end marks, such an answer may be complete. Tenuto then asks the model once
-# more. The kept text is complete if the further answer confirms its end, and has no mark either.
+# more, and takes the kept text as complete if the further answer confirms its end.
 
 
 def _may_be_whole(view: View) -> bool:
@@ -254,7 +254,7 @@ ENDED_UNMARKED = Guard(
     _ended_unmarked,
 )
 ENDED_UNMARKED_AGAIN = Guard(
-    "another answer confirmed the end of the text, and had no end mark either",
+    "another answer ended without an end mark and added nothing",
     _ended_unmarked_again,
 )
 

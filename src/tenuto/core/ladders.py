@@ -98,6 +98,7 @@ _BROKEN_OFF = (
 )
 """For an answer that broke off."""
 
+_UNMARKED_END = "accept_unmarked_end", "accept the answer, since a further one confirms its end"
 _NO_DOCUMENT = "end_broken_document", "end the turn, since the document does not parse"
 
 _OWED = (
@@ -129,6 +130,12 @@ def _after_break(
         broken_document: the guards by which it leaves a document that does not parse.
     """
     return (
+        Rung(
+            *_UNMARKED_END,
+            (when.ENDED_UNMARKED, *nothing_new, when.NOT_LEFT_ALONE),
+            ends=_WHOLE,
+            without_stop=True,
+        ),
         Rung(
             "accept_stopped_text",
             "accept the text, which a stop had already ended",
@@ -375,8 +382,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.DROPPED: (
         Rung(
-            "accept_unmarked_end",
-            "accept the answer, since the next one confirms its end and has no end mark either",
+            *_UNMARKED_END,
             (when.ENDED_UNMARKED_AGAIN, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,

@@ -162,7 +162,7 @@ def _seen(
         cut_off=state.cut_off
         or _cut_off(outcome, response)
         or bool(unmarked and facts.marks_ends)
-        or _contradicts_end(outcome, response, facts),
+        or bool(state.unmarked and _contradicts_end(response, facts)),
         unmarked=unmarked,
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
@@ -180,11 +180,11 @@ def _cut_off(outcome: Outcome, response: Response) -> bool:
     return broken_off and _anything(response)
 
 
-def _contradicts_end(outcome: Outcome, response: Response, facts: Facts) -> bool:
-    """Return whether an answer that broke off and added nothing shows that answers are cut here
-    (S3a)."""
-    broke_off = outcome is Outcome.DROPPED and not response.calls
-    return broke_off and facts.adds_nothing and not confirms_end(response.text, facts.said)
+def _contradicts_end(response: Response, facts: Facts) -> bool:
+    """Return whether an answer to the request for the rest adds nothing, and still shows that the
+    text was cut (S3a)."""
+    asked = facts.adds_nothing and not response.calls
+    return asked and not confirms_end(response.text, facts.said)
 
 
 def _anything(response: Response) -> bool:

@@ -183,8 +183,8 @@ def confirms_end(text: str, said: str) -> bool:
     >>> confirms_end("All o", "All of it.")
     False
     """
-    last = text.strip(_AROUND)[-_LOOK_CHARS:]
-    return said.rstrip(_AROUND).endswith(last) or says_nothing(text)
+    last = text.strip(_BEFORE + _AFTER)[-_LOOK_CHARS:]
+    return said.rstrip(_BEFORE + _AFTER).endswith(last) or says_nothing(text)
 
 
 class NoNews:

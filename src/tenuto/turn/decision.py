@@ -92,8 +92,10 @@ def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
     stop = Stop(reason, confidence=Confidence.MEDIUM, anomalies=("no_stop",))
     attempt.response = replace(attempt.response, stop=stop, fault=None)
     turn.watch.last = attempt.response
-    learned = turn.around.learned
-    if learned.ended_unmarked(*turn.model, turn.around.now()) and turn.events is not None:
+    now_s, learned = turn.around.now(), turn.around.learned
+    if learned.marks_ends(*turn.model, now_s):
+        return  # the further request has shown a mark
+    if learned.ended_unmarked(*turn.model, now_s) and turn.events is not None:
         turn.events.no_end_mark_learned(UNMARKED_TURNS)
 
 

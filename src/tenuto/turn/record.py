@@ -278,15 +278,12 @@ class TurnRecord:
 
     @property
     def marks_ends(self) -> bool | None:
-        """Whether this provider marks the end of a stream; None while it is unknown (S3a).
-
-        A mark seen at any time shows that an answer without one was cut. That there is never one,
-        as other turns may learn meanwhile, decides nothing about a turn that has already asked."""
+        """Whether this provider marks the end of a stream; None while it is unknown (S3a). A later
+        attempt shows nothing about an earlier one."""
         told = self.provider.sends_stop
-        if told is not None:
+        if told is not None or self._just_ended:
             return told
-        marks = self.around.learned.marks_ends(*self.model, self.around.now())
-        return None if self._just_ended and not marks else marks
+        return self.around.learned.marks_ends(*self.model, self.around.now())
 
     def transfer_ended(self, builder: Builder, head: Head) -> None:
         """Note that a stream ended without an error."""
