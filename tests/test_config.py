@@ -92,6 +92,27 @@ def test_a_broken_pyproject_is_named_only_where_settings_of_ours_are_in_it(tmp_p
         load_policy(tmp_path, {})
 
 
+@pytest.mark.parametrize(
+    "begins",
+    ["[tool.tenuto]", "[ tool . tenuto ]", '["tool".tenuto.models.m]', "tool.tenuto.capture = '1'"],
+)
+def test_a_broken_pyproject_is_named_with_its_line_however_our_table_is_written(tmp_path, begins):
+    write(tmp_path, pyproject=f"# first\n{begins}\nhard_max_tokens = = 5")
+    with pytest.raises(PolicyError, match=r"^pyproject\.toml: cannot .* TOML: .*\(at line 3, "):
+        load_policy(tmp_path, {})
+
+
+def test_a_broken_pyproject_that_only_depends_on_us_is_no_matter(tmp_path):
+    write(tmp_path, pyproject='[project]\ndependencies = ["tenuto"]\nx = = 1')
+    assert load_policy(tmp_path, {}) == Policy()
+
+
+def test_a_pyproject_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "pyproject.toml").mkdir()
+    with pytest.raises(PolicyError, match=r"^pyproject\.toml: cannot be read: .*directory"):
+        load_policy(tmp_path, {})
+
+
 def test_a_variable_that_is_not_a_setting_is_warned_of_by_name_once(tmp_path, caplog) -> None:
     variables = {"TENUTO_HARD_MAX_TOKEN": "5", "TENUTO_THEIRS": "x", "OTHER": "y"}
     assert load_policy(tmp_path, variables) == Policy()

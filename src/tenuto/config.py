@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -52,7 +53,9 @@ def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None 
 
     Raises:
         PolicyError: an argument has the wrong type, a file is not valid TOML, a key or a provider
-            is unknown, or a value is not allowed; the message names the file or the variable.
+            is unknown, a value is not allowed, or a file cannot be read; the message names the file
+            or the variable. A pyproject.toml that is not valid TOML counts as empty if it has no
+            `[tool.tenuto]`.
 
     >>> load_policy(Path("/nonexistent"), {"TENUTO_ON_INCOMPLETE": "error"}).on_incomplete
     'error'
@@ -182,11 +185,15 @@ def _table_in(file: Path, path: tuple[str, ...]) -> dict[str, object]:
         content = file.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except OSError as error:
-        if path:  # another tool's file, as in `_parsed`
-            return {}
+    except OSError as error:  # it may hold limits, and nobody can see whether it does
         raise PolicyError(f"{file.name}: cannot be read: {error}") from None
     return _parsed(file.name, content, path)
+
+
+# A table's header or a dotted key, with or without blanks and quotes.
+_ours_in = re.compile(
+    rb"""^[ \t]*\[*[ \t]*["']?tool["']?[ \t]*\.[ \t]*["']?tenuto["']?[ \t]*[].]""", re.MULTILINE
+).search
 
 
 def _parsed(name: str, content: bytes, path: tuple[str, ...]) -> dict[str, object]:
@@ -195,8 +202,7 @@ def _parsed(name: str, content: bytes, path: tuple[str, ...]) -> dict[str, objec
     # ValueError: no TOML, no UTF-8, or a number of more than 4,300 digits.
     except (ValueError, RecursionError) as error:
         # Somebody else's broken pyproject.toml is theirs to mend, but not where limits are lost.
-        ours = f"[{'.'.join(path)}"
-        if path and not any(f"{ours}{end}".encode() in content for end in ("]", ".")):
+        if path and not _ours_in(content):
             return {}
         raise PolicyError(f"{name}: cannot be read as TOML: {error}") from None
     for key in path:

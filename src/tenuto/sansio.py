@@ -144,8 +144,8 @@ class Turn:
 
     Raises:
         TurnError: an argument has the wrong type or a value that is not allowed; or the request is
-            not a turn on a known wire, or its body holds half a surrogate pair. In these two cases,
-            send it yourself, unchanged.
+            not a turn on a known wire, or its body holds half a surrogate pair. In the last two
+            cases, send the request yourself, unchanged.
         PolicyError: a setting is not allowed, or `policy` or `on_event` has the wrong type.
 
     >>> from tenuto.turn.scripted import Script, Scripted  # a provider by script
@@ -277,7 +277,7 @@ class Turn:
         if isinstance(reply, ConnectionLost) and not (
             isinstance(reply.kind, FaultKind) and isinstance(reply.error, Exception)
         ):
-            raise TurnError("a Lost needs a FaultKind and the exception that was raised")
+            raise TurnError("a ConnectionLost needs a FaultKind and the exception that was raised")
         return checked
 
 
@@ -311,6 +311,8 @@ def _check_url(url: str) -> None:
         _ = parts.port
     except ValueError:
         raise TurnError(f"the port of url must be a number up to 65535: {_shown(url)!r}") from None
+    if not parts.hostname:
+        raise TurnError(f"url is {_shown(url)!r}, which names no host")
 
 
 def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: Any) -> Request:
@@ -328,6 +330,7 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: Any) -> 
         )
     _check_url(url)
     pairs: list[tuple[bytes, bytes]] = []
+    pair: Any = None
     try:
         for pair in headers:
             name, value = pair
@@ -337,8 +340,19 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: Any) -> 
                 name, value = name.encode("latin-1"), value.encode("latin-1")  # pyright: ignore[reportAttributeAccessIssue]
             pairs.append((name, value))
     except (AttributeError, TypeError, ValueError):
-        raise TurnError("headers must be pairs of Latin-1 text, as dict.items() returns") from None
+        raise TurnError(
+            "headers must be pairs of Latin-1 text or of bytes, as dict.items() returns"
+            f"{_of_header(pair)}"
+        ) from None
     return Request(method, url, tuple(pairs), body, timeout_s)
+
+
+def _of_header(pair: object) -> str:
+    """Return which header is wrong, without its value, which may be a secret."""
+    match pair:
+        case [str() | bytes() as name, _]:
+            return f"; that is not so for {shown(name)}"
+    return ""
 
 
 def _is_time(value: Any) -> bool:

@@ -276,7 +276,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "end_repeating_text"): Situation(
         (TEXT, StopSeen("repetition", "finish_reason", R.ERROR, "repetition")), SAID
     ),
-    (Outcome.FAULT, "accept_without_asking"): Situation(
+    (Outcome.FAULT, "return_unmarked_text"): Situation(
         (fault(FaultKind.AUTHENTICATION),), replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.FAULT, "accept_whole_document"): Situation(
@@ -289,7 +289,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "ask_for_begun_call"): Situation((TEXT, CUT_CALL, SERVER_FAULT), SAID),
     (Outcome.FAULT, "resume_with_prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume_with_hint"): Situation((TEXT, SERVER_FAULT), SAID),
-    (Outcome.DROPPED, "accept_unmarked_end_again"): Situation(
+    (Outcome.DROPPED, "accept_unmarked_end"): Situation(
         JUST_ENDED, replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.DROPPED, "accept_whole_document"): Situation(
@@ -1115,10 +1115,8 @@ policies = st.builds(
 
 # Ends that are complete by evidence, whatever the last response said.
 TAKEN_AS_WHOLE = {
-    "accept_unmarked_end_again",
-    "accept_without_asking",
-    "accept_whole_document",
     "accept_unmarked_end",
+    "accept_whole_document",
 }
 
 

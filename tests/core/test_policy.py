@@ -264,3 +264,19 @@ def test_what_a_request_may_change_is_a_set_of_groups_and_off() -> None:
             PolicyError, match=r"^per_request is .*, but it must be a set of 'off', "
         ):
             made(per_request=wrong)
+
+
+@pytest.mark.behaviour("P3")
+def test_a_bracket_in_a_pattern_for_models_stands_for_itself() -> None:
+    policy = Policy(models={"llama[70b]": {"fault_retries": 5}, "qwen[!a]?*": {"fault_retries": 6}})
+    assert policy.resolved("unknown", "Llama[70B]").fault_retries == 5
+    assert policy.resolved("unknown", "qwen[!a]-max").fault_retries == 6
+    for other in ("llama7", "llama[7", "qwenb-max", "qwen[!a]"):
+        assert policy.resolved("unknown", other) == Policy()
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize("table", ["models", "providers"])
+def test_a_table_with_a_key_that_is_no_text_is_refused_by_the_key(table) -> None:
+    with pytest.raises(PolicyError, match=f"^a key of {table} is 5, but it must be a text$"):
+        made(**{table: {5: {}}})

@@ -76,3 +76,20 @@ def test_what_is_no_model_or_no_url_is_refused():
         tenuto.capabilities("openai", 3)  # type: ignore[arg-type]
     with pytest.raises(tenuto.RegistrationError, match=r"'http://\[::1' is not a URL: Invalid"):
         tenuto.capabilities("http://[::1")
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize(
+    ("provider", "wire", "beside"),
+    [
+        ("openai", "openai-responses", "openai-responses"),
+        ("https://api.openai.com/v1/chat/completions", "openai-responses", "openai-responses"),
+        ("openrouter", "anthropic-messages", "openrouter-anthropic"),
+        ("azure-openai", "anthropic-messages", "azure-foundry"),
+    ],
+)
+def test_who_asks_for_the_wire_of_another_row_is_led_there(provider, wire, beside):
+    with pytest.raises(tenuto.RegistrationError) as raised:
+        tenuto.capabilities(provider, wire=wire)
+    assert str(raised.value).endswith(f"; for that wire at the same host, ask about {beside!r}")
+    assert tenuto.capabilities(beside, wire=wire).wire == wire

@@ -33,6 +33,13 @@ POLICY = tenuto.Policy()
         ({"headers": [("a", 1)]}, "headers must be pairs of Latin-1 text"),
         ({"headers": {"te": "trailers"}}, "headers must be pairs of Latin-1 text"),
         ({"headers": None}, "headers must be pairs of Latin-1 text"),
+        (
+            {"headers": [("ok", "1"), ("x-odd", 1)]},
+            "Latin-1 text or of bytes, as dict.items() returns; that is not so for 'x-odd'",
+        ),
+        ({"headers": [(b"x-odd", "1")]}, "; that is not so for b'x-odd'"),
+        ({"url": "/v1/chat/completions"}, "url is '/v1/chat/completions', which names no host"),
+        ({"url": "https:///v1/chat/completions"}, "which names no host"),
         ({"url": "https://host/\ud800/chat/completions"}, "which is not a URL"),
         ({"body": b"not json"}, "as a turn: the body is not JSON; send the request unchanged"),
         ({"body": b"[]"}, "as a turn: the body is not a JSON object; send the request unchanged"),
@@ -126,6 +133,13 @@ def test_a_reply_that_a_command_has_not_is_refused_and_the_turn_goes_on(reply: A
     with pytest.raises(tenuto.TurnError):
         turn.next(reply)
     assert isinstance(turn.next(tenuto.sansio.Head(200, ())), tenuto.sansio.ReadMore)
+
+
+def test_a_loss_without_its_kind_is_named_by_its_class() -> None:
+    turn = tenuto.sansio.Turn("POST", URL, [], BODY, policy=POLICY)
+    turn.next()
+    with pytest.raises(tenuto.TurnError, match=r"^a ConnectionLost needs a FaultKind"):
+        turn.next(tenuto.sansio.ConnectionLost("timeout", OSError()))  # type: ignore[arg-type]
 
 
 @pytest.mark.behaviour("C23")

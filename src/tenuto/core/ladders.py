@@ -98,6 +98,7 @@ _BROKEN_OFF = (
 )
 """For an answer that broke off."""
 
+_UNMARKED_END = "accept_unmarked_end", "accept the answer, since a further one confirms its end"
 _NO_DOCUMENT = "end_broken_document", "end the turn, since the document does not parse"
 
 _OWED = (
@@ -130,8 +131,7 @@ def _after_break(
     """
     return (
         Rung(
-            "accept_unmarked_end",
-            "accept the answer, which ended without an end mark",
+            *_UNMARKED_END,
             (when.ENDED_UNMARKED, *nothing_new, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
@@ -371,18 +371,18 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             as_received=True,
         ),
         Rung(
-            "accept_without_asking",
-            "accept the answer, since another request cannot help",
+            "return_unmarked_text",
+            "return the text as it ended, since the provider refuses to continue it",
             (when.ENDED_UNMARKED, when.NOT_RETRYABLE, when.SAID, when.NOT_LEFT_ALONE),
-            ends=_WHOLE,
+            ends=(Status.PARTIAL, "end_unknown"),
+            as_received=True,
             without_stop=True,
         ),
         *_BROKEN_OFF,
     ),
     Outcome.DROPPED: (
         Rung(
-            "accept_unmarked_end_again",
-            "accept the answer, which again ended without an end mark",
+            *_UNMARKED_END,
             (when.ENDED_UNMARKED_AGAIN, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,

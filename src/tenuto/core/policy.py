@@ -364,7 +364,7 @@ class Policy:
             return self
         values: dict[str, Any] = dict(self.providers.get(provider, {}))
         for pattern, changes in self.models.items():
-            if fnmatchcase(model.lower(), pattern.lower()):
+            if _matches(model, pattern):
                 values |= changes
         return replace(self, **values, providers={}, models={})
 
@@ -415,6 +415,15 @@ class Policy:
         return self.with_environment({n: variables[n] for n in names if n in variables})
 
 
+def _matches(model: str, pattern: str) -> bool:
+    """Return whether a pattern with `*` and `?` matches a model's name. A `[` stands for itself.
+
+    >>> _matches("Llama[70b]-chat", "llama[70b]*")
+    True
+    """
+    return fnmatchcase(model.lower(), pattern.lower().replace("[", "[[]"))
+
+
 def _preset(name: str, changes: Mapping[str, Any]) -> Policy:
     check_names(changes, [item.name for item in fields(Policy)])
     return Policy(**{**values_of(name), **changes})
@@ -426,9 +435,11 @@ def _checked_exceptions(table: str, given: object) -> Changes:
         raise wrong_value(table, given, "a table of tables of settings")
     checked: dict[str, ReadOnly[object]] = {}
     for name, changes in given.items():
-        if not isinstance(name, str) or not isinstance(changes, Mapping):
-            raise wrong_value(f"{table}.{shown(name, str)}", changes, "a table of settings")
+        if not isinstance(name, str):
+            raise wrong_value(f"a key of {table}", name, "a text")
         where = f"{table}.{shown(name, str)}"
+        if not isinstance(changes, Mapping):
+            raise wrong_value(where, changes, "a table of settings")
         checked[name] = ReadOnly(checked_changes(f"{where}.", changes, COMMON))
     return ReadOnly(checked)
 

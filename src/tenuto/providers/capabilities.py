@@ -71,8 +71,9 @@ def capabilities(provider: str, model: str = "", *, wire: str = "") -> Capabilit
         wire: the name of a wire, for a base URL that serves several. "": the first one.
 
     Raises:
-        RegistrationError: no provider has this name or speaks this wire; the message lists what is
-            known.
+        RegistrationError: no provider has this name, the provider doesn't speak this wire (the
+            message names the providers at its host that do), the URL is not valid, or an argument
+            has the wrong type.
 
     >>> capabilities("openai", "gpt-4o").continues_by
     'hint'
@@ -87,11 +88,27 @@ those that are known, and tenuto.register_provider adds one
     if not isinstance(model, str):
         raise RegistrationError(f"model is {shown(model)}, but it must be a text")
     rows = _rows(provider)
-    fitting = [row for row in rows if wire in ("", row.wire, row.wire.partition("@")[0])]
+    fitting = [row for row in rows if wire == "" or _speaks(row, wire)]
     if not fitting:
         spoken = ", ".join(dict.fromkeys(row.wire for row in rows))
-        raise RegistrationError(f"{provider} speaks {spoken}, and not the wire {wire!r}")
+        beside = " or ".join(repr(name) for name in _beside(rows, wire))
+        hint = f"; for that wire at the same host, ask about {beside}" if beside else ""
+        raise RegistrationError(f"{provider} speaks {spoken}, and not the wire {wire!r}{hint}")
     return _of(fitting[0], model)
+
+
+def _speaks(row: Row, wire: str) -> bool:
+    return wire in (row.wire, row.wire.partition("@")[0])
+
+
+def _beside(rows: list[Row], wire: str) -> list[str]:
+    """Return the names of the providers that speak a wire at a host of these rows."""
+    hosts = {place.partition("/")[0] for row in rows for place in row.hosts}
+    return [
+        name
+        for name, row in ROWS.all().items()
+        if _speaks(row, wire) and any(place.partition("/")[0] in hosts for place in row.hosts)
+    ]
 
 
 def _rows(provider: str) -> list[Row]:
