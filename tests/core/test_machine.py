@@ -289,7 +289,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "ask_for_begun_call"): Situation((TEXT, CUT_CALL, SERVER_FAULT), SAID),
     (Outcome.FAULT, "resume_with_prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume_with_hint"): Situation((TEXT, SERVER_FAULT), SAID),
-    (Outcome.DROPPED, "accept_unmarked_end"): Situation(
+    (Outcome.DROPPED, "accept_unmarked_end_again"): Situation(
         JUST_ENDED, replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.DROPPED, "accept_whole_document"): Situation(
@@ -1115,8 +1115,9 @@ policies = st.builds(
 
 # Ends that are complete by evidence, whatever the last response said.
 TAKEN_AS_WHOLE = {
-    "accept_unmarked_end",
+    "accept_unmarked_end_again",
     "accept_whole_document",
+    "accept_unmarked_end",
 }
 
 

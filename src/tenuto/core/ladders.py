@@ -98,7 +98,6 @@ _BROKEN_OFF = (
 )
 """For an answer that broke off."""
 
-_UNMARKED_END = "accept_unmarked_end", "accept the answer, since a further one confirms its end"
 _NO_DOCUMENT = "end_broken_document", "end the turn, since the document does not parse"
 
 _OWED = (
@@ -131,7 +130,8 @@ def _after_break(
     """
     return (
         Rung(
-            *_UNMARKED_END,
+            "accept_unmarked_end",
+            "accept the answer, which ended without an end mark",
             (when.ENDED_UNMARKED, *nothing_new, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
@@ -382,7 +382,8 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.DROPPED: (
         Rung(
-            *_UNMARKED_END,
+            "accept_unmarked_end_again",
+            "accept the answer, which again ended without an end mark",
             (when.ENDED_UNMARKED_AGAIN, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
