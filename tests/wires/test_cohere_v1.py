@@ -256,6 +256,29 @@ def test_a_broken_call_is_answered_in_valid_form() -> None:
     assert body["message"] == ""
 
 
+@pytest.mark.behaviour("H1", "C7")
+def test_a_continuation_repeats_the_rows_that_the_first_request_had() -> None:
+    request = asked(message="And?", chat_history=[USER, CALLS, RESULTS])
+    first = json.loads(request.apply((), DIALECT))
+    further = json.loads(request.apply((AppendAssistant("Half"), AppendUser("Go on.")), DIALECT))
+    rows = first["chat_history"]
+    assert rows[-1] == {"role": "CHATBOT", "message": hints.EMPTY_WITH_TOOLS_NOTE}
+    assert further["chat_history"] == [
+        *rows,
+        {"role": "USER", "message": "And?"},
+        {"role": "CHATBOT", "message": "Half"},
+    ]
+
+
+@pytest.mark.behaviour("H1")
+def test_a_row_in_the_wrong_case_counts_as_no_result() -> None:
+    request = asked(message="And?", chat_history=[{"role": "user", "message": "Hi"}])
+    assert request.repairs == ()
+    assert json.loads(request.apply((), DIALECT))["chat_history"] == [
+        {"role": "user", "message": "Hi"}
+    ]
+
+
 @pytest.mark.behaviour("C27")
 def test_a_constraint_is_lifted() -> None:
     form = {"type": "json_object"}

@@ -270,11 +270,12 @@ def fault_parser(
 
 
 def _allowed_tokens(groups: dict[str, str]) -> int | None:
+    """Return the highest output limit that an error's words allow; None if they name none."""
     if "prompt" in groups:
         return int(groups["window"]) - int(groups["prompt"])
-    allowed = next((groups[k] for k in ("allowed", "maximum", "most") if k in groups), None)
     if "below" in groups:
-        return int(groups["below"]) - 1
+        return max(int(groups["below"]) - 1, 0) or None
+    allowed = next((groups[k] for k in ("allowed", "maximum", "most") if k in groups), None)
     return int(allowed) if allowed else None
 
 

@@ -84,7 +84,8 @@ class ChatRequest(EditableRequest):
         return members | {ROWS: listed(rows)}
 
     def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
-        return _bridged(super()._rows_with(added))
+        own = _bridged(self._rows) if len(self._now) == 1 else self._rows  # as they were first sent
+        return _bridged([*own, *map(encode, added)])
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         # Half a surrogate pair is no text, and the rows are read once more.
@@ -110,9 +111,14 @@ class ChatRequest(EditableRequest):
 
 def _bridged(rows: list[bytes]) -> list[bytes]:
     """Return the rows. The model speaks between results and a last text from the user."""
-    roles = [value_of(members_of(row).get("role")) for row in rows[-2:]]
-    bridged = roles in (["TOOL", "USER"], ["user", "USER"])
+    ends = [members_of(row) for row in rows[-2:]]
+    roles = [value_of(members.get("role")) for members in ends]
+    bridged = roles in (["TOOL", "USER"], ["user", "USER"]) and _holds_results(ends[0])
     return [*rows[:-1], _BRIDGE, rows[-1]] if bridged else rows
+
+
+def _holds_results(members: Mapping[str, bytes]) -> bool:
+    return PARTS in members or RESULTS in members
 
 
 def _asked_now(members: Mapping[str, bytes], before: Sequence[bytes]) -> list[bytes]:

@@ -29,7 +29,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     GAVE_UP,
     row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"max_?output_?tokens.{0,80}?supported range is from \d+[^\d]*"
+        words=r"max_?output_?tokens.{0,80}?supported range is from \d++[^\d]*"
         r"(?:(?P<below>\d{1,9}) \(exclusive\)|(?P<maximum>\d{1,9}))",
     ),
     PREFILL_REJECTED,
