@@ -87,6 +87,12 @@ def test_help_has_examples_that_are_allowed(
     ("arguments", "part"),
     [
         (["no-such-command"], "no-such-command"),
+        (["bogus"], "'bogus': tenuto takes demo, detect, explain, faults, policy, providers, run,"),
+        (["faults", "tgi"], "unexpected argument 'tgi': tenuto faults takes --wire, --json (see"),
+        (["demo", "nope"], "unexpected argument 'nope': tenuto demo takes agent, --live, --model,"),
+        (["demo", "agent", "nope"], "'nope': tenuto demo agent takes --wire, --json (see"),
+        (["tail", "a", "b"], "unexpected argument 'b': tenuto tail takes FILE, --last, --all,"),
+        (["tail", "-n", "x", "a"], "-n is x, but it must be a whole number, 0 or more"),
         (["policy", "--jsn"], "--jsn"),
         (["sim", "--port", "many"], "many"),
         (["sim", "--port", "70000"], "65535"),
@@ -264,6 +270,17 @@ def test_detect_says_so_of_what_is_no_answer(
     assert json.loads(capsys.readouterr().out)["wire"] is None
 
 
+@pytest.mark.parametrize("content", [b"", b"\n  \n", gzip.compress(b"")], ids=repr)
+def test_detect_says_so_of_an_empty_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    (tmp_path / "empty").write_bytes(content)
+    assert main(["detect", "empty"]) == 2
+    assert capsys.readouterr() == ("", "tenuto: empty cannot be read: it is empty\n")
+    assert main(["detect", "empty", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out) == {"file": "empty", "error": "it is empty"}
+
+
 def test_detect_reads_the_other_files_when_one_cannot_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -371,7 +388,7 @@ def test_policy_shows_the_settings_of_a_provider_that_only_the_program_registers
         "providers.my-lab": {"value": 5, "from": "tenuto.toml"}
     }
     [line] = written.err.splitlines()
-    assert line.startswith("tenuto: providers.my-lab is not a provider that a base URL tells; ")
+    assert line.startswith("tenuto: providers.my-lab is not a provider with a known base URL; ")
 
 
 @pytest.mark.behaviour("N8")

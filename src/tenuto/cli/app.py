@@ -59,7 +59,9 @@ def _run(arguments: Sequence[str] | None) -> int:
             result_action="return_value",
         )
     except cyclopts.CycloptsError as error:
-        return _say(f"{one_line(str(error))} (see tenuto --help)", 2)
+        from tenuto.cli.wrong_usage import why_wrong
+
+        return _say(f"{why_wrong(error, app)} (see tenuto --help)", 2)
     except CommandError as error:
         return _say(one_line(str(error)), error.exit_code)
     except TenutoError as error:

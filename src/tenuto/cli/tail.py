@@ -14,11 +14,13 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tenuto.cli.command_error import CommandError, one_line
+from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, json_line, visible, why_unread
 from tenuto.core.attempt_events import FaultReported, Stalled, UnknownStopSeen
 from tenuto.core.event import Event
 from tenuto.core.events import event_from_dict
 from tenuto.core.recovery_events import RecoveryEnded
+from tenuto.core.rule import Rule
 from tenuto.core.stop import printable
 from tenuto.core.turn_events import Cancelled, LeftAlone, TurnEnded
 from tenuto.telemetry.following import lines_of
@@ -33,7 +35,7 @@ EXAMPLES = (
 def tail(
     file: Annotated[Path, Parameter(allow_leading_hyphen=True)],
     *,
-    last: Annotated[int, Parameter(name=("--last", "-n"))] = 10,
+    last: Annotated[int, Parameter(name=("--last", "-n")), whole_number(Rule(int))] = 10,
     every: Annotated[bool, Parameter(name="--all", negative="")] = False,
     no_follow: Switch = False,
     json: JsonFlag = False,
@@ -52,8 +54,6 @@ def tail(
         no_follow: stop at the end of the files instead of waiting for more.
         json: print the events as JSON, one per line.
     """
-    if last < 0:
-        raise CommandError(f"--last is {last}, but it must be 0 or more", BAD_FILE)
     if str(file) == "-":
         raise CommandError("tail follows a file and cannot read standard input", BAD_FILE)
     if not no_follow and not _is_there(file):
