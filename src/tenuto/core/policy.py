@@ -281,7 +281,7 @@ class Policy:
         for table in EXCEPTIONS:
             object.__setattr__(self, table, _checked_exceptions(table, getattr(self, table)))
         if self.decide is not None and not callable(self.decide):
-            raise wrong_value("decide", self.decide, "a callable, or none")
+            raise wrong_value("decide", self.decide, "a callable, or None")
 
     @classmethod
     def for_chat(cls, **changes: Any) -> Policy:
