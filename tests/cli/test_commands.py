@@ -13,6 +13,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,20 @@ def test_help_has_examples_that_are_allowed(
         words = shlex.split(line.rpartition("|")[2].strip().removeprefix("OPENAI_API_KEY=... "))
         if "tenuto" in words:
             build().parse_args(words[words.index("tenuto") + 1 :], exit_on_error=False)
+
+
+@pytest.mark.parametrize("command", [*(name for name in build() if name[0] != "-"), "demo agent"])
+def test_help_wraps_at_the_width_of_the_terminal_only(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*command.split(), "--help"]) == 0
+    lines = capsys.readouterr().out.partition("Examples:")[0].splitlines()
+    for line, following in pairwise(lines):
+        # In a box, a line that goes on with a description begins with the width of a name.
+        if line.strip() and re.match(r"\w|│ {6,}\S", following):
+            left = 80 - 2 * line.endswith("│") - len(line.removesuffix("│").rstrip())
+            assert len(following.strip("│ ").split()[0]) >= left, (line, following)
 
 
 @pytest.mark.parametrize(

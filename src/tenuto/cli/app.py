@@ -77,6 +77,7 @@ def build() -> cyclopts.App:
 
     import tenuto
     from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim, tail, watch
+    from tenuto.cli.docstrings import unwrapped
 
     app = App(
         name="tenuto",
@@ -89,8 +90,11 @@ def build() -> cyclopts.App:
     )
     for room in (detect, explain, faults, policy, providers, run, sim, tail, watch):
         command = getattr(room, room.__name__.rpartition(".")[2])  # named like its module
+        command.__doc__ = unwrapped(command.__doc__)
         app.command(command, help_epilogue=_examples(*room.EXAMPLES))
     demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES))
+    for command in (demo.demo, demo.agent):
+        command.__doc__ = unwrapped(command.__doc__)
     demos.default(demo.demo)
     demos.command(demo.agent, help_epilogue=_examples(*demo.AGENT_EXAMPLES))
     app.command(demos)
