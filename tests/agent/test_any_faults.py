@@ -325,16 +325,39 @@ FOUND = {
         ],
         [Step(arguments=Arguments.EMPTY, finish="length"), Step(finish="stop")],
     ),
+    "a call that the budget cut, and no stop that says so": (
+        "ollama",
+        [
+            saying("Answer 0.", ("tool_0", {"key": "k0", "payload": "long " * 40})),
+            saying("", ("tool_0", {"key": "k1", "payload": None})),
+            saying("tide"),
+        ],
+        [Step(arguments=Arguments.EMPTY, finish="length"), Step(ending=Ending.NO_FINISH)],
+    ),
+    "failed results in a request that comes again with another limit": (
+        "gemini-generate",
+        [
+            saying("Answer 0.", ("unknown_tool", {"key": "k0", "payload": None})),
+            saying("", *(("tool_0", {"key": f"k{n}", "payload": "long " * 40}) for n in (1, 2, 3))),
+            saying("tide"),
+        ],
+        [
+            *[Step(arguments=Arguments.EMPTY, finish="length")] * 2,
+            Step(ending=Ending.NO_FINISH),
+            Step(arguments=Arguments.EMPTY, finish="length"),
+        ],
+    ),
 }
 """Wires, turns and their steps that the property once failed on: the simulator counted wrong."""
 
 
 @pytest.mark.behaviour("H1", "H2", "H9")
 @pytest.mark.parametrize("stream", [False, True], ids=["body", "stream"])
+@pytest.mark.parametrize("steps", [1, 2])
 @pytest.mark.parametrize("name", FOUND)
-def test_what_was_found_once(sim: Simulator, folder: Path, name: str, stream: bool):
+def test_what_was_found_once(sim: Simulator, folder: Path, name: str, steps: int, stream: bool):
     wire, turn, faults = FOUND[name]
-    tools, limits = [("plain", False)], Limits(max_steps=1)
+    tools, limits = [("plain", False)], Limits(max_steps=steps)
     check(Play(wire, stream, False, [turn], faults, tools, limits, None), sim, folder)
 
 

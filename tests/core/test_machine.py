@@ -276,7 +276,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "end_repeating_text"): Situation(
         (TEXT, StopSeen("repetition", "finish_reason", R.ERROR, "repetition")), SAID
     ),
-    (Outcome.FAULT, "accept_without_asking"): Situation(
+    (Outcome.FAULT, "return_unmarked_text"): Situation(
         (fault(FaultKind.AUTHENTICATION),), replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.FAULT, "accept_whole_document"): Situation(
@@ -1116,7 +1116,6 @@ policies = st.builds(
 # Ends that are complete by evidence, whatever the last response said.
 TAKEN_AS_WHOLE = {
     "accept_unmarked_end_again",
-    "accept_without_asking",
     "accept_whole_document",
     "accept_unmarked_end",
 }

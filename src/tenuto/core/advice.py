@@ -33,6 +33,10 @@ ADVICE: dict[str, str] = {
     "policy_error": 'Let the policy\'s decide return None, "stop" or the id of a rung.',
     "limit_passed": "Let the limit of the policy that the error names be larger.",
     "provider_error": "Try again later.",
+    "end_unknown": (
+        "Look at what the provider says. If it never marks the end of a stream, register it with "
+        "sends_stop=False."
+    ),
     "cancelled": "",
     "unknown_stop": "Look at the provider's own stop value.",
     "left_alone": "",

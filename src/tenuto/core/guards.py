@@ -226,7 +226,7 @@ CALL_OWED = Guard(
 #
 # An answer may end in order, with neither a stop nor the wire's end mark. If it is unknown whether
 # this provider sends end marks, such an answer may be complete. Tenuto then asks the model once
-# more, and if nothing new comes, takes the kept text as complete.
+# more, and takes the kept text as complete if the further answer confirms its end.
 
 
 def _may_be_whole(view: View) -> bool:
@@ -246,7 +246,7 @@ def _ended_unmarked_again(view: View) -> bool:
         return False
     if view.response.calls:
         return view.state.unmarked > 1
-    return _ended_unmarked(view) and bool(view.said) and not view.facts.new_chars
+    return _ended_unmarked(view) and bool(view.said) and view.facts.adds_nothing
 
 
 ENDED_UNMARKED = Guard(

@@ -23,6 +23,7 @@ from tenuto.core.actions import Action, Finish, FreeToolChoice, Send, Status
 from tenuto.core.errors import PolicyError
 from tenuto.core.guards import TIME_LEFT
 from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, SENTENCES, Rung
+from tenuto.core.no_news import confirms_end
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy
 from tenuto.core.response import Response, is_visible
@@ -158,7 +159,10 @@ def _seen(
         owed=(state.owed and not calls) or (calls and (broke or outcome is Outcome.TEXT_CUT)),
         broke=state.broke or broke,
         stopped=state.stopped or stopped,
-        cut_off=state.cut_off or _cut_off(outcome, response) or bool(unmarked and facts.marks_ends),
+        cut_off=state.cut_off
+        or _cut_off(outcome, response)
+        or bool(unmarked and facts.marks_ends)
+        or bool(state.unmarked and _contradicts_end(response, facts)),
         unmarked=unmarked,
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
@@ -174,6 +178,13 @@ def _cut_off(outcome: Outcome, response: Response) -> bool:
         return (not response.unmarked or response.other) and _anything(response)
     broken_off = outcome is Outcome.FAULT and response.stop.field == NO_STOP_BUT_FAULT
     return broken_off and _anything(response)
+
+
+def _contradicts_end(response: Response, facts: Facts) -> bool:
+    """Return whether an answer to the request for the rest adds nothing, and still shows that the
+    text was cut (S3a)."""
+    asked = facts.adds_nothing and not response.calls
+    return asked and not confirms_end(response.text, facts.said)
 
 
 def _anything(response: Response) -> bool:

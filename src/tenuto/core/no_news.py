@@ -17,13 +17,13 @@ from typing import Final
 
 from tenuto.core.joint import Joint
 
-__all__ = ["NoNews"]
+__all__ = ["NoNews", "confirms_end"]
 
 _HOLD_CHARS: Final = 400
 """A longer answer adds something."""
 
 _LOOK_CHARS: Final = 32
-"""How many characters of a text are compared with `_OPENINGS`."""
+"""How many characters at the beginning or the end of a text are compared."""
 
 _NOUN: Final = r"(?:message|answer|response|reply|text|list|output)"
 _WHICH: Final = r"(?:(?:previous|last|earlier|prior|preceding|above|original|whole|full|final) )*"
@@ -170,6 +170,21 @@ def says_nothing(text: str) -> bool:
     """
     said = _bare_sentences(text)
     return bool(said) and all(map(_is_phrase, said))
+
+
+def confirms_end(text: str, said: str) -> bool:
+    """Return whether an answer that adds nothing agrees that the text before it is whole: it has no
+    words, says that there is nothing more, or repeats the text to its end.
+
+    One that stops earlier, or goes on in other words halfway, shows that answers break off here.
+
+    >>> confirms_end("", "All of it."), confirms_end("The text:\\n\\nAll of it.", "All of it.")
+    (True, True)
+    >>> confirms_end("All o", "All of it.")
+    False
+    """
+    last = text.strip(_BEFORE + _AFTER)[-_LOOK_CHARS:]
+    return said.rstrip(_BEFORE + _AFTER).endswith(last) or says_nothing(text)
 
 
 class NoNews:

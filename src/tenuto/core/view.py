@@ -212,6 +212,11 @@ class Facts:
     provider: str = ""
     model: str = ""
 
+    @property
+    def adds_nothing(self) -> bool:
+        """Whether the response added nothing but white space to the kept text."""
+        return not self.said[len(self.said) - self.new_chars :].strip()
+
 
 def call_chars(response: Response) -> int | None:
     """Return the size of a response's calls, in characters of argument text; None if it has

@@ -58,8 +58,8 @@ class Conversation:
     """How many calls each sent answer of the plan contained, by its index."""
     planned: Wanted | None = None
     """The next answer of the plan."""
-    planned_for: Asked | None = None
-    """The request that this answer was for."""
+    planned_for: str | None = None
+    """The messages of the request that this answer was for, as the wire wrote them (`counted`)."""
     first: tuple[Row, ...] = ()
     """The messages of the first request. Other settings may change between two runs of a
     program."""
@@ -114,10 +114,11 @@ class Conversations:
         key = (wire.name, *(("header", given) if given else (asked.model, case.name, prompt)))
         state = self._conversation(key, asked)
         if self.plan is not None:
-            # A client that could not read the answer repeats its request, and gets the same answer.
-            if not state.broken_call and asked != state.planned_for:
+            # A client that could not use the answer repeats its request, perhaps with another
+            # output limit, and gets the same answer.
+            if not state.broken_call and asked.counted != state.planned_for:
                 state.place = self.plan.place(asked.rows, state.given)
-            state.planned_for = asked
+            state.planned_for = asked.counted
             state.planned = self.plan.due(state.place, state.answer_key, tools=bool(asked.tools))
         step = self._step(state, case, after_result=answers_result(asked.rows))
         if step.kind is not None:

@@ -174,7 +174,8 @@ class Exchange:
             # A client that has a schema requests a call again if its arguments never arrived.
             given = any(call.arguments not in ("{}", "", None) for call in now.calls)
             lost = given and step.arguments is Arguments.NULL
-            state.broken_call = lost or not whole_answer
+            # A stop that is missing or wrong doesn't make a call whole that the budget cut.
+            state.broken_call = lost or said.call_cut or not whole_answer
             state.given[state.place] = len(said.calls)
         elif whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"

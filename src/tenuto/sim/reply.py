@@ -79,6 +79,9 @@ class Reply:
     echo: str = ""
     """The prefill, which some servers repeat before the text of a body."""
     shape: Shape = Shape.NORMAL
+    call_cut: bool = False
+    """Whether the output budget cut the arguments of the last call, even if `finish` doesn't say
+    so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +356,7 @@ def _limit(reply_: Reply, budget: int | None, token_chars: int) -> tuple[Reply, 
     """Apply the output budget; return the remaining reply, and whether anything was cut."""
     budget = sys.maxsize if budget is None else budget
     used = reply_.reasoning_tokens
-    lost = False
+    lost = call_cut = False
     text = reply_.text or reply_.refusal or ""
     if used + tokens(text, token_chars) > budget:
         text = text[: max(0, budget - used) * token_chars]
@@ -368,7 +371,7 @@ def _limit(reply_: Reply, budget: int | None, token_chars: int) -> tuple[Reply, 
             lost = True
             if isinstance(raw, str) and left > 0:
                 calls.append(replace(call, arguments=raw[: left * token_chars]))
-                used = budget
+                used, call_cut = budget, True
             break
         calls.append(call)
         used += size
@@ -376,4 +379,5 @@ def _limit(reply_: Reply, budget: int | None, token_chars: int) -> tuple[Reply, 
         reply_ = replace(reply_, refusal=text)
     elif reply_.text is not None:
         reply_ = replace(reply_, text=text)
-    return replace(reply_, calls=tuple(calls), completion_tokens=used), lost
+    limited = replace(reply_, calls=tuple(calls), completion_tokens=used, call_cut=call_cut)
+    return limited, lost

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from tenuto.core.actions import AppendCalls, DropKeys, Finish, Recovery, Send, reasoning_in
+from tenuto.core.actions import AppendCalls, DropKeys, Finish, Recovery, Send, Status, reasoning_in
 from tenuto.core.calls import ToolCall
 from tenuto.core.edits import asked_tokens
 from tenuto.core.errors import PolicyError
@@ -68,7 +68,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
             context.last_text = response.text
     turn.watch.observed(attempt, outcome, action, len(turn.said))
     if isinstance(action, Finish):
-        if action.without_stop:
+        if action.without_stop and action.status is Status.COMPLETE:
             _ends_unmarked(turn, attempt)
         if facts.left_alone and outcome is not Outcome.DONE and turn.events is not None:
             turn.events.left_alone(facts.left_alone, outcome)

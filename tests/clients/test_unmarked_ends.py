@@ -1,0 +1,135 @@
+"""A text that ends in order without a stop or an end mark, on a host of which nobody knows whether
+it sends them (S3a): it is complete only if the further answer confirms its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.asking.wrapping import QUICK, Wrapped
+from support.every_wire import At
+from support.far_sides import DONE, FarSide, answer, event, json_answer, sse_answer
+
+import tenuto
+
+TEXT = (
+    "The bells of the old town rang over the river, and the boats came home "
+    "one by one from the far "
+)
+HALF = TEXT[:60]
+ANOTHER = HALF + "bridge, while nobody on the banks had seen the ferry leave in the mist. It sank."
+OTHER_BEGINNING = "Sure, here it is again:\n\n"
+
+
+def unmarked(text: str) -> bytes:
+    """A stream that ends in order behind its text."""
+    pieces = [
+        event(text[at : at + 9].replace("\n", "\\n").encode()) for at in range(0, len(text), 9)
+    ]
+    return sse_answer(b"".join(pieces or [event(b"")]))
+
+
+def marked(text: str) -> bytes:
+    return unmarked(text) + event(b"", b'"stop"') + DONE
+
+
+def refused(status: str) -> bytes:
+    return json_answer(b'{"error": {"message": "No.", "type": "invalid"}}', status=status)
+
+
+def asked(far: FarSide, on_incomplete: Any, *, turns: int = 1) -> tuple[Any, Any]:
+    asker = Wrapped(At(far), tenuto.Policy(**QUICK, on_incomplete=on_incomplete))
+    for _ in range(turns):
+        said = asker.ask([{"role": "user", "content": "Write it."}], "stream", "sync")
+    asker.close()
+    return asker, said
+
+
+CUT: dict[str, tuple[bytes, ...]] = {
+    "an earlier cut": (unmarked(HALF),),
+    "an earlier cut, then the same": (unmarked(HALF), unmarked(TEXT)),
+    "an earlier cut, announced": (unmarked(OTHER_BEGINNING + HALF),),
+    "other words from the middle on": (unmarked(ANOTHER),),
+    "other words from the middle on, and a stop": (marked(ANOTHER),),
+    "an earlier cut, and a stop": (marked(HALF),),
+}
+"""Answers that add nothing, but end elsewhere."""
+
+
+@pytest.mark.behaviour("S3a", "P1")
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+@pytest.mark.parametrize("further", CUT)
+def test_a_text_is_partial_where_the_further_answer_shows_that_it_was_cut(
+    further: str, on_incomplete: str
+) -> None:
+    with FarSide(unmarked(TEXT), *CUT[further]) as far:
+        asker, said = asked(far, on_incomplete)
+    assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "provider_error")
+    assert said.error is not None
+    assert not asker.of("no_end_mark_learned")
+
+
+WHOLE: dict[str, bytes] = {
+    "nothing": unmarked(""),
+    "small talk": unmarked("How can I help you?"),
+    "the same text": unmarked(TEXT),
+    "the same text, announced": unmarked(OTHER_BEGINNING + TEXT),
+    "its last words": unmarked("one by one from the far "),
+    "nothing, and a stop": marked(""),
+    "small talk, and a stop": marked("How can I help you?"),
+    "the same text, and a stop": marked(TEXT),
+}
+
+
+@pytest.mark.behaviour("S3a")
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+@pytest.mark.parametrize("further", WHOLE)
+def test_a_text_is_whole_where_the_further_answer_confirms_its_end(
+    further: str, on_incomplete: str
+) -> None:
+    with FarSide(unmarked(TEXT), WHOLE[further]) as far:
+        asker, said = asked(far, on_incomplete)
+        assert len(far.requests) == 2
+    assert asker.ending["status"] == "complete"
+    assert (said.error, said.finish, said.text) == (None, None, TEXT)
+
+
+@pytest.mark.behaviour("S3a", "P1")
+@pytest.mark.parametrize("status", ["400 Bad Request", "401 Unauthorized", "404 Not Found"])
+def test_a_text_that_the_provider_refuses_to_continue_is_shown_as_it_came_and_is_partial(
+    status: str,
+) -> None:
+    answers = [unmarked(TEXT), refused(status)] * 4
+    with FarSide(*answers) as far:
+        asker, said = asked(far, "stop", turns=4)
+        assert len(far.requests) == 8, "a refusal teaches nothing about the host's streams"
+    assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "end_unknown")
+    assert (said.error, said.finish, said.text) == (None, None, TEXT)
+    assert not asker.of("no_end_mark_learned")
+
+
+@pytest.mark.behaviour("S3a", "P1")
+@pytest.mark.parametrize("status", ["400 Bad Request", "401 Unauthorized"])
+def test_such_a_text_raises_for_those_who_ask_for_errors(status: str) -> None:
+    with FarSide(unmarked(TEXT), refused(status)) as far:
+        asker, said = asked(far, "error")
+    assert asker.ending["status"] == "partial"
+    assert said.error is not None
+    assert "sends_stop=False" in str(said.error)
+
+
+@pytest.mark.behaviour("S3a")
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+def test_ollama_streams_get_no_end_that_the_server_did_not_send(on_incomplete: Any) -> None:
+    lines = b"".join(
+        b'{"model":"m","message":{"role":"assistant","content":"%s"},"done":false}\n' % text
+        for text in (b"All ", b"that ", b"came.")
+    )
+    stream = answer(lines, "content-type: application/x-ndjson", length=False)
+    policy = tenuto.Policy(**QUICK, on_incomplete=on_incomplete)
+    with FarSide(stream) as far, tenuto.http_client("httpx", policy=policy) as client:
+        row = {"role": "user", "content": "Write it."}
+        asked = {"model": "m", "stream": True, "messages": [row]}
+        received = client.post(far.base_url.removesuffix("/v1") + "/api/chat", json=asked).content
+        assert len(far.requests) == 2
+    assert received == lines
