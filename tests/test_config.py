@@ -279,7 +279,7 @@ def test_settings_for_a_provider_that_nobody_knows_are_refused_with_those_that_a
         load_policy(tmp_path, {})
     said = str(caught.value)
     assert said.startswith(
-        f"{file}: providers.antropic is not a provider that a base URL tells; those are "
+        f"{file}: providers.antropic is not a provider with a known base URL; those are "
     )
     assert ", anthropic, " in said
     assert said.endswith("for one of your own, call tenuto.register_provider first")

@@ -140,7 +140,7 @@ def policy_in_force(policy: Policy | None) -> Policy:
     if policy is None:
         return load_policy()
     if not isinstance(policy, Policy):
-        raise wrong_value("policy", policy, "a tenuto.Policy, or none")
+        raise wrong_value("policy", policy, "a tenuto.Policy, or None")
     _tell_of_unknown(os.environ)
     return policy.observed_by(os.environ)
 

@@ -128,9 +128,9 @@ LED = {
     "301 Moved Permanently": ("//login.example:8443/", "login.example"),
     "307 Temporary Redirect": ("/v2/chat", "another path"),
     "308 Permanent Redirect": ("http://[half", "another path"),
-    "300 Multiple Choices": ("", "holds nothing of this API"),
-    "304 Not Modified": ("", "holds nothing of this API"),
-    "600 Odd": ("", "holds nothing of this API"),
+    "300 Multiple Choices": ("", "not in this API's format"),
+    "304 Not Modified": ("", "not in this API's format"),
+    "600 Odd": ("", "not in this API's format"),
 }
 """By the status, where it leads, and what is said of that."""
 

@@ -195,7 +195,7 @@ BAD = {
     "later": (b'{"tenuto_session": 2}\n{"user": 7}\n', "by another version"),
     "no JSON": (
         FIRST + b'{"user": {"te\n{"user": {"text": "b"}}\n',
-        "line 2: it is no object of JSON",
+        "line 2: it is not a JSON object",
     ),
     "wrong type": (FIRST + b'{"user": {"text": 7}}\n', "line 2: Expected `str`, got `int`"),
     "no member": (
@@ -244,6 +244,8 @@ def test_a_file_that_does_not_fit_is_told_and_left_as_it_is(tmp_path: Path, name
 
 
 def test_what_is_no_file_or_in_use_or_closed_is_told(tmp_path: Path) -> None:
+    with pytest.raises(tenuto.agent.AgentError, match="path is of type int, but it must be a path"):
+        Session(5)  # type: ignore[arg-type]
     with pytest.raises(tenuto.agent.AgentError, match="cannot be opened"):
         Session(tmp_path)
     with pytest.raises(tenuto.agent.AgentError, match="cannot be opened: No such file"):

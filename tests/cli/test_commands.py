@@ -13,6 +13,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +84,30 @@ def test_help_has_examples_that_are_allowed(
             build().parse_args(words[words.index("tenuto") + 1 :], exit_on_error=False)
 
 
+@pytest.mark.parametrize("command", [*(name for name in build() if name[0] != "-"), "demo agent"])
+def test_help_wraps_at_the_width_of_the_terminal_only(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*command.split(), "--help"]) == 0
+    lines = capsys.readouterr().out.partition("Examples:")[0].splitlines()
+    for line, following in pairwise(lines):
+        # In a box, a line that goes on with a description begins with the width of a name.
+        if line.strip() and re.match(r"\w|│ {6,}\S", following):
+            left = 80 - 2 * line.endswith("│") - len(line.removesuffix("│").rstrip())
+            assert len(following.strip("│ ").split()[0]) >= left, (line, following)
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
         (["no-such-command"], "no-such-command"),
+        (["bogus"], "'bogus': tenuto takes demo, detect, explain, faults, policy, providers, run,"),
+        (["faults", "tgi"], "unexpected argument 'tgi': tenuto faults takes --wire, --json (see"),
+        (["demo", "nope"], "unexpected argument 'nope': tenuto demo takes agent, --live, --model,"),
+        (["demo", "agent", "nope"], "'nope': tenuto demo agent takes --wire, --json (see"),
+        (["tail", "a", "b"], "unexpected argument 'b': tenuto tail takes FILE, --last, --all,"),
+        (["tail", "-n", "x", "a"], "-n is x, but it must be a whole number, 0 or more"),
         (["policy", "--jsn"], "--jsn"),
         (["sim", "--port", "many"], "many"),
         (["sim", "--port", "70000"], "65535"),
@@ -264,6 +285,17 @@ def test_detect_says_so_of_what_is_no_answer(
     assert json.loads(capsys.readouterr().out)["wire"] is None
 
 
+@pytest.mark.parametrize("content", [b"", b"\n  \n", gzip.compress(b"")], ids=repr)
+def test_detect_says_so_of_an_empty_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    (tmp_path / "empty").write_bytes(content)
+    assert main(["detect", "empty"]) == 2
+    assert capsys.readouterr() == ("", "tenuto: empty cannot be read: it is empty\n")
+    assert main(["detect", "empty", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out) == {"file": "empty", "error": "it is empty"}
+
+
 def test_detect_reads_the_other_files_when_one_cannot_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -371,7 +403,7 @@ def test_policy_shows_the_settings_of_a_provider_that_only_the_program_registers
         "providers.my-lab": {"value": 5, "from": "tenuto.toml"}
     }
     [line] = written.err.splitlines()
-    assert line.startswith("tenuto: providers.my-lab is not a provider that a base URL tells; ")
+    assert line.startswith("tenuto: providers.my-lab is not a provider with a known base URL; ")
 
 
 @pytest.mark.behaviour("N8")

@@ -281,7 +281,7 @@ def test_several_files_have_a_line_each_and_a_table(capsys) -> None:
 # --- what is neither ----------------------------------------------------------------------------
 
 NEITHER = {
-    "empty": (b"", "nor a body or stream of a known wire"),
+    "empty": (b"", "it is empty"),
     "prose": (b"Good morning.", "nor a body or stream of a known wire"),
     "other": (b'{"hello": 1}', "nor a body or stream of a known wire"),
     "list": (b"[1, 2", "nor a body or stream of a known wire"),

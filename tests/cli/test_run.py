@@ -95,6 +95,7 @@ def test_what_the_provider_says_of_an_error_is_told(
     code, out, beside = ran(capsys, "Hi", "--model", "anthropic-messages:m", "--base-url", sim.root_url)  # fmt: skip
     assert (code, out) == (1, "")
     assert "What failed: authentication 401: x-api-key header is required" in beside
+    assert beside.endswith("No key was sent: name the environment variable with it in --key-variable.\n")  # fmt: skip
 
 
 def test_a_server_that_is_not_there_is_named_with_the_systems_own_error(
@@ -276,7 +277,7 @@ def test_an_interrupt_ends_the_turn_and_the_session_goes_on(
             process.kill()
     assert (process.returncode, out) == (130, "")
     assert beside.startswith("The turn was interrupted; the session s.jsonl goes on.\n")
-    assert "failed (cancelled): 1 step, 0 requests, tokens not told" in beside
+    assert "failed (cancelled): 1 step, 0 requests, tokens unknown" in beside
     code, _, beside = ran(capsys, "Hello?", *at(sim), "--session", "s.jsonl")
     assert (code, sim.requests[-1].status) == (0, 200)
     assert beside.startswith("The last turn ended before it was answered.")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 
 import tenuto
 from tenuto.cli import main
+from tenuto.cli.printing import json_line
 from tenuto.core.event import Event
 from tenuto.sim import Simulator
 from tenuto.telemetry.following import lines, lines_of
@@ -72,6 +76,57 @@ def test_what_is_no_event_is_counted_and_the_rest_is_shown(capsys, tmp_path):
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 1
     assert "3 lines are not an event" in said.err
+
+
+@pytest.mark.behaviour("P6")
+def test_a_turn_whose_program_was_killed_is_shown(capsys, tmp_path):
+    path = tmp_path / "events.jsonl"
+    turns(path, "sim:normal", "sim:normal", "sim:length_mid_word")
+    told = path.read_text().splitlines()
+    by_turn = list(dict.fromkeys(json.loads(line)["turn"] for line in told))
+    killed = [line for line in told if json.loads(line)["turn"] == by_turn[2]][:2]
+    path.write_text("\n".join([line for line in told if json.loads(line)["turn"] != by_turn[2]]))
+    with path.open("a") as file:
+        file.write("\n" + "\n".join(killed) + "\n")
+    assert main(["tail", "--no-follow", str(path)]) == 0
+    first, second, begun = capsys.readouterr().out.splitlines()
+    assert "complete: completed" in first
+    assert "complete: completed" in second
+    assert begun.split()[1] == by_turn[2][-12:]
+    assert begun.endswith("  begun, but not ended so far")
+    assert main(["tail", "--no-follow", "--all", "--last", "1", str(path)]) == 0
+    started, attempt = capsys.readouterr().out.splitlines()
+    assert "turn_started: attempt 0, wire openai-chat" in started
+    assert "attempt_started: attempt 1" in attempt
+    assert main(["tail", "--no-follow", "--all", "--json", "--last", "1", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [json_line(json.loads(one)) for one in killed]
+    assert main(["tail", "--no-follow", "--json", "--last", "1", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "turn_started"
+    assert main(["tail", "--no-follow", "--all", "--last", "0", str(path)]) == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("interrupts")
+@pytest.mark.parametrize("content", ['{"choices": []}', '{"choices": []}\n'], ids=["half", "line"])
+def test_a_file_without_events_is_named_while_it_is_followed(tmp_path, content):
+    (tmp_path / "a.json").write_text(content)
+    command = "import sys; from tenuto.cli import main; sys.exit(main(sys.argv[1:]))"
+    with subprocess.Popen(
+        [sys.executable, "-c", command, "tail", "a.json"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as following:
+        try:
+            assert following.stderr is not None
+            said = following.stderr.readline()
+        finally:
+            following.send_signal(signal.SIGINT)
+            rest = following.communicate(timeout=20)[1]
+    assert said.startswith("tenuto: ")
+    assert "a.json: " in said
+    assert said.endswith(" line is not an event\n")
+    assert rest == ""
 
 
 @pytest.mark.parametrize(

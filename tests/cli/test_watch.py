@@ -70,6 +70,19 @@ def test_it_serves_the_turns_of_a_folder_that_comes_later_until_it_is_interrupte
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("content", ['{"choices": []}', '{"choices": []}\n'], ids=["half", "line"])
+def test_a_file_without_events_is_named(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(content)
+    with watching(str(file)) as (process, line):
+        assert "Watching" in line
+        process.terminate()
+        assert process.communicate(timeout=20)[1].splitlines()[0] == (
+            f"tenuto: {file}: its first line is not an event"
+        )
+
+
+@pytest.mark.slow
 def test_elsewhere_it_says_how_to_give_the_token_and_never_shows_it(tmp_path: Path) -> None:
     arguments = (str(tmp_path), "--host", "0.0.0.0", "--token-env", "WATCH")
     with watching(*arguments, WATCH=TOKEN) as (_, line):

@@ -101,7 +101,7 @@ def test_a_provider_that_no_url_can_tell_is_refused_with_those_that_are_known(na
     ):
         tenuto.wrap(bare, policy=tenuto.Policy(providers={name: {"fault_retries": 1}}))
     said = str(caught.value)
-    assert said.startswith(f"providers.{name} is not a provider that a base URL tells; those are ")
+    assert said.startswith(f"providers.{name} is not a provider with a known base URL; those are ")
     assert "anthropic, " in said
     assert "groq, " in said
 

@@ -807,6 +807,14 @@ def test_a_document_that_does_not_parse_in_the_end_is_partial(play, mode, way, r
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "document_broken")
 
 
+@both
+@pytest.mark.behaviour("C25")
+def test_a_document_that_was_never_cut_passes_though_it_does_not_parse(play, mode, way):
+    turn = play(R('{"name": "Zo'), on_incomplete="error")
+    got = turn.tell(mode, way, response_format={"type": "json_object"})
+    assert (got.error, got.text, got.finish, turn.sent) == (None, '{"name": "Zo', "stop", 1)
+
+
 @pytest.mark.behaviour("C27", "C5")
 @pytest.mark.parametrize("rest", ["", " ", '{"name": "Zo'])
 @pytest.mark.parametrize("cut", [{"stop": MAX}, {"dropped": True}], ids=["limit", "break"])

@@ -248,7 +248,7 @@ def test_a_page_is_told_by_what_it_begins_with(asked, name, page):
         run = Engine(Policy(backoff_s=0.0), events.append).begin(Request("POST", url, (), body))
         assert run is not None
         out = b"".join(p for p in Drive(run, script.connect).pieces() if isinstance(p, bytes))
-        assert b"holds nothing of this API" in out, size
+        assert b"not in this API's format" in out, size
         assert b"Log in" not in out
         faults = [event.data for event in events if event.name == "fault"]
         assert {(each["kind"], each["status"]) for each in faults} == {("not_this_api", 200)}

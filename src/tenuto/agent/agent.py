@@ -80,10 +80,10 @@ class Agent:
             ("model", given, list | tuple, "provider:model, a Model, or a list of them"),
             ("tools", tools, Iterable, "a list"),
             ("system", system, str, "a text"),
-            ("limits", limits, Limits | None, "a Limits, or none"),
-            ("policy", policy, Policy | None, "a Policy, or none"),
+            ("limits", limits, Limits | None, "a Limits, or None"),
+            ("policy", policy, Policy | None, "a Policy, or None"),
             ("stream", stream, bool, "True or False"),
-            ("on_event", on_event, (Callable, NoneType), "a callable, or none"),
+            ("on_event", on_event, (Callable, NoneType), "a callable, or None"),
         )
         for each in checked:
             check_type(*each)

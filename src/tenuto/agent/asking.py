@@ -110,7 +110,7 @@ class Hearing:
 
 
 def _is_healthy(event: Event) -> bool:
-    """Return whether an event only says that the first answer was complete."""
+    """Return whether an event also occurs in a turn whose first answer is complete."""
     match event:
         case TurnStarted() | AttemptStarted(attempt=1):
             return True

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
+from tenuto.agent.model import check_type
 from tenuto.agent.session_file import SessionFile
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
@@ -88,7 +89,7 @@ class Kept(Transcript):
             try:
                 value = decode_object(data)
                 if not isinstance(value, dict):
-                    raise ValueError("it is no object of JSON")
+                    raise ValueError("it is not a JSON object")
                 self._read(msgspec.convert(value, Line, strict=True))
             except ValueError as error:
                 where = f"{file.path}, line {number}"
@@ -177,7 +178,8 @@ class Session:
         notes: sentences for a person about how the session ended before.
 
     Raises:
-        AgentError: the file can't be opened, is in use, or is not a session. It is not changed.
+        AgentError: `path` is not a path, or the file can't be opened, is in use, or is not a
+            session. It is not changed.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -189,6 +191,7 @@ class Session:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        check_type("path", path, str | os.PathLike, "a path, as a str or a pathlib.Path")
         self.path: Path = Path(path)
         self._file = SessionFile(self.path)
         try:

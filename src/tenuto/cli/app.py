@@ -59,7 +59,9 @@ def _run(arguments: Sequence[str] | None) -> int:
             result_action="return_value",
         )
     except cyclopts.CycloptsError as error:
-        return _say(f"{one_line(str(error))} (see tenuto --help)", 2)
+        from tenuto.cli.wrong_usage import why_wrong
+
+        return _say(f"{why_wrong(error, app)} (see tenuto --help)", 2)
     except CommandError as error:
         return _say(one_line(str(error)), error.exit_code)
     except TenutoError as error:
@@ -75,6 +77,7 @@ def build() -> cyclopts.App:
 
     import tenuto
     from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim, tail, watch
+    from tenuto.cli.docstrings import unwrapped
 
     app = App(
         name="tenuto",
@@ -87,8 +90,11 @@ def build() -> cyclopts.App:
     )
     for room in (detect, explain, faults, policy, providers, run, sim, tail, watch):
         command = getattr(room, room.__name__.rpartition(".")[2])  # named like its module
+        command.__doc__ = unwrapped(command.__doc__)
         app.command(command, help_epilogue=_examples(*room.EXAMPLES))
     demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES))
+    for command in (demo.demo, demo.agent):
+        command.__doc__ = unwrapped(command.__doc__)
     demos.default(demo.demo)
     demos.command(demo.agent, help_epilogue=_examples(*demo.AGENT_EXAMPLES))
     app.command(demos)

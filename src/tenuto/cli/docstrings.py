@@ -1,8 +1,38 @@
-"""Reads the descriptions of fields from docstrings, for tables and pages."""
+"""Reads docstrings for tables, pages and `--help`."""
 
 from __future__ import annotations
 
+import inspect
 import re
+
+
+def unwrapped(docstring: str | None) -> str | None:
+    """Return a docstring with each paragraph and each description of an argument on one line, so
+    that it wraps at the width of the terminal only.
+
+    >>> print(unwrapped('''One.
+    ...
+    ...     Two goes
+    ...     on.
+    ...
+    ...     Args:
+    ...         a: what
+    ...             goes on.
+    ... '''))
+    One.
+    <BLANKLINE>
+    Two goes on.
+    <BLANKLINE>
+    Args:
+        a: what goes on.
+    """
+    if docstring is None:  # with -OO, Python keeps none
+        return None
+    return _WRAP.sub(" ", inspect.cleandoc(docstring))
+
+
+_WRAP = re.compile(r"(?<=\S)\n(?:(?=\S)| {8}(?=\S))")
+"""A line break within a paragraph, or within the description of an argument."""
 
 
 def attributes(docstring: str | None) -> dict[str, str]:

@@ -89,12 +89,14 @@ def read_recording(content: bytes, wire: str | None = None) -> Capture | Answer:
         wire: the name of an answer's wire, or of its provider; None: found from its format.
 
     Raises:
-        NotRecorded: the file can't be unpacked, or is a capture that can't be read.
+        NotRecorded: the file is empty, can't be unpacked, or is a capture that can't be read.
 
     >>> read_recording(b'{"choices": [{"mess').known, read_recording(b"Good morning.").known
     (True, False)
     """
     content = _unpacked(content)
+    if not content.strip(_SPACE_AND_BOM):
+        raise NotRecorded("it is empty")
     capture = _read_capture(content)
     return capture if capture is not None else read_answer(content, wire)
 

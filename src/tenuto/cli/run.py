@@ -20,6 +20,7 @@ from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, reason_of
 from tenuto.cli.run_view import JsonView, PersonView, View
 from tenuto.core.errors import AgentError
+from tenuto.core.fault import FaultKind
 from tenuto.core.rule import Rule
 
 EXAMPLES = (
@@ -70,7 +71,8 @@ def run(
             resume it from.
         system: the system prompt.
         base_url: the base URL, if it is not the provider's own.
-        key_variable: the environment variable with the key for --base-url.
+        key_variable: the environment variable with the key for --base-url. Without it, no key is
+            sent there.
         max_steps: the highest number of model calls in a turn.
         max_tokens: the output limit of each request, in tokens.
         json: print each event as one JSON object per line, and the result last.
@@ -91,7 +93,12 @@ def run(
         for note in kept.notes if kept is not None else ():
             shown.note(note)
         chat = agent.conversation(kept if kept is not None else ())
-        return _talk(chat, shown, prompt, session)
+        code = _talk(chat, shown, prompt, session)
+        fault = chat.result.fault if chat.result is not None else None
+        refused = fault is not None and fault.kind is FaultKind.AUTHENTICATION
+        if refused and base_url and not key_variable:
+            shown.note("No key was sent: name the environment variable with it in --key-variable.")
+        return code
 
 
 def _model(name: str, base_url: str, key_variable: str, limit: int | None, of: int) -> Model:

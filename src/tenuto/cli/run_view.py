@@ -143,7 +143,7 @@ def _recovery(event: Event) -> str:
 def _summary(result: RunResult) -> str:
     used = result.usage
     attempts = sum(report.attempts for report in result.reports)
-    tokens = "tokens not told"
+    tokens = "tokens unknown"
     if used.output_tokens is not None:
         tokens = f"{used.input_tokens or 0:,} tokens in, {used.output_tokens:,} out"
     steps = f"{result.steps} step{'s' * (result.steps != 1)}"

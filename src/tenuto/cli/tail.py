@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json as json_module
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -14,14 +13,16 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tenuto.cli.command_error import CommandError, one_line
+from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, json_line, visible, why_unread
 from tenuto.core.attempt_events import FaultReported, Stalled, UnknownStopSeen
 from tenuto.core.event import Event
 from tenuto.core.events import event_from_dict
 from tenuto.core.recovery_events import RecoveryEnded
+from tenuto.core.rule import Rule
 from tenuto.core.stop import printable
-from tenuto.core.turn_events import Cancelled, LeftAlone, TurnEnded
-from tenuto.telemetry.following import lines_of
+from tenuto.core.turn_events import Cancelled, LeftAlone, TurnEnded, TurnStarted
+from tenuto.telemetry.following import LINE_MAX_BYTES, lines_of
 
 EXAMPLES = (
     "tenuto tail events",
@@ -33,7 +34,7 @@ EXAMPLES = (
 def tail(
     file: Annotated[Path, Parameter(allow_leading_hyphen=True)],
     *,
-    last: Annotated[int, Parameter(name=("--last", "-n"))] = 10,
+    last: Annotated[int, Parameter(name=("--last", "-n")), whole_number(Rule(int))] = 10,
     every: Annotated[bool, Parameter(name="--all", negative="")] = False,
     no_follow: Switch = False,
     json: JsonFlag = False,
@@ -41,27 +42,29 @@ def tail(
     """Show the turns of running programs as they end.
 
     It reads the event files that the programs write. Each turn is one line, with a line above it
-    for each recovery and each fault. If a file of a folder cannot be read, it says so, goes on
-    with the others, and exits with 2. Press Ctrl-C to stop.
+    for each recovery and each fault. A turn that has begun but not ended gets a line that says so:
+    it is still running, or its program was killed. If a file of a folder cannot be read, the
+    command says so, goes on with the others, and exits with 2. Press Ctrl-C to stop.
 
     Args:
         file: the folder that TENUTO_EVENTS names, or the file that a program writes with
             tenuto.telemetry.EventFile. It need not exist yet.
-        last: how many of the turns that have already ended to show; 0 shows none.
+        last: how many of the turns that are already in the files to show; 0 shows none.
         every: show every event with all its fields.
         no_follow: stop at the end of the files instead of waiting for more.
         json: print the events as JSON, one per line.
     """
-    if last < 0:
-        raise CommandError(f"--last is {last}, but it must be 0 or more", BAD_FILE)
     if str(file) == "-":
         raise CommandError("tail follows a file and cannot read standard input", BAD_FILE)
     if not no_follow and not _is_there(file):
         print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)
+    elif not no_follow and not (first := first_line(file)).endswith("\n") and is_odd(first):
+        print(f"tenuto: {file}: its first line is not an event", file=sys.stderr)
     skipped: set[Path] = set()
+    open_turns: set[str] = set()
     unread = 0
-    for line in _from_the_last(_read(file, skipped, follow=not no_follow), last):
-        told = _told(line, every=every, json=json)
+    for line in _from_the_last(_read(file, skipped, follow=not no_follow), last, open_turns):
+        told = _told(line, open_turns, every=every, json=json)
         if told is None:
             unread += 1
             if unread == 1 and not no_follow:  # the command may never end, so say it now
@@ -98,10 +101,11 @@ def _read(file: Path, skipped: set[Path], *, follow: bool) -> Iterator[str | Non
         raise CommandError(f"{one}: {why_unread(one, error)}", BAD_FILE) from None
 
 
-def _from_the_last(found: Iterable[str | None], last: int) -> Iterator[str]:
-    """Yield the lines of the last turns that have ended when the end of the file is first reached,
-    and all later lines. Lines without an event pass."""
-    ended: deque[str] = deque(maxlen=last)
+def _from_the_last(found: Iterable[str | None], last: int, open_turns: set[str]) -> Iterator[str]:
+    """Yield the lines of the turns with the latest events when the end of the file is first
+    reached, and all later lines. Lines without an event pass. Turns that have not ended by then are
+    added to `open_turns`."""
+    latest: dict[str, bool] = {}  # whether each turn has ended, in order of their latest events
     held: list[tuple[str | None, str]] = []
     behind = False
     for line in found:
@@ -110,13 +114,16 @@ def _from_the_last(found: Iterable[str | None], last: int) -> Iterator[str]:
                 yield line
         elif line is None:
             behind = True
-            yield from (one for turn, one in held if turn is None or turn in ended)
+            shown = {None, *list(latest)[max(len(latest) - last, 0) :]}
+            open_turns.update(turn for turn, ended in latest.items() if not ended)
+            yield from (one for turn, one in held if turn in shown)
             held.clear()
         else:
             event = _event_of(line)
             held.append((event.turn if event else None, line))
-            if isinstance(event, TurnEnded):
-                ended.append(event.turn)
+            if event is not None:
+                ended = latest.pop(event.turn, False)  # put in again, so that it is the last
+                latest[event.turn] = ended or isinstance(event, TurnEnded)
 
 
 _ODD = (ValueError, TypeError, AttributeError, KeyError, OverflowError, OSError, RecursionError)
@@ -130,12 +137,29 @@ def _event_of(line: str) -> Event | None:
     return None
 
 
-def _told(line: str, *, every: bool, json: bool) -> str | None:
-    """Return what to print for a line: "" for nothing, None if it has no event."""
+def first_line(file: Path) -> str:
+    """Return the first line of a file, which may be incomplete; "" for a folder, an empty file, and
+    one that can't be read."""
+    with contextlib.suppress(OSError):
+        if file.is_file():  # opening a pipe would wait
+            with file.open("rb") as opened:
+                return opened.readline(LINE_MAX_BYTES).decode("utf-8", "replace")
+    return ""
+
+
+def is_odd(line: str) -> bool:
+    """Return whether a line holds something other than an event."""
+    return bool(line.strip()) and _event_of(line) is None
+
+
+def _told(line: str, open_turns: set[str], *, every: bool, json: bool) -> str | None:
+    """Return what to print for a line: "" for nothing, None if it has no event. The beginning of a
+    turn is only printed for `open_turns`, or with `every`."""
     event = _event_of(line)
     if event is None:
         return None
-    if not every and not isinstance(event, tuple(_WORDS)):
+    ended = isinstance(event, TurnStarted) and event.turn not in open_turns
+    if not every and (ended or not isinstance(event, tuple(_WORDS))):
         return ""
     with contextlib.suppress(*_ODD):
         return json_line(event.as_dict()) if json else _words(event, every=every)
@@ -170,6 +194,7 @@ def _fault(event: FaultReported) -> str:
 
 
 _WORDS: Final[Mapping[type[Event], Callable[[Any], str]]] = {
+    TurnStarted: lambda event: "begun, but not ended so far",
     TurnEnded: _turn,
     RecoveryEnded: _recovery,
     FaultReported: _fault,

@@ -19,6 +19,7 @@ from cyclopts import Parameter
 from tenuto.cli.command_error import CommandError
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, print_json, reason_of, why_unread
+from tenuto.cli.tail import first_line, is_odd
 from tenuto.cli.turn_text import text_of
 from tenuto.core.rule import Rule
 from tenuto.core.stop import printable
@@ -98,6 +99,8 @@ def _check_file(file: Path) -> None:
             if not file.is_file():
                 raise CommandError(f"{file}: it is a pipe or a device, not a file", BAD_FILE)
             file.open("rb").close()
+            if is_odd(first_line(file)):
+                print(f"tenuto: {file}: its first line is not an event", file=sys.stderr)
             return
         if not file.parent.is_dir():
             raise CommandError(f"{file}: the folder {file.parent} does not exist", BAD_FILE)

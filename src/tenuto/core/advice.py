@@ -50,7 +50,7 @@ FAULT_ADVICE: dict[str, str] = {
     ),
     "redirected": "Check the base URL: what it names has moved, or wants a log-in.",
     "authentication": "Check the key, and whether it may use this model.",
-    "invalid_request": "Look at what the provider says of the request: it will refuse it again.",
+    "invalid_request": "Fix the request: the provider rejected it, and its message says why.",
     "unknown_key": (
         "Leave out the members of the request that the provider names, or name them in "
         "drop_unsupported of the policy."

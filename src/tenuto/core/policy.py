@@ -108,9 +108,11 @@ class Policy:
 
         on_incomplete: how the caller learns that a turn is unfinished. "stop": from the provider's
             own stop reason, or from an error if the provider has no truthful one. "notice": also
-            from a line of text. "error": always from an error. "error" also puts a single stop at
-            the end of a stream whose text is whole but ends oddly, with no stop or with text
-            after it, and sends tool calls one after the other if their pieces alternate.
+            from a line of text. "error": always from an error. A turn that Tenuto leaves alone,
+            such as one that asks for several choices, ends as the provider ended it. "error" also
+            puts a single stop at the end of a stream whose text is whole but ends oddly, with no
+            stop or with text after it, and sends tool calls one after the other if their pieces
+            alternate.
         per_request: what a single request may change: ids of groups of settings, such as "tokens",
             and "off", which switches Tenuto off. An empty set ("none" in the environment) allows
             nothing.
@@ -281,7 +283,7 @@ class Policy:
         for table in EXCEPTIONS:
             object.__setattr__(self, table, _checked_exceptions(table, getattr(self, table)))
         if self.decide is not None and not callable(self.decide):
-            raise wrong_value("decide", self.decide, "a callable, or none")
+            raise wrong_value("decide", self.decide, "a callable, or None")
 
     @classmethod
     def for_chat(cls, **changes: Any) -> Policy:

@@ -39,7 +39,7 @@ _TAIL_CHARS: Final = 8_000
 def suffix_borders(text: str) -> list[int]:
     """Return the longest proper border of the last n characters, for each n up to ``len(text)``.
 
-    Linear.  The last n characters have the smallest period ``n - borders[n]``.
+    Linear. The last n characters have the smallest period ``n - borders[n]``.
 
     >>> suffix_borders("xabab")
     [0, 0, 0, 1, 2, 0]

@@ -86,7 +86,7 @@ def check_providers(names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise PolicyError(
-                f"providers.{shown(name, str)} is not a provider that a base URL tells; those are "
+                f"providers.{shown(name, str)} is not a provider with a known base URL; those are "
                 f"{', '.join(sorted(known))}; for one of your own, call tenuto.register_provider "
                 "first"
             )

@@ -61,7 +61,7 @@ class Engine:
         around: Environment | None = None,
     ) -> None:
         if on_event is not None and not callable(on_event):
-            raise wrong_value("on_event", on_event, "a callable, or none")
+            raise wrong_value("on_event", on_event, "a callable, or None")
         checking.require_packages(policy)
         if policy.providers or policy.models:
             _check_exceptions(policy)

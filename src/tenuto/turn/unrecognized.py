@@ -108,10 +108,10 @@ def _of_the_system(error: BaseException | None) -> OSError | None:
 def _page(head: Head) -> str:
     """Describe an answer whose status is good or meaningless."""
     if not head.is_good:
-        return f"the answer has status {head.status}, and holds nothing of this API"
+        return f"the answer has status {head.status}, and is not in this API's format"
     kind = head.get(b"content-type").partition(";")[0].strip().lower()
     what = "a page of HTML" if is_of_an_api(kind) else printable(kind, _NAME_CHARS)
-    return f"the answer is {what}, and holds nothing of this API"
+    return f"the answer is {what}, and not in this API's format"
 
 
 def _elsewhere(head: Head) -> str:

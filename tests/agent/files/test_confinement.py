@@ -326,7 +326,7 @@ def test_a_root_may_itself_be_reached_through_a_link(folder: Path) -> None:
 def test_a_root_must_be_a_folder(tmp_path: Path) -> None:
     (tmp_path / "f").touch()
     for path in (tmp_path / "f", tmp_path / "none"):
-        with pytest.raises(ToolError, match="is no folder"):
+        with pytest.raises(ToolError, match="is not a folder"):
             Files(path, 1, 1)
 
 

@@ -55,7 +55,7 @@ class Root:
     ) -> None:
         self.path: Path = Path(path).resolve()
         if not self.path.is_dir():
-            raise ToolError(f"the root of the file tools is no folder: {path}")
+            raise ToolError(f"the root of the file tools is not a folder: {path}")
         self.limit_bytes = limit_bytes
         self.limit_chars = limit_chars
         self.walk_s = walk_s
