@@ -129,7 +129,7 @@ def test_a_table_in_code_is_checked_as_one_in_a_file(table, changes, said, tmp_p
     assert str(in_file.value) == f"tenuto.toml: {caught.value}"
 
 
-@pytest.mark.parametrize("wrong", [3, None, "groq", ["groq"], {3: {}}, {"groq": 3}])
+@pytest.mark.parametrize("wrong", [3, None, "groq", ["groq"], {"groq": 3}])
 def test_what_is_no_table_is_refused(wrong) -> None:
     with pytest.raises(PolicyError, match=r"^providers.* but it must be a table of "):
         Policy(providers=wrong)

@@ -144,7 +144,12 @@ def test_the_output_limit_that_is_named_is_the_largest_that_is_allowed():
     assert read_fault({"code": "invalid_request", "message": f"{said} 9."}).allowed_tokens == 9
     exclusive = read_fault({"code": "invalid_request", "message": f"{said} 9 (exclusive)."})
     assert exclusive.allowed_tokens == 8
-    for none in (f"{said} 0 (exclusive).", f"{said} 1 (exclusive)."):
+    for none in (
+        f"{said} 0 (exclusive).",
+        f"{said} 1 (exclusive).",
+        f"{said} 0.",
+        f"{said} {10**13}.",
+    ):
         assert read_fault({"code": "invalid_request", "message": none}).allowed_tokens is None
     half = "maxOutputTokens 9, but the supported range is from 93040 (exclusive)."
     assert read_fault({"code": "invalid_request", "message": half}).allowed_tokens is None

@@ -183,8 +183,9 @@ def confirms_end(text: str, said: str) -> bool:
     >>> confirms_end("All o", "All of it.")
     False
     """
-    last = text.strip(_BEFORE + _AFTER)[-_LOOK_CHARS:]
-    return said.rstrip(_BEFORE + _AFTER).endswith(last) or says_nothing(text)
+    end = said.strip(_BEFORE + _AFTER)[-_LOOK_CHARS:]
+    again = text.strip(_BEFORE + _AFTER)[-len(end) :]
+    return end.endswith(again) or says_nothing(text)
 
 
 class NoNews:

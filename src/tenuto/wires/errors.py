@@ -106,7 +106,7 @@ GAVE_UP = row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS)
 """The same for text that could not be recovered."""
 
 CLAUDE_LIMIT_WORDS = (
-    r"max_tokens: \d+ > (?P<maximum>\d{1,9})"
+    r"max_tokens: \d+ > (?P<maximum>\d{1,9}(?!\d))"
     # Prompt and max_tokens share the window, so the prompt determines the allowed output.
     r"|exceed context limit: (?P<prompt>\d{1,9}) \+ \d+ > (?P<window>\d{1,9})"
 )
@@ -276,7 +276,7 @@ def _allowed_tokens(groups: dict[str, str]) -> int | None:
     if "below" in groups:
         return max(int(groups["below"]) - 1, 0) or None
     allowed = next((groups[k] for k in ("allowed", "maximum", "most") if k in groups), None)
-    return int(allowed) if allowed else None
+    return (int(allowed) or None) if allowed else None
 
 
 def error_words(error: object) -> tuple[list[str], str]:

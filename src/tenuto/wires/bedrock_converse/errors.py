@@ -34,7 +34,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=r"^Tenuto could not finish"),
     row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"maximum tokens you requested exceeds the model limit of (?P<allowed>\d{1,9})"
+        words=r"maximum tokens you requested exceeds the model limit of (?P<allowed>\d{1,9}(?!\d))"
         rf"|{CLAUDE_LIMIT_WORDS}",
     ),
     PREFILL_REJECTED,

@@ -27,7 +27,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     GAVE_UP,
     row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"max.?tokens must be less than or equal to (?P<allowed>\d{1,9})",
+        words=r"max.?tokens must be less than or equal to (?P<allowed>\d{1,9}(?!\d))",
     ),
     PREFILL_REJECTED,
     *SAID_ALIKE,

@@ -17,7 +17,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     GAVE_UP,
     row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"tokens must be less than or equal to (?P<allowed>\d{1,9})",
+        words=r"tokens must be less than or equal to (?P<allowed>\d{1,9}(?!\d))",
     ),
     *SAID_ALIKE,
     HISTORY_REJECTED,

@@ -84,8 +84,12 @@ class ChatRequest(EditableRequest):
         return members | {ROWS: listed(rows)}
 
     def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
-        own = _bridged(self._rows) if len(self._now) == 1 else self._rows  # as they were first sent
-        return _bridged([*own, *map(encode, added)])
+        rows = (
+            _bridged(self._rows) if len(self._now) == 1 else self._rows
+        )  # as they were first sent
+        for row in map(encode, added):
+            rows = _bridged([*rows, row])
+        return _bridged(rows)
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         # Half a surrogate pair is no text, and the rows are read once more.

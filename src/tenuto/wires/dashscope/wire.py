@@ -44,7 +44,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     _row(_K.CONTEXT_OVERFLOW, words=r"range of input length should be"),
     _row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"range of max_tokens should be \[\d+, (?P<allowed>\d{1,9})\]",
+        words=r"range of max_tokens should be \[\d+, (?P<allowed>\d{1,9}(?!\d))\]",
     ),
     _row(
         _K.RATE_LIMITED,

@@ -30,7 +30,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
         words=r"max_?output_?tokens.{0,80}?supported range is from \d++[^\d]*"
-        r"(?:(?P<below>\d{1,9}) \(exclusive\)|(?P<maximum>\d{1,9}))",
+        r"(?:(?P<below>\d{1,9}(?!\d)) \(exclusive\)|(?P<maximum>\d{1,9}(?!\d)))",
     ),
     PREFILL_REJECTED,
     HISTORY_REJECTED,

@@ -28,10 +28,10 @@ ERRORS: tuple[ErrorRow, ...] = (
         _K.OUTPUT_BUDGET_TOO_LARGE,
         words=r"max_(?:completion_)?tokens\W* (?:is too large.*?at most"
         r"|must be less than or equal to|\(\d+\) exceeds model's maximum output tokens)"
-        r" [`(]?(?P<allowed>\d{1,9})"
-        r"|max_tokens: \d+ > (?P<maximum>\d{1,9})"
+        r" [`(]?(?P<allowed>\d{1,9}(?!\d))"
+        r"|max_tokens: \d+ > (?P<maximum>\d{1,9}(?!\d))"
         # DeepSeek, Qwen and Z.ai name the range.
-        r"|max_tokens.{0,40}\[\d+, ?(?P<most>\d{1,9})\]"
+        r"|max_tokens.{0,40}\[\d+, ?(?P<most>\d{1,9}(?!\d))\]"
         # Prompt and output share the window. If the prompt is said to be "at least" that long, it
         # was not counted.
         r"|maximum context length is (?P<window>\d{1,9}) tokens"

@@ -16,8 +16,8 @@ _K = FaultKind
 ERRORS: tuple[ErrorRow, ...] = (
     row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"max_output_tokens\W* is too large.*?at most (?P<allowed>\d{1,9})"
-        r"|'max_output_tokens'.*?expected a value <= (?P<maximum>\d{1,9})",
+        words=r"max_output_tokens\W* is too large.*?at most (?P<allowed>\d{1,9}(?!\d))"
+        r"|'max_output_tokens'.*?expected a value <= (?P<maximum>\d{1,9}(?!\d))",
     ),
     row(_K.CONTEXT_OVERFLOW, words=r"exceeds the context window of this model"),
     row(

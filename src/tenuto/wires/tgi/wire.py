@@ -63,7 +63,7 @@ _read_stop = stop_reader(STOPS)
 ERRORS: tuple[ErrorRow, ...] = (
     _row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"`max_new_tokens` must be <= (?P<allowed>\d{1,9})"
+        words=r"`max_new_tokens` must be <= (?P<allowed>\d{1,9}(?!\d))"
         # Prompt and output share the window.
         r"|`inputs` tokens \+ `max_new_tokens` must be <= (?P<window>\d{1,9})\."
         r" Given: (?P<prompt>\d{1,9}) `inputs` tokens",
