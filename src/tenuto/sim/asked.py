@@ -5,11 +5,15 @@ A tool result is always a row of its own here, even if a wire puts it inside a u
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from tenuto.sim import prose
+
+ANSWER_TOOL: Final = "final_answer"
+"""The tool whose argument is the answer; so named by smolagents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ class Asked:
     """What the answer repeats before its own text."""
     forms: frozenset[str] = frozenset()
     """How to write the answer, in the wire's terms, on wires whose requests say so."""
+
+    @property
+    def answers_by_call(self) -> bool:
+        """Whether the client ends its loop at a call of `final_answer` instead of at a text."""
+        return any(name == ANSWER_TOOL for name, _ in self.tools)
 
 
 def tokens_of(value: Any) -> int | None:
@@ -142,6 +151,35 @@ def joined(rows: Iterable[Row]) -> list[Row]:
         else:
             out.append(row)
     return out
+
+
+_REACT_PART: Final = re.compile(r"\n(?=(?:New task|Observation|Error):\n)")
+
+
+def reread(asked: Asked) -> Asked:
+    """Return a request with the results of tools as rows, if the history has them as text.
+
+    An agent that answers by a call may write its history as user messages, several in one. This
+    is how smolagents does it: https://github.com/huggingface/smolagents/blob/main/src/smolagents/memory.py
+
+    >>> rows = (Row("user", "New task:\\nGo.\\nError:\\nNo."), Row("user", "Observation:\\nok"))
+    >>> [row.role for row in reread(Asked("sim", rows, tools=((ANSWER_TOOL, {}),))).rows]
+    ['user', 'user', 'tool']
+    """
+    if not asked.answers_by_call:
+        return asked
+    parts = [
+        replace(row, text=part)
+        for row in asked.rows
+        for part in (_REACT_PART.split(row.text) if row.role == "user" else [row.text])
+    ]
+    rows = [
+        replace(row, role="tool")
+        if row.role == "user" and row.text.startswith("Observation:")
+        else row
+        for row in parts
+    ]
+    return replace(asked, rows=tuple(rows))
 
 
 def prompted(prompt: str) -> tuple[Row, ...]:

@@ -145,7 +145,8 @@ class Conversations:
 def _kind_of(case: Case, asked: Asked) -> Kind:
     if case.wants_tools:
         return case.kind if case.kind is not Kind.TEXT else Kind.CALL
-    return Kind.CALL if asked.forced and asked.tools else Kind.TEXT
+    called = asked.forced and asked.tools and not asked.answers_by_call
+    return Kind.CALL if called else Kind.TEXT
 
 
 _STOPS_WITHOUT_CALLS: Final = frozenset({"length", "UNEXPECTED_TOOL_CALL"})

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, answers_result, first_prompt
+from tenuto.sim.asked import Asked, answers_result, first_prompt, reread
 from tenuto.sim.case import Arguments, Ending, Kind, Say, Step, Writes
 from tenuto.sim.cases import CASES_ON, described
 from tenuto.sim.conversation import Conversation, Conversations, arrives, is_broken, lacks_tools
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings, due, reply, uncut_tokens, wanted
+from tenuto.sim.reply import Settings, as_call, due, reply, uncut_tokens, wanted
 from tenuto.sim.wire import Memory, Wire
 from tenuto.sim.wires import WIRES, wire_at
 
@@ -137,7 +137,7 @@ class Exchange:
         wrong = wire.violations(headers, recalled, self.settings)
         if self.strict and (found := next(wrong, None)):
             return found
-        return recalled, wire.read(recalled, self.settings)
+        return recalled, reread(wire.read(recalled, self.settings))
 
     def _complete(
         self, wire: Wire, headers: Mapping[str, str], body: Any, said_there: Mapping[str, str]
@@ -165,6 +165,8 @@ class Exchange:
         kind = state.kind or Kind.TEXT
         whole = wanted(prompt, kind, asked.tools, state.response_format, state.answers)
         now = state.planned or due(asked, whole, results_failed=state.broken_call)
+        if asked.answers_by_call and state.planned is None:
+            now = as_call(now, whole, state.answer_key)
         said = reply(asked, step, now, self.settings)
         if said.finish == "stop_sequence" and "stop_sequence" not in CASES_ON[wire.name]:
             said = replace(said, finish="stop")  # such a wire has no value for it

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tenuto.sim import prose
-from tenuto.sim.asked import Asked, Row, answers_result, first_prompt
+from tenuto.sim.asked import ANSWER_TOOL, Asked, Row, answers_result, first_prompt
 from tenuto.sim.case import (
     AUTO,
     CALL_COUNT,
@@ -132,8 +132,9 @@ def wanted(
     'f'
     """
     calls = []
-    for index in range(CALL_COUNT[kind] if tools else 0):
-        name, schema = tools[0]
+    working = [tool for tool in tools if tool[0] != ANSWER_TOOL]
+    for index in range(CALL_COUNT[kind] if working else 0):
+        name, schema = working[0]
         raw = "{}" if kind is Kind.NO_ARGUMENTS else prose.arguments(prompt, index, schema)
         call_id = "call_" + prose.key_of(prompt, str(attempt), str(index))
         calls.append(Call(call_id, name, raw))
@@ -154,6 +155,22 @@ def due(asked: Asked, whole: Wanted, *, results_failed: bool) -> Wanted:
     return whole
 
 
+def as_call(answer: Wanted, whole: Wanted, key: str) -> Wanted:
+    """Return an answer as a call of `final_answer`; calls of other tools come before it.
+
+    `whole` is the whole right answer. If that has no calls, tool results can only be those of a
+    broken call of `final_answer`, so it is still the answer. The id is derived from `key`.
+
+    >>> as_call(Wanted("y"), Wanted("y"), "x").calls[0].arguments
+    '{"answer": "y"}'
+    """
+    if answer.calls:
+        return answer
+    text = answer.text if whole.calls else whole.text
+    given = json.dumps({"answer": text}, ensure_ascii=False)
+    return Wanted("", (Call("call_" + prose.key_of(key, ANSWER_TOOL), ANSWER_TOOL, given),))
+
+
 def reply(
     asked: Asked,
     step: Step,
@@ -170,7 +187,8 @@ def reply(
     text, echo = _unsaid(asked.rows, whole, step, asked.prefill or settings.prefill)
     calls = whole.calls
     if step.keep < 1:
-        text, calls = _cut(text, step, settings.token_chars), ()
+        calls = _begun(calls, step, settings.token_chars)
+        text = _cut(text, step, settings.token_chars)
     reply_ = Reply(
         text=text,
         calls=_break(calls, step),
@@ -270,6 +288,16 @@ def _cut(text: str, step: Step, token_chars: int) -> str:
         at = next((i for i in places if _CUTS[step.cut](text, i)), max(at, 1))
     at = min(max(at, 1), len(text) - 1)
     return text[:at] + (REPLACEMENT if step.cut is Cut.IN_CHARACTER else "")
+
+
+def _begun(calls: tuple[Call, ...], step: Step, token_chars: int) -> tuple[Call, ...]:
+    """Return what a cut leaves of calls: nothing, unless the answer itself comes as a call."""
+    cut = (
+        replace(call, arguments=_cut(str(call.arguments), step, token_chars))
+        for call in calls
+        if call.name == ANSWER_TOOL and step.keep > 0
+    )
+    return tuple(cut)
 
 
 _CUTS: Final[Mapping[Cut, Callable[[str, int], bool]]] = {
