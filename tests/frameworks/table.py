@@ -15,7 +15,7 @@ MARK = "<!-- Below: written by `make frameworks`. -->\n"
 NAMES = (
     "openai", "langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
     "litellm", "litellm-anthropic", "llamaindex", "crewai", "haystack",
-    "autogen", "agent-framework", "semantic-kernel", "google-adk", "dspy", "llm",
+    "autogen", "agent-framework", "semantic-kernel", "google-adk", "smolagents", "dspy", "llm",
 )  # fmt: skip
 VERDICTS = ("right", "told", "silent", "harmful")
 CLIENTS = {"bare": "bare", "stop": "Tenuto, default policy", "error": "Tenuto, as above"}
