@@ -84,7 +84,10 @@ class Given:
 
 
 class Driver(Protocol):
-    """An agent of a framework. It has `ask` or `ask_async`, as its ways say."""
+    """An agent of a framework. It has `ask` or `ask_async`, as its ways say.
+
+    If the call of a tool is its last answer, it has `ends_with_calls`.
+    """
 
     distribution: str
     wire: str
@@ -148,7 +151,7 @@ class Judge:
         for column in columns:
             for way in self.driver.ways:
                 with asyncio.Runner() as runner:
-                    for case in CASES_ON[self.driver.wire].values():
+                    for case in self._cases():
                         # Each case is a host of its own: what a client has learned of one, such as
                         # how its answers end, does not hold for the next.
                         settings = COLUMNS[column]
@@ -157,6 +160,11 @@ class Judge:
                         for mode in sorted(case.modes):
                             yield self._result(runner, http, policy, case, mode, way, column)
                         runner.run(http.aclose()) if way == "async" else http.close()
+
+    def _cases(self) -> Iterator[Case]:
+        """The cases of the wire; a driver without an agent may have `fits`, and leave some out."""
+        fits = getattr(self.driver, "fits", lambda _: True)
+        return filter(fits, CASES_ON[self.driver.wire].values())
 
     def _client(self, way: str, policy: tenuto.Policy | None) -> Any:
         def counted(_: Any) -> None:
@@ -240,7 +248,7 @@ class Judge:
             # A case's own small limit cuts the next answer as well, which spoils nothing.
             if self.sim.requests[-1].status == 400 or not LIMITS & case.request.keys():
                 return Verdict.HARMFUL, f"the next turn: {type(raised).__name__}: {raised}"
-        if not left and plain(answer.text) == plain(self._wanted_text(case, prompt, wanted)):
+        if not left and plain(answer.text) == plain(self._wanted_text(case, prompt, wanted, asked)):
             return Verdict.RIGHT, ""
         told = answer.stop not in CLEAN_STOPS or REFUSAL in answer.text
         why = f"stop {answer.stop!r}, {len(left)} calls not run, text {answer.text[-60:]!r}"
@@ -259,11 +267,14 @@ class Judge:
         whole = self.sim.expected(prompt, name, tool=function["name"], parameters=schema)
         return [json.loads(str(call.arguments)) for call in whole.calls]
 
-    def _wanted_text(self, case: Case, prompt: str, calls: list[Any]) -> str:
+    def _wanted_text(self, case: Case, prompt: str, calls: list[Any], asked: list[Any]) -> str:
         """The text that stands last: after calls were run, it is that after their results."""
         if calls:
-            return self.sim.answer(prompt)
-        return self.sim.expected(prompt, case.name, response_format=form_of(case)).text
+            ends = getattr(self.driver, "ends_with_calls", False)
+            return "" if ends else self.sim.answer(prompt)
+        sent = asked[0].json.get("response_format") if asked else None
+        form = sent or form_of(case)
+        return self.sim.expected(prompt, case.name, response_format=form).text
 
 
 async def in_time(asking: Coroutine[Any, Any, Answer]) -> Answer:

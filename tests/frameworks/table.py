@@ -15,7 +15,7 @@ MARK = "<!-- Below: written by `make frameworks`. -->\n"
 NAMES = (
     "openai", "langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
     "litellm", "litellm-anthropic", "llamaindex", "crewai", "haystack",
-    "autogen", "agent-framework", "semantic-kernel", "google-adk", "smolagents", "dspy", "llm",
+    "autogen", "agent-framework", "semantic-kernel", "google-adk", "smolagents", "instructor", "dspy", "llm",
 )  # fmt: skip
 VERDICTS = ("right", "told", "silent", "harmful")
 CLIENTS = {"bare": "bare", "stop": "Tenuto, default policy", "error": "Tenuto, as above"}
@@ -52,7 +52,7 @@ def faults(measured: dict[str, Any]) -> list[str]:
                 worst(r for r in found["results"] if (r["case"], r["column"]) == (case, column))
                 for column in ("bare", "error")
             )
-            alike = {"right": "right", "": "–"} if bare == ours else {}  # "": not on this wire
+            alike = {"right": "right", "": "–"} if bare == ours else {}  # "": not for this row
             cells.append(alike.get(bare, f"{bare} → {ours}"))
         rows.append(f"| `{case}` | {' | '.join(cells)} |")
     return rows
