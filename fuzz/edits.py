@@ -27,7 +27,6 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.core.hints import EMPTY_WITH_TOOLS_NOTE
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 
@@ -148,26 +147,18 @@ def check(wire: Wire, data: bytes) -> None:
     if not any(isinstance(edit, DropKeys) for edit in edits):
         before, after = members(bare), members(edited)
         if any(isinstance(edit, APPENDS) for edit in edits):
-            sent = members(payload)
-            before, after = with_question(wire, sent, before), with_question(wire, after, after)
+            before, after = with_question(wire, before), with_question(wire, after)
         check_rows(wire, before, after)
 
 
-def with_question(
-    wire: Wire, sent: dict[str, msgspec.Raw], given: dict[str, msgspec.Raw]
-) -> dict[str, msgspec.Raw]:
+def with_question(wire: Wire, given: dict[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
     """A request in which the question is one of the rows, as it becomes when rows are appended.
 
-    Cohere's version 1 has it beside them, as a message or results. A repair puts a note between
-    results and a message; where rows follow, the message is not the last, and no note is put.
-    """
+    Cohere's version 1 has it beside them, as a message or results."""
     key = asked(wire).rows
     if key != "chat_history":
         return given
     held = rows(rows_of(wire, given))
-    own = sum(map(is_note, rows(rows_of(wire, sent))))
-    if held and held[-1] == NOTE and sum(map(is_note, held)) > own:
-        held.pop()
     said, results = bytes(given["message"]), rows(given.get("tool_results", msgspec.Raw(b"[]")))
     question = [b'{"role":"USER","message":%s}' % said] if json.loads(said).strip() else []
     if results:
@@ -179,13 +170,6 @@ def with_question(
 
 
 APPENDS = (AppendAssistant, AppendCalls, AppendUser)
-NOTE = msgspec.json.encode({"role": "CHATBOT", "message": EMPTY_WITH_TOOLS_NOTE})
-
-
-def is_note(row: bytes) -> bool:
-    """Whether a row is such a note, perhaps with more members."""
-    held = members(row)
-    return all(bytes(held.get(key, b"")) == bytes(raw) for key, raw in members(NOTE).items())
 
 
 def rows_of(wire: Wire, request: dict[str, msgspec.Raw]) -> msgspec.Raw:

@@ -102,7 +102,7 @@ def test_a_broken_pyproject_is_named_with_its_line_however_our_table_is_written(
         load_policy(tmp_path, {})
 
 
-def test_a_broken_pyproject_that_only_depends_on_us_is_no_matter(tmp_path):
+def test_a_broken_pyproject_that_only_depends_on_us_is_ignored(tmp_path):
     write(tmp_path, pyproject='[project]\ndependencies = ["tenuto"]\nx = = 1')
     assert load_policy(tmp_path, {}) == Policy()
 

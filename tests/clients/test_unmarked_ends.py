@@ -1,5 +1,5 @@
-"""A text that ends in order without a stop or an end mark, on a host of which nobody knows whether
-it sends them (S3a): it is complete only if the further answer confirms its end."""
+"""A text that ends in order without a stop or an end mark (S3a). If nobody knows whether the host
+sends them, the text is complete only if the further answer confirms its end."""
 
 from __future__ import annotations
 

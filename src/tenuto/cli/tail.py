@@ -154,7 +154,7 @@ def is_odd(line: str) -> bool:
 
 def _told(line: str, open_turns: set[str], *, every: bool, json: bool) -> str | None:
     """Return what to print for a line: "" for nothing, None if it has no event. The beginning of a
-    turn is only printed for `open_turns`, or with `every`."""
+    turn is printed only if the turn is one of `open_turns`, or with `every`."""
     event = _event_of(line)
     if event is None:
         return None

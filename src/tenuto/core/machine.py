@@ -183,8 +183,8 @@ def _cut_off(outcome: Outcome, response: Response) -> bool:
 def _contradicts_end(response: Response, facts: Facts) -> bool:
     """Return whether an answer to the request for the rest adds nothing, and still shows that the
     text was cut (S3a)."""
-    asked = facts.adds_nothing and not response.calls
-    return asked and not confirms_end(response.text, facts.said)
+    adds_nothing = facts.adds_nothing and not response.calls
+    return adds_nothing and not confirms_end(response.text, facts.said)
 
 
 def _anything(response: Response) -> bool:

@@ -6,8 +6,8 @@ Theory of operation
 Such an answer is short and has nothing else in it. It is held while every sentence may be one of
 those, and released as soon as one is not. A continuation in the middle of a sentence is never held.
 The beginning of a sentence is not enough: "The output is a full list of tides." is content. So a
-phrase describes a whole sentence, and one that fits no phrase is handed on. A wrong greeting can be
-deleted by the reader, while lost content cannot be restored.
+phrase describes a whole sentence, and a sentence that fits no phrase is handed on. A reader can
+ignore a greeting that stays, but cannot restore content that is lost.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ _OPENINGS: Final = (
 _sentences = re.compile(r"[^.!?。！？😊👋\n]+[.!?。！？😊👋\n]*").findall
 _BEFORE: Final = "¡¿ \t\r\n[(*_:-–—😊👋.!?。！？,"
 _AFTER: Final = " \t\r\n])*_:-–—😊👋.!?。！？,"
-"""The marks around a sentence. Quotation marks are none of them: a greeting in them belongs to a
-story. An open bracket at the end belongs to code."""
+"""The marks around a sentence. Quotation marks are not among them: a greeting in quotation marks
+belongs to a story. An open bracket at the end belongs to code."""
 
 
 def says_nothing(text: str) -> bool:
@@ -174,7 +174,7 @@ def says_nothing(text: str) -> bool:
 
 def confirms_end(text: str, said: str) -> bool:
     """Return whether an answer that adds nothing agrees that the text before it is whole: it has no
-    words, says that there is nothing more, or repeats the text to its end.
+    words, says that there is nothing more, or repeats the end of the text.
 
     One that stops earlier, or goes on in other words halfway, shows that answers break off here.
 

@@ -176,7 +176,7 @@ class Exchange:
             # A client that has a schema requests a call again if its arguments never arrived.
             given = any(call.arguments not in ("{}", "", None) for call in now.calls)
             lost = given and step.arguments is Arguments.NULL
-            # A stop that is missing or wrong doesn't make a call whole that the budget cut.
+            # The budget may have cut a call even if the stop is missing or doesn't say so.
             state.broken_call = lost or said.call_cut or not whole_answer
             state.given[state.place] = len(said.calls)
         elif whole.calls and (said.calls or calling):

@@ -84,9 +84,8 @@ class ChatRequest(EditableRequest):
         return members | {ROWS: listed(rows)}
 
     def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
-        rows = (
-            _bridged(self._rows) if len(self._now) == 1 else self._rows
-        )  # as they were first sent
+        # The rows as they were first sent.
+        rows = _bridged(self._rows) if len(self._now) == 1 else self._rows
         for row in map(encode, added):
             rows = _bridged([*rows, row])
         return _bridged(rows)
@@ -114,7 +113,7 @@ class ChatRequest(EditableRequest):
 
 
 def _bridged(rows: list[bytes]) -> list[bytes]:
-    """Return the rows. The model speaks between results and a last text from the user."""
+    """Return the rows, with a note from the model between results and a last text from the user."""
     ends = [members_of(row) for row in rows[-2:]]
     roles = [value_of(members.get("role")) for members in ends]
     bridged = roles in (["TOOL", "USER"], ["user", "USER"]) and _holds_results(ends[0])
