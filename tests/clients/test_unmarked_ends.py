@@ -118,6 +118,43 @@ def test_such_a_text_raises_for_those_who_ask_for_errors(status: str) -> None:
     assert "sends_stop=False" in str(said.error)
 
 
+@pytest.mark.behaviour("S3a", "S2")
+@pytest.mark.parametrize("whole", ["42", "Yes.", "[1]", "東"])
+@pytest.mark.parametrize("ends", [marked, unmarked])
+def test_a_short_text_that_is_said_again_is_there_once(whole: str, ends: Any) -> None:
+    with FarSide(unmarked(whole), ends(whole)) as far:
+        asker, said = asked(far, "error")
+    assert asker.ending["status"] == "complete"
+    assert (said.error, said.finish, said.text) == (None, None, whole)
+
+
+@pytest.mark.behaviour("S3a")
+@pytest.mark.parametrize(
+    "further",
+    [
+        sse_answer(b""),
+        sse_answer(b": ping\n\n"),
+        sse_answer(
+            b'data: {"choices":[{"index":0,"delta":{"reasoning_content":"Hm, the user"}}]}\n\n'
+        ),
+    ],
+    ids=["no bytes", "a comment", "cut reasoning"],
+)
+def test_an_answer_that_never_began_to_speak_confirms_nothing(further: bytes) -> None:
+    with FarSide(unmarked(TEXT), further) as far:
+        asker, said = asked(far, "error")
+    assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "provider_error")
+    assert said.error is not None
+
+
+@pytest.mark.behaviour("S3a")
+def test_reasoning_before_a_confirmation_is_no_part_of_it() -> None:
+    with FarSide(unmarked(TEXT), unmarked("<think>It is whole.</think>That is everything.")) as far:
+        asker, said = asked(far, "error")
+    assert asker.ending["status"] == "complete"
+    assert (said.error, said.text) == (None, TEXT)
+
+
 @pytest.mark.behaviour("S3a")
 @pytest.mark.parametrize("on_incomplete", ["stop", "error"])
 def test_ollama_streams_get_no_end_that_the_server_did_not_send(on_incomplete: Any) -> None:

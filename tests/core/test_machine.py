@@ -1309,6 +1309,13 @@ def test_whole_calls_that_come_twice_without_an_end_mark_are_handed_on(text) -> 
     assert (end.status, end.without_stop) == (Status.COMPLETE, True)
 
 
+@pytest.mark.behaviour("S3a", "T4")
+def test_fewer_calls_than_before_do_not_confirm_that_these_were_all() -> None:
+    turn = Turn()
+    turn.hear(WHOLE_CALL, CallDelta(1, "call_2", "write", '{"path": "b"}'), TransferEnded())
+    assert isinstance(turn.hear(WHOLE_CALL, TransferEnded()), Send)
+
+
 @pytest.mark.behaviour("S3a")
 @pytest.mark.parametrize("words", [(TextDelta(" Never mind."), END), (END,)], ids=["words", "none"])
 def test_words_do_not_end_a_turn_that_owes_a_call(words) -> None:

@@ -245,7 +245,7 @@ def _ended_unmarked_again(view: View) -> bool:
     if not (_may_be_whole(view) and view.response.unmarked):
         return False
     if view.response.calls:
-        return view.state.unmarked > 1
+        return view.state.unmarked > 1 and view.state.calls == len(view.response.calls)
     return _ended_unmarked(view) and bool(view.said) and view.facts.adds_nothing
 
 

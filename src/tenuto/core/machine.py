@@ -26,7 +26,7 @@ from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, SENTENCES, Ru
 from tenuto.core.no_news import confirms_end
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy
-from tenuto.core.response import Response, is_visible
+from tenuto.core.response import Response, is_visible, visible
 from tenuto.core.rule import shown
 from tenuto.core.stop import NO_STOP_BUT_FAULT, StopReason
 from tenuto.core.view import CONSECUTIVE, Facts, State, View, call_chars
@@ -75,7 +75,7 @@ def act(
         state = replace(state, answered_s=now_s)
     view = View(state, response, facts, policy, now_s)
     # The next response is compared with this one.
-    state = replace(state, call_chars=call_chars(response))
+    state = replace(state, calls=len(response.calls), call_chars=call_chars(response))
     rung, blocked = _choose(view, outcome)
     overridden = ""
     if policy.decide is not None:
@@ -162,7 +162,7 @@ def _seen(
         cut_off=state.cut_off
         or _cut_off(outcome, response)
         or bool(unmarked and facts.marks_ends)
-        or bool(state.unmarked and _contradicts_end(response, facts)),
+        or bool(state.unmarked and _contradicts_end(outcome, response, facts)),
         unmarked=unmarked,
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
@@ -180,11 +180,15 @@ def _cut_off(outcome: Outcome, response: Response) -> bool:
     return broken_off and _anything(response)
 
 
-def _contradicts_end(response: Response, facts: Facts) -> bool:
+def _contradicts_end(outcome: Outcome, response: Response, facts: Facts) -> bool:
     """Return whether an answer to the request for the rest adds nothing, and still shows that the
     text was cut (S3a)."""
-    adds_nothing = facts.adds_nothing and not response.calls
-    return adds_nothing and not confirms_end(response.text, facts.said)
+    if not facts.adds_nothing or response.calls:
+        return False
+    text = visible(response.text)
+    if outcome is Outcome.DROPPED and not text and (response.text.strip() or response.reasoning):
+        return True  # it broke off while it was reasoning
+    return not confirms_end(text, visible(facts.said))
 
 
 def _anything(response: Response) -> bool:

@@ -183,8 +183,8 @@ def confirms_end(text: str, said: str) -> bool:
     >>> confirms_end("All o", "All of it.")
     False
     """
-    end = said.strip(_BEFORE + _AFTER)[-_LOOK_CHARS:]
-    again = text.strip(_BEFORE + _AFTER)[-len(end) :]
+    end = said.strip()[-_LOOK_CHARS:]
+    again = text.strip()[-len(end) :]
     return end.endswith(again) or says_nothing(text)
 
 
@@ -193,6 +193,8 @@ class NoNews:
 
     Args:
         joint: where the answer joins the text so far, if it adds something.
+        said: the text so far, if it may be whole. An answer that repeats all of it adds nothing,
+            even if it is too short for the joint to tell, such as "42".
 
     >>> from tenuto.core.seam import Seam
     >>> joint = NoNews(Seam("Said, and the cen"))
@@ -203,8 +205,9 @@ class NoNews:
     'ter.'
     """
 
-    def __init__(self, joint: Joint) -> None:
+    def __init__(self, joint: Joint, *, said: str = "") -> None:
         self._joint = joint
+        self._said = said.strip() if len(said) < _LOOK_CHARS else ""
         self._held = ""
         self._over = False
 
@@ -218,11 +221,12 @@ class NoNews:
         if self._over:
             return self._joint.feed(delta)
         self._held += delta
-        return "" if _may_say_nothing(self._held) else self._let_go()
+        again = self._said.startswith(self._held.strip())
+        return "" if again or _may_say_nothing(self._held) else self._let_go()
 
     def finish(self, *, broke_off: bool = False) -> str:
         """Return the rest, at the end of the attempt."""
-        if not self._over and says_nothing(self._held):
+        if not self._over and (says_nothing(self._held) or self._held.strip() == self._said):
             self._held = ""
         return self._let_go() + self._joint.finish(broke_off=broke_off)
 

@@ -97,6 +97,7 @@ class State:
         paused: whether nothing came since the provider paused the turn. The kept content then goes
             back unchanged.
         last_edits: the edits of the request that this response answers.
+        calls: the number of calls in the response before this one.
         call_chars: characters of the arguments of the broken calls before this response; None if
             there were none (T11).
         nothing_made: empty answers in a row for which the provider made no token at all (E6).
@@ -118,6 +119,7 @@ class State:
     unmarked: int = 0
     paused: bool = False
     last_edits: tuple[Edit, ...] = ()
+    calls: int = 0
     call_chars: int | None = None
     nothing_made: int = 0
 

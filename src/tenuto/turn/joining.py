@@ -57,7 +57,8 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
     lifted = any(isinstance(edit, DropConstraint) for edit in edits)
     document = lifted and not turn.facts.one_of_words
     # After a break it is unknown whether more was to come: the model may say that there is nothing.
-    met: Joint = NoNews(seam) if turn.state.broke and not exact else seam
+    whole = base[thought:] if turn.state.unmarked else ""
+    met: Joint = NoNews(seam, said=whole) if turn.state.broke and not exact else seam
     joint = Wrapped(met, base, thinks=not exact, document=document)
     return StopSequenceJoint(joint, given, len(space) - len(given_space), turn.stop_sequences)
 

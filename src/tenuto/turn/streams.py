@@ -74,7 +74,7 @@ def read_stream(
     builder, outlet = turn.builder(), turn.outlet
     events, codec = _Events(turn, decoder), turn.framing.codec
     quick, slow = events.quick(outlet, builder), turn.reading
-    tail, lost, heard, heard_s = b"", None, -1, 0.0
+    tail, lost, heard, heard_s, spoke = b"", None, -1, 0.0, False
     # This one generator does everything with each piece: another one around it would cost time for
     # every piece.
     while not builder.ended:
@@ -94,6 +94,8 @@ def read_stream(
         except (FrameTooLarge, UndecodableBytes) as error:
             builder.feed(_unreadable(error))
             break
+        if not spoke:
+            spoke = any(event.data for event in came)
         out, tail = _taken(came, outlet, builder)
         if builder.ended and outlet.transparent:
             # An SDK stops reading at the end mark, so everything is reported before it.
@@ -112,7 +114,7 @@ def read_stream(
             if heard != outlet.heard:
                 heard, heard_s = outlet.heard, turn.around.now()
             continue
-        else:
+        elif spoke:  # without an event, it says nothing about how answers end
             turn.transfer_ended(builder, head)
         break
     turn.ended(builder)

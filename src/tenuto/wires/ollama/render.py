@@ -74,12 +74,12 @@ class LineLayout(FlatLayout):
         return self._line(self._told("", kept)) if kept else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the calls, and the last line. If the server sent none, and the text is given as it
-        ended (S3a), none is written: `done` would be an end mark."""
-        if answer.native_stop is None and not answer.calls and not answer.ending.get("done"):
-            return b""
+        """Write the calls, and the last line. If the server sent none, and the answer is given as
+        it ended (S3a), none is written: `done` would be an end mark."""
         calls = {"tool_calls": [call_of(call) for call in answer.calls]}
         told = self._line(self._told("", calls)) if answer.calls else b""
+        if answer.native_stop is None and not answer.ending.get("done"):
+            return told
         return told + encode_event({**self._shared, **self._told(""), **end_of(answer)})
 
     def error(self, code: str, message: str) -> bytes:
