@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator
 
+from tenuto.core.actions import holds_prefill
 from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.seam import trailing_space
@@ -114,7 +115,9 @@ def read_stream(
             if heard != outlet.heard:
                 heard, heard_s = outlet.heard, turn.around.now()
             continue
-        elif spoke:  # without an event, it says nothing about how answers end
+        elif spoke or holds_prefill(turn.state.last_edits):
+            # Asked by a hint, a model says something: without an event, nothing is known of its
+            # end. Behind a prefill, it may have nothing to add.
             turn.transfer_ended(builder, head)
         break
     turn.ended(builder)
