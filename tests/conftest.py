@@ -77,6 +77,8 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
+        # Each answer that an SDK reads is some thousand objects, and none of them is garbage yet.
+        gc.set_threshold(5_000)
         gc.enable()
 
 

@@ -21,7 +21,7 @@ import pytest
 
 import tenuto
 from tenuto.cli import main
-from tenuto.cli.app import build
+from tenuto.cli.app import COMMANDS, build
 from tenuto.core.policy import RULES
 from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
@@ -53,6 +53,13 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_installed_program_runs_main_and_tells_its_version(command: Sequence[str]) -> None:
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"tenuto {tenuto.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "loaded"), [(["policy"], {"policy"}), (["bogus"], {*COMMANDS}), ([], {*COMMANDS})]
+)
+def test_only_the_command_that_is_asked_for_is_loaded(wanted: list[str], loaded: set[str]) -> None:
+    assert {name for name in build(wanted) if name[0] != "-"} == loaded
 
 
 @pytest.mark.parametrize(

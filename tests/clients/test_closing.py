@@ -24,8 +24,9 @@ from support.replay.openai_chat import MAX, R, Refused, Replay
 import tenuto
 from tenuto.sim import Simulator
 
-ANSWER = R("a word " * 4_000)
-"""More than a library reads at once: what came before the close is handed on by it."""
+ANSWER = R("a word " * 140_000, piece_chars=2_000)
+"""A megabyte, more than a library reads at once: what came before the close is handed on by it. Few
+events hold it, as writing and reading them takes most of the time of a test."""
 ASKING: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "?"}]}
 CONVERSING: dict[str, Any] = {
     "modelId": "sim/normal",

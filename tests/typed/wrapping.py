@@ -25,6 +25,12 @@ class OwnClient(openai.OpenAI):
         return "Hello"
 
 
+class UnknownClient:
+    """It looks like a client of an SDK that Tenuto doesn't know."""
+
+    with_options = None
+
+
 def every_client_stays_what_it_is(boto: Any) -> None:
     assert_type(tenuto.wrap(openai.OpenAI()), openai.OpenAI)
     assert_type(tenuto.wrap(openai.AsyncOpenAI()), openai.AsyncOpenAI)
@@ -41,6 +47,7 @@ def every_client_stays_what_it_is(boto: Any) -> None:
     assert_type(tenuto.wrap(cohere.AsyncClient()), cohere.AsyncClient)
     assert_type(tenuto.wrap(mistralai.client.Mistral()), mistralai.client.Mistral)
     assert_type(tenuto.wrap(OwnClient()).greet(), str)
+    assert_type(tenuto.wrap(UnknownClient()), UnknownClient)
     tenuto.wrap(boto).converse()
 
 

@@ -4,6 +4,7 @@ success."""
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import sys
@@ -14,6 +15,20 @@ from tenuto.cli.command_error import INTERRUPTED, CommandError, is_of_output, on
 
 if TYPE_CHECKING:
     import cyclopts
+
+COMMANDS = (
+    "demo",
+    "detect",
+    "explain",
+    "faults",
+    "policy",
+    "providers",
+    "run",
+    "sim",
+    "tail",
+    "watch",
+)
+"""Each is a module of this package with a function of the same name."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,10 +65,11 @@ def _run(arguments: Sequence[str] | None) -> int:
         )
     from tenuto.core.errors import TenutoError
 
-    app = build()
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    app = build(given[:1])
     try:
         code = app(
-            sys.argv[1:] if arguments is None else list(arguments),
+            given,
             exit_on_error=False,
             print_error=False,
             result_action="return_value",
@@ -71,13 +87,16 @@ def _run(arguments: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def build() -> cyclopts.App:
-    """Return the command with its sub-commands."""
+def build(wanted: Sequence[str] = ()) -> cyclopts.App:
+    """Return the command with its sub-commands.
+
+    Args:
+        wanted: sub-commands to load without the others, since loading all of them takes most of the
+            time of a short command. If it is empty or names anything else, all are loaded.
+    """
     from cyclopts import App
 
     import tenuto
-    from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim, tail, watch
-    from tenuto.cli.docstrings import unwrapped
 
     app = App(
         name="tenuto",
@@ -88,17 +107,27 @@ def build() -> cyclopts.App:
         version_format="plaintext",
         suppress_keyboard_interrupt=False,
     )
-    for room in (detect, explain, faults, policy, providers, run, sim, tail, watch):
-        command = getattr(room, room.__name__.rpartition(".")[2])  # named like its module
-        command.__doc__ = unwrapped(command.__doc__)
-        app.command(command, help_epilogue=_examples(*room.EXAMPLES))
-    demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES))
-    for command in (demo.demo, demo.agent):
-        command.__doc__ = unwrapped(command.__doc__)
-    demos.default(demo.demo)
-    demos.command(demo.agent, help_epilogue=_examples(*demo.AGENT_EXAMPLES))
-    app.command(demos)
+    for name in wanted if wanted and {*wanted} <= {*COMMANDS} else COMMANDS:
+        _add(app, name)
     return app
+
+
+def _add(app: cyclopts.App, name: str) -> None:
+    from cyclopts import App
+
+    from tenuto.cli.docstrings import unwrapped
+
+    module = importlib.import_module(f"tenuto.cli.{name}")
+    command = getattr(module, name)
+    command.__doc__ = unwrapped(command.__doc__)
+    if name != "demo":
+        app.command(command, help_epilogue=_examples(*module.EXAMPLES))
+        return
+    demos = App(name="demo", help_epilogue=_examples(*module.EXAMPLES))
+    module.agent.__doc__ = unwrapped(module.agent.__doc__)
+    demos.default(command)
+    demos.command(module.agent, help_epilogue=_examples(*module.AGENT_EXAMPLES))
+    app.command(demos)
 
 
 def _examples(*lines: str) -> str:
