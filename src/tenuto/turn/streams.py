@@ -95,8 +95,7 @@ def read_stream(
         except (FrameTooLarge, UndecodableBytes) as error:
             builder.feed(_unreadable(error))
             break
-        if not spoke:
-            spoke = any(event.data for event in came)
+        spoke = spoke or any(event.data for event in came)
         out, tail = _taken(came, outlet, builder)
         if builder.ended and outlet.transparent:
             # An SDK stops reading at the end mark, so everything is reported before it.
@@ -116,8 +115,7 @@ def read_stream(
                 heard, heard_s = outlet.heard, turn.around.now()
             continue
         elif spoke or holds_prefill(turn.state.last_edits):
-            # Asked by a hint, a model says something: without an event, nothing is known of its
-            # end. Behind a prefill, it may have nothing to add.
+            # Without an event, nothing is known, but a prefill may leave a model nothing to add.
             turn.transfer_ended(builder, head)
         break
     turn.ended(builder)
