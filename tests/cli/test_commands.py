@@ -292,7 +292,7 @@ def test_detect_says_so_of_what_is_no_answer(
     assert json.loads(capsys.readouterr().out)["wire"] is None
 
 
-@pytest.mark.parametrize("content", [b"", b"\n  \n", gzip.compress(b"")], ids=repr)
+@pytest.mark.parametrize("content", [b"", b"\n  \n", gzip.compress(b"", mtime=0)], ids=repr)
 def test_detect_says_so_of_an_empty_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
