@@ -62,22 +62,7 @@ def test_only_the_command_that_is_asked_for_is_loaded(wanted: list[str], loaded:
     assert {name for name in build(wanted) if name[0] != "-"} == loaded
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "",
-        "demo",
-        "detect",
-        "explain",
-        "faults",
-        "policy",
-        "providers",
-        "run",
-        "sim",
-        "tail",
-        "watch",
-    ],
-)
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_has_examples_that_are_allowed(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
