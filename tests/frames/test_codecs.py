@@ -162,6 +162,18 @@ def test_another_framing_than_the_callers_is_translated_frame_by_frame():
     assert left(read(lines, b": hi\n\ndata: {}\n\ndata: [DONE]\n\n")) == b"{}\n"
 
 
+@pytest.mark.behaviour("S1")
+@pytest.mark.parametrize(
+    ("reads", "stream"),
+    [(SseCodec, b"data: %b\n\n"), (LineCodec, b"%b\n"), (ArrayCodec, b"[%b]")],
+)
+def test_a_frame_that_is_no_utf8_is_translated_with_replacement_characters(reads, stream):
+    codec = Translated(reads(), MessageCodec(render=render_named))
+    frame, *_ = codec.decode(stream % b'{"message\xe2":{"text":"a\xffb"}}')
+    (told,) = MessageCodec().decode(frame.raw)
+    assert told.data == '{"message\ufffd":{"text":"a\ufffdb"}}'.encode()
+
+
 def test_elements_begin_an_array_or_follow_others():
     assert begun(b",\r\n{}", first=True) == b"[{}"
     assert begun(b"[{}", first=False) == b",\r\n{}"

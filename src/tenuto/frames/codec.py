@@ -14,7 +14,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-from tenuto.frames.frame import UNREADABLE, Frame, FrameTooLarge, Framing, UnreadableFrame
+from tenuto.frames.frame import (
+    UNREADABLE,
+    Frame,
+    FrameTooLarge,
+    Framing,
+    UnreadableFrame,
+    in_utf8,
+)
 from tenuto.frames.sse import SseDecoder
 
 
@@ -190,7 +197,9 @@ class Translated(Codec):
 
     def _translated(self, frame: Frame) -> Frame:
         half = not frame.terminated and not frame.raw
-        raw = self._writes.encode(frame.data, frame.name) if frame.data and not half else b""
+        raw = b""
+        if frame.data and not half:
+            raw = self._writes.encode(in_utf8(frame.data), frame.name)
         return Frame(raw, frame.data, frame.name, frame.terminated)
 
     def encode(self, data: bytes, name: str | None = None) -> bytes:
