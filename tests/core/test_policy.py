@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -241,13 +242,13 @@ def test_every_setting_belongs_to_a_group_and_stands_beside_the_others_of_it() -
 
 @pytest.mark.behaviour("P3")
 def test_the_docstring_shows_the_settings_below_the_titles_of_their_groups() -> None:
-    doc = Policy.__doc__ or ""
+    doc = inspect.cleandoc(Policy.__doc__ or "")
     titles = [*GROUPS.values(), "In code only"]
-    places = [doc.index(f"\n        {title}:\n") for title in titles]
+    places = [doc.index(f"\n    {title}:\n") for title in titles]
     assert places == sorted(places)
     for key, rule in RULES.items():
         shown = list(GROUPS).index(rule.group)
-        assert places[shown] < doc.index(f"\n        {key}: ") < places[shown + 1]
+        assert places[shown] < doc.index(f"\n    {key}: ") < places[shown + 1]
     assert set(RULES) < set(attributes(doc))
 
 

@@ -6,6 +6,7 @@ import contextlib
 import ipaddress
 import os
 import socket
+import stat
 import sys
 import threading
 import webbrowser
@@ -93,19 +94,22 @@ def _check_file(file: Path) -> None:
     if str(file) == "-":
         raise CommandError("watch follows files and cannot read standard input", BAD_FILE)
     try:
-        if file.is_dir():
+        mode = file.stat().st_mode
+        if stat.S_ISDIR(mode):
             return
-        if file.exists():
-            if not file.is_file():
-                raise CommandError(f"{file}: it is a pipe or a device, not a file", BAD_FILE)
-            file.open("rb").close()
-            if is_odd(first_line(file)):
-                print(f"tenuto: {file}: its first line is not an event", file=sys.stderr)
-            return
+        if not stat.S_ISREG(mode):
+            raise CommandError(f"{file}: it is a pipe or a device, not a file", BAD_FILE)
+        file.open("rb").close()
+        if is_odd(first_line(file)):
+            print(f"tenuto: {file}: its first line is not an event", file=sys.stderr)
+        return
+    except (FileNotFoundError, NotADirectoryError) as error:
         if not file.parent.is_dir():
-            raise CommandError(f"{file}: the folder {file.parent} does not exist", BAD_FILE)
+            raise CommandError(
+                f"{file}: the folder {file.parent} does not exist", BAD_FILE
+            ) from None
         if str(file).startswith("-"):
-            raise FileNotFoundError(2, "No such file or directory")
+            raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
     except OSError as error:
         raise CommandError(f"{file}: {why_unread(str(file), error)}", BAD_FILE) from None
     print(f"tenuto: waiting for {printable(str(file), 200)}", file=sys.stderr)

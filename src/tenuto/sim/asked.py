@@ -182,14 +182,20 @@ def reread(asked: Asked) -> Asked:
     return replace(asked, rows=tuple(rows))
 
 
+_QUESTION_END: Final = re.compile("|".join(["\n", *(f"(?={begin})" for begin in prose.BEGINNINGS)]))
+
+
 def prompted(prompt: str) -> tuple[Row, ...]:
     """Return the rows of a prompt: its first line is the question, the rest is the answer so far.
+    An answer to a question without a line break follows it at once.
 
     >>> [row.role for row in prompted("Tell me.\\nThe tide")]
     ['user', 'assistant']
+    >>> [row.text for row in prompted("Tell me.Point 1: ")]
+    ['Tell me.', 'Point 1: ']
     """
-    asked, _, written = prompt.partition("\n")
-    return (Row("user", asked), *((Row("assistant", written),) if written else ()))
+    asked, *written = _QUESTION_END.split(prompt, 1)
+    return (Row("user", asked), *(Row("assistant", text) for text in written if text))
 
 
 def first_prompt(rows: Sequence[Row]) -> str:

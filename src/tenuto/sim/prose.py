@@ -37,6 +37,9 @@ _CJK_SUBJECTS = (
 _CJK_OBJECTS = ("铜壶🫖", "纸灯笼🏮", "胡桃木抽屉", "玻璃弹珠🔮", "羊毛毯子", "黏土碟子🍵")
 _SENTENCES = 10
 
+BEGINNINGS = ("Point 1: ", "第1点：")
+"""How a text begins (`prose`, `cjk_prose`)."""
+
 
 def _seed(*parts: str) -> int:
     said = "\0".join(parts).encode("utf-8", "surrogatepass")

@@ -13,6 +13,7 @@ import pytest
 from anthropic import transform_schema
 from support.asking.anthropic_messages import TOOLS
 from support.asking.wrapping import QUICK
+from support.loops import close_loop
 from support.pacing.anthropic_messages import DOORS, OPENING, ahead_of
 from support.pacing.openai_chat import Document, Pacer, pieces
 
@@ -211,7 +212,7 @@ def test_leaving_after_any_event_stops_the_provider(way, continuing, helped):
         done = client.close()
         if way == "async":
             loop.run_until_complete(done)
-        loop.close()
+        close_loop(loop)
 
 
 def leave_sync(client: Any, arrivals: int, helped: bool) -> None:

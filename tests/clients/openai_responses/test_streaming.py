@@ -16,6 +16,7 @@ import openai
 import pytest
 from support.asking.openai_responses import CASES, TOOLS
 from support.asking.wrapping import QUICK
+from support.loops import close_loop
 from support.pacing.openai_chat import Document, Pacer, answers_to, pieces
 from support.pairing import one_in
 
@@ -266,7 +267,7 @@ def test_leaving_after_any_event_stops_the_provider(way, continuing, door):
         done = client.close()
         if way == "async":
             loop.run_until_complete(done)
-        loop.close()
+        close_loop(loop)
 
 
 def leave_sync(client: Any, door: Any, arrivals: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import anthropic
 
 from support.asking.wrapping import Watching
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "anthropic-messages"
@@ -89,7 +90,7 @@ class AnthropicAsker:
     def close(self) -> None:
         self.client.close()
         self.loop.run_until_complete(self.async_client.close())
-        self.loop.close()
+        close_loop(self.loop)
 
     def prompt_for(self, case: Case) -> str:
         """Return a prompt that no other test uses, so that the case's plan begins anew."""

@@ -19,6 +19,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from support.asking.wrapping import Watching
 from support.aws import ACCESS_KEY, REGION, SECRET_KEY, SESSION_TOKEN
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "bedrock-converse"
@@ -155,7 +156,7 @@ class BedrockAsker:
     def close(self) -> None:
         self.client.close()
         self.loop.run_until_complete(self._stack.aclose())
-        self.loop.close()
+        close_loop(self.loop)
 
     def prompt_for(self, case: Case) -> str:
         """Return a prompt that no other test uses, so that the case's plan begins anew."""

@@ -14,6 +14,7 @@ from cohere.core import ApiError
 from support.asking import openai_chat
 from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import Watching
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "CohereAsker", "broken_call", "verdicts"]
@@ -105,7 +106,7 @@ class CohereAsker(Asker):
                 closed.close()
             else:
                 self.loop.run_until_complete(closed.aclose())
-        self.loop.close()
+        close_loop(self.loop)
 
     def _ask(self, given: dict[str, Any]) -> Got:
         self.told.clear()

@@ -14,6 +14,7 @@ from cohere.core import ApiError
 
 from support.asking.cohere import ErrorSeen
 from support.asking.wrapping import Watching
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "cohere-v1"
@@ -112,7 +113,7 @@ class CohereV1Asker:
         self.client._client_wrapper.httpx_client.httpx_client.close()
         closed = self.async_client._client_wrapper.httpx_client.httpx_client
         self.loop.run_until_complete(closed.aclose())
-        self.loop.close()
+        close_loop(self.loop)
 
     def prompt_for(self, case: Case) -> str:
         """Return a prompt that no other test uses, so that the case's plan begins anew."""

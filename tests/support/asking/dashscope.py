@@ -14,6 +14,7 @@ import httpx
 import tenuto
 from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import Watching
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "DashScopeAsker"]
@@ -146,7 +147,7 @@ class DashScopeAsker(Asker):
     def close(self) -> None:
         self.client.close()
         self.loop.run_until_complete(self.async_client.aclose())
-        self.loop.close()
+        close_loop(self.loop)
 
     def _request(self, given: dict[str, Any]) -> dict[str, Any]:
         rows, stream = given.pop("messages"), given.pop("stream")

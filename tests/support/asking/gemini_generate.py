@@ -14,6 +14,7 @@ from google import genai
 from google.genai import errors, types
 
 from support.asking.wrapping import Watching
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 from tenuto.sim.gemini_generate.request import lowered
 from tenuto.sim.gemini_generate.seals import signature
@@ -122,7 +123,7 @@ class GeminiAsker:
     def close(self) -> None:
         self.client.close()
         self.loop.run_until_complete(self.client.aio.aclose())
-        self.loop.close()
+        close_loop(self.loop)
 
     def prompt_for(self, case: Case) -> str:
         """Return a prompt that no other test uses, so that the case's plan begins anew."""

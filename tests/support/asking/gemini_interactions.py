@@ -17,6 +17,7 @@ from google.genai._gaos.utils import serializers
 from pydantic import create_model
 
 from support.asking.wrapping import Watching
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Bare, Case
 
 WIRE = "gemini-interactions"
@@ -175,7 +176,7 @@ class InteractionsAsker:
     def close(self) -> None:
         self.client.close()
         self.loop.run_until_complete(self.client.aio.aclose())
-        self.loop.close()
+        close_loop(self.loop)
 
     def prompt_for(self, case: Case) -> str:
         """Return a prompt that no other test uses, so that the case's plan begins anew."""

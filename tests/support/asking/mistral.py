@@ -15,6 +15,7 @@ from mistralai.client.utils import BackoffStrategy, RetryConfig
 
 from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import Watching
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Case, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "MistralAsker"]
@@ -108,7 +109,7 @@ class MistralAsker(Asker):
         for client in (self.client, self.async_client):
             client.sdk_configuration.client.close()
             self.loop.run_until_complete(client.sdk_configuration.async_client.aclose())
-        self.loop.close()
+        close_loop(self.loop)
 
     def _ask(self, given: dict[str, Any]) -> Got:
         self.told.clear()

@@ -14,6 +14,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 import tenuto
 from support.asking.openai_chat import Asker, Assembled, Got, of_body
 from support.asking.wrapping import Watching
+from support.loops import close_loop
 
 
 class ErrorTold(Exception):
@@ -38,7 +39,7 @@ class NativeAsker(Asker):
     def close(self) -> None:
         self.client.close()
         self.loop.run_until_complete(self.async_client.aclose())
-        self.loop.close()
+        close_loop(self.loop)
 
     def located(self, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """The path and the body of a request."""

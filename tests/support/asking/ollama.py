@@ -14,6 +14,7 @@ import ollama
 
 from support.asking.openai_chat import TOOLS as CHAT_TOOLS
 from support.asking.wrapping import Watching
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "ollama"
@@ -80,7 +81,7 @@ class OllamaAsker:
     def close(self) -> None:
         self.client.close()
         self.loop.run_until_complete(self.async_client.close())
-        self.loop.close()
+        close_loop(self.loop)
 
     def prompt_for(self, case: Case) -> str:
         """Return a prompt that no other test uses, so that the case's plan begins anew."""

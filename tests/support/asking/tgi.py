@@ -17,6 +17,7 @@ from huggingface_hub.utils._http import default_async_client_factory, default_cl
 import tenuto
 from support.asking import wrapping
 from support.asking.openai_chat import Asker, Got
+from support.loops import close_loop
 from tenuto.sim import CASES_ON, Case, Simulator
 
 WIRE = "tgi"
@@ -63,7 +64,7 @@ class TgiAsker(Asker):
     def close(self) -> None:
         huggingface_hub.close_session()
         self.loop.run_until_complete(self.async_client.close())
-        self.loop.close()
+        close_loop(self.loop)
 
     def history_for(self, case: Case, prompt: str) -> list[Any]:
         return [f"{prompt}\n"]
