@@ -58,8 +58,13 @@ def written(replay: Replay, made: list[str], times: int = 1, **plan: Any) -> lis
 @matrix(
     ("made", "missing"),
     [
-        param(SYNC, "its model http_async_client=tenuto.async_http_client()", heavy=False, id=SYNC),
-        param(ASYNC, "its model http_client=tenuto.http_client()", heavy=True, id=ASYNC),
+        param(
+            SYNC,
+            "its model http_async_client=tenuto.async_http_client('httpx')",
+            heavy=False,
+            id=SYNC,
+        ),
+        param(ASYNC, "its model http_client=tenuto.http_client('httpx')", heavy=True, id=ASYNC),
     ],
 )
 def test_one_client_for_langchain_is_warned_of_at_its_first_request(replay, made, missing):
@@ -72,12 +77,12 @@ def test_one_client_for_langchain_is_warned_of_at_its_first_request(replay, made
 @matrix("made", [param(each, heavy=each == SYNC, id=each) for each in (SYNC, ASYNC)])
 def test_a_client_that_was_never_asked_is_warned_of_when_the_process_ends(replay, made):
     (warning,) = written(replay, [made], times=0)
-    assert f"only tenuto.{made}() was created" in warning
+    assert f"only tenuto.{made}('httpx') was created" in warning
 
 
 def test_other_frameworks_that_take_two_clients_are_warned_of_in_their_own_words(replay):
     (warning,) = written(replay, [SYNC], times=0, loaded="llama_index.llms.openai")
-    assert "pass its model async_http_client=tenuto.async_http_client()" in warning
+    assert "pass its model async_http_client=tenuto.async_http_client('httpx')" in warning
 
 
 @matrix(

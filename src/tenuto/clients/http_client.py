@@ -153,7 +153,7 @@ def _made(
     }
     cls = staying_with_its_host(_of_its_library(getattr(module, name), library))
     client = recovering(cls(**(defaults | options)), made_by)
-    note_made(is_async=name == "AsyncClient")
+    note_made(library, is_async=name == "AsyncClient")
     return client
 
 

@@ -22,26 +22,28 @@ TAKERS = {
 client. A module whose models take none, such as langchain_anthropic, has no row."""
 
 _WAYS = ("sync", "async")
-_MAKERS = ("tenuto.http_client()", "tenuto.async_http_client()")
+_MAKERS = ("http_client", "async_http_client")
 
 
 class _Process:
-    """Which clients this process made, sync and async, and whether it was warned."""
+    """Which clients this process made, sync and async, of which library, and whether it was
+    warned."""
 
     def __init__(self) -> None:
         self.made = [False, False]
+        self.library = ""
         self.warned = False
 
 
 _process = _Process()
 
 
-def note_made(*, is_async: bool) -> None:
-    """Note that `http_client()` or `async_http_client()` made a client."""
+def note_made(library: str, *, is_async: bool) -> None:
+    """Note that `http_client()` or `async_http_client()` made a client of a library."""
     if not any(_process.made):
         # If the client never sends a request, this is the only chance to warn.
         atexit.register(warn_of_missing_client)
-    _process.made[is_async] = True
+    _process.made[is_async], _process.library = True, library
 
 
 def warn_of_missing_client() -> None:
@@ -54,12 +56,14 @@ def warn_of_missing_client() -> None:
         return
     _process.warned = True
     made, missing = _process.made.index(True), _process.made.index(False)
+    library = "" if _process.library == "httpx2" else repr(_process.library)
+    makers = [f"tenuto.{name}({library})" for name in _MAKERS]
     log.warning(
         "%s takes one HTTP client for sync and one for async calls, and only %s was created. "
         "Tenuto does not see its %s calls; to finish them too, pass its model %s=%s",
         taker,
-        _MAKERS[made],
+        makers[made],
         _WAYS[missing],
         TAKERS[taker][missing],
-        _MAKERS[missing],
+        makers[missing],
     )
