@@ -471,7 +471,40 @@ def test_an_empty_answer_after_a_break_is_no_end_while_a_call_is_owed(
     answers = (LACKING[lacking][0], BREAKS[broken], R(), R())
     turn = play(*answers, on_incomplete="error", continuation_max_total_completion_tokens=0)
     assert turn.tell(mode, way, **FILES).error is not None
-    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "empty_output")
+    reason = "tool_calls_missing" if lacking == "cut" else "empty_output"
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", reason)
+
+
+WORDS = {"done": "Done! I wrote the file.", "the rest of it": '"text": "b"}'}
+
+
+@pytest.mark.behaviour("T5", "T16", "P1")
+@both
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
+def test_words_are_no_answer_to_who_asks_for_a_cut_call_again(play, mode, way, words):
+    turn = play(R("I write. ", MAX, [CUT]), R(words), R("", TOOL, [WHOLE]))
+    got = turn.tell(mode, way, **FILES)
+    assert (got.raw_arguments, got.finish, turn.sent) == ([WHOLE.arguments], "tool_calls", 3)
+    said, asked = turn.added(2)
+    assert (said["content"], asked["content"]) == (f"I write. {words}", hints.CALL_MISSING)
+
+
+@pytest.mark.behaviour("T5", "T16", "P1")
+@both
+def test_a_cut_call_that_never_comes_again_leaves_the_turn_partial(play, mode, way):
+    turn = play(R("I write. ", MAX, [CUT]), *[R("Done! I wrote the file.")] * 2)
+    got = turn.tell(mode, way, **FILES)
+    assert (got.finish, got.raw_arguments, turn.sent) == ("length", [], 3)
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "tool_calls_missing")
+
+
+@pytest.mark.behaviour("T5")
+@both
+def test_words_are_an_answer_to_a_call_that_was_answered_as_failed(play, mode, way):
+    turn = play(R("I write. ", MAX, [CUT]), R("", MAX, [CUT]), R("It is too large."))
+    got = turn.tell(mode, way, **FILES)
+    assert (got.finish, got.raw_arguments, turn.sent) == ("stop", [], 3)
+    assert turn.ending["status"] == "complete"
 
 
 @pytest.mark.behaviour("C5", "P1")

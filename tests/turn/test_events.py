@@ -123,7 +123,11 @@ def test_a_recovery_that_another_kind_takes_over_says_so() -> None:
     }
     broken = {"choices": [{**choice, "finish_reason": "length"}]}
     tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
-    script = (body("A", "length"), Scripted.body(json.dumps(broken).encode()), body("C"))
+    again = dict(cut_call, function={"name": "f", "arguments": "{}"})
+    message = {"role": "assistant", "content": None, "tool_calls": [again]}
+    whole = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    bodies = [Scripted.body(json.dumps(each).encode()) for each in (broken, whole)]
+    script = (body("A", "length"), *bodies)
     played = Played(URL, {**ASKED, "tools": tools}, *script)
     assert recoveries(played) == [
         ("continuation_started", "text_cut"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     SetOutputLimit,
     holds_prefill,
     reasoning_in,
@@ -216,9 +217,17 @@ WHOLE_DOCUMENT = Guard(
 )
 AFTER_BREAK = Guard("the text broke off earlier", lambda v: v.state.broke)
 STOP_CAME_FIRST = Guard("a stop came before the answer broke off", lambda v: v.state.stopped)
+
+
+def _answered_calls(view: View) -> bool:
+    """Return whether the request gave the model a failed result for each of its calls. What it says
+    to that is its answer."""
+    return any(isinstance(edit, AppendCalls) for edit in view.state.last_edits)
+
+
 CALL_OWED = Guard(
     "a tool call was begun earlier and never arrived",
-    lambda v: v.state.owed and not v.response.calls,
+    lambda v: v.state.owed and not v.response.calls and not _answered_calls(v),
 )
 
 

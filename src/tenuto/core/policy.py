@@ -133,8 +133,8 @@ class Policy:
         tool_answer_attempts: how often in a row Tenuto answers a broken call with a failed result.
         tool_shrink_attempts: further attempts at a broken call, as long as each makes the call
             smaller.
-        missing_call_retries: how often Tenuto requests a call that a stop announced and that did
-            not arrive.
+        missing_call_retries: how often Tenuto requests a call that did not arrive: a stop announced
+            it, or it was cut and the model then answered in words.
         truncated_calls: what happens to the calls of a cut response. "refuse" passes none of them
             on; "execute_complete" passes on those that are complete and match the parameters of
             their tool (needs `tenuto[schema]`).
