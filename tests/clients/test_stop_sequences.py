@@ -8,12 +8,13 @@ import anthropic
 import openai
 import pytest
 from support.asking.wrapping import QUICK
-from support.far_sides import FarSide, json_answer
+from support.far_sides import DONE, FarSide, event, json_answer, sse_answer
 from support.replay import anthropic_messages as claude
 from support.replay.openai_chat import END, MAX, R, Replay
 
 import tenuto
 
+FAILS = tenuto.Policy(**QUICK, on_incomplete="error")
 POLICY = tenuto.Policy(**QUICK)
 ROWS: list[Any] = [{"role": "user", "content": "Tell me."}]
 
@@ -127,3 +128,97 @@ def test_a_stop_sequence_is_read_from_the_request_of_each_wire(wire):
     assert b'"All said. "' in got.content
     assert shown in got.content
     assert b"more" not in got.content
+
+
+# --- a stop sequence exactly at the cut -----------------------------------------------------------
+
+
+@pytest.mark.behaviour("C14", "P1")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("policy", [POLICY, FAILS], ids=["stop", "error"])
+def test_an_answer_whose_stop_sequence_follows_the_cut_at_once_is_whole(policy, stream):
+    events: list[tenuto.Event] = []
+    with Replay() as replay:
+        met = claude.R("", "stop_sequence", beside={"stop_sequence": "END"})
+        replay.say(claude.R("All said. ", claude.MAX), met, claude.R("never"))
+        bare = anthropic.Anthropic(base_url=replay.base_url.removesuffix("/v1"), api_key="k")
+        client: Any = tenuto.wrap(bare, policy=policy, on_event=events.append)
+        asked: dict[str, Any] = {"model": "m", "max_tokens": 99, "messages": ROWS}
+        asked["stop_sequences"] = ["END"]
+        if stream:
+            with client.messages.stream(**asked) as running:
+                made = running.get_final_message()
+        else:
+            made = client.messages.create(**asked)
+        client.close()
+        assert len(replay.requests) == 2
+    assert "".join(block.text for block in made.content).strip() == "All said."
+    assert (made.stop_reason, made.stop_sequence) == ("stop_sequence", "END")
+    (end,) = [one.data for one in events if one.name == "turn_ended"]
+    assert (end["status"], end["reason"]) == ("complete", "completed")
+    assert (end["stop"], end["attempts"]) == ("stop_sequence", 2)
+
+
+VLLM_CUT = b'{"choices":[{"message":{"content":"All said."},"finish_reason":"length"}]}'
+VLLM_MET = b'{"choices":[{"message":{"content":""},"finish_reason":"stop","stop_reason":%b}]}'
+
+
+def vllm(policy: tenuto.Policy, sequence: bytes, *, stream: bool) -> tuple[Any, str]:
+    """What a caller gets from vLLM, which names the sequence beside a plain "stop", and the reason
+    of the turn's end."""
+    events: list[tenuto.Event] = []
+    stopped = event(b"", b'"stop"').replace(b'"stop"', b'"stop","stop_reason":%b' % sequence)
+    answers = [json_answer(VLLM_CUT), json_answer(VLLM_MET % sequence)]
+    if stream:
+        cut = event(b"All said.") + event(b"", b'"length"') + DONE
+        answers = [sse_answer(cut), sse_answer(stopped + DONE)]
+    with FarSide(*answers) as far:
+        bare = openai.OpenAI(base_url=far.base_url, api_key="k", max_retries=0)
+        client: Any = tenuto.wrap(bare, policy=policy, on_event=events.append)
+        with client:
+            made = client.chat.completions.create(
+                model="m", messages=ROWS, stop="END", stream=stream
+            )
+            if stream:
+                choices = [chunk.choices[0] for chunk in made if chunk.choices]
+                text = "".join(choice.delta.content or "" for choice in choices)
+                got = text, choices[-1].finish_reason
+            else:
+                got = made.choices[0].message.content, made.choices[0].finish_reason
+    (end,) = [one.data for one in events if one.name == "turn_ended"]
+    return got, str(end["reason"])
+
+
+@pytest.mark.behaviour("C14", "P1")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("policy", [POLICY, FAILS], ids=["stop", "error"])
+def test_a_sequence_that_vllm_names_beside_a_plain_stop_is_the_end(policy, stream):
+    assert vllm(policy, b'"END"', stream=stream) == (("All said.", END), "completed")
+
+
+@pytest.mark.behaviour("C14", "C5")
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_plain_stop_of_an_empty_continuation_shows_no_end(stream):
+    assert vllm(POLICY, b"null", stream=stream) == (("All said.", MAX), "empty_output")
+
+
+NAMED = {
+    "cohere": (b'"MAX_TOKENS"', b'"STOP_SEQUENCE"'),
+    "converse": (b'"max_tokens"', b'"stop_sequence"'),
+}
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("wire", NAMED)
+def test_other_wires_with_a_stop_of_their_own_for_it_keep_it(wire):
+    path, asked, body, *_ = OTHERS[wire]
+    cut, met = NAMED[wire]
+    said = [body % (text, stop.strip(b'"')) for text, stop in ((b"All said.", cut), (b"", met))]
+    with FarSide(*map(json_answer, said)) as far:
+        root = far.base_url.removesuffix("/v1")
+        with tenuto.http_client("httpx", policy=FAILS, base_url=root) as http:
+            got = http.post(path, json=asked)
+        assert len(far.requests) == 2
+    assert got.status_code == 200
+    assert b'"All said."' in got.content
+    assert met in got.content

@@ -856,6 +856,44 @@ def test_the_sdks_own_parse_succeeds_on_a_cut_document(play, way):
     assert parsed.choices[0].message.parsed == Person(name="Zoe", age=3)
 
 
+@pytest.mark.behaviour("C27")
+@both
+@pytest.mark.parametrize("on_incomplete", ["stop", "notice", "error"])
+@pytest.mark.parametrize("space", ["", "\n", "\n" * 300])
+def test_a_document_that_is_whole_where_the_limit_cut_is_complete(
+    play, mode, way, on_incomplete, space
+):
+    said = '{"name": "Zoe", "age": 3}' + space
+    turn = play(R(said, MAX), R("never asked for"), on_incomplete=on_incomplete)
+    got = turn.tell(mode, way, response_format={"type": "json_object"})
+    assert (got.text.rstrip(), got.finish, got.error) == (said.rstrip(), "stop", None)
+    assert (turn.sent, turn.ending["status"], turn.ending["reason"]) == (1, "complete", "completed")
+    assert turn.ending["stop"] == "max_tokens", "the report says what came"
+
+
+@pytest.mark.behaviour("C27")
+def test_the_sdks_own_parse_succeeds_where_the_limit_cut_behind_the_document(play, way):
+    turn = play(R('{"name": "Zoe", "age": 3}', MAX), R(""))
+    given: Any = {"model": "m", "messages": [ASK], "response_format": Person}
+    if way == "sync":
+        parsed = turn.client.chat.completions.parse(**given)
+    else:
+        parsed = turn.loop.run_until_complete(turn.async_client.chat.completions.parse(**given))
+    assert parsed.choices[0].message.parsed == Person(name="Zoe", age=3)
+
+
+@pytest.mark.behaviour("C27")
+@pytest.mark.parametrize("cuts", [("",), ('{"name": "Zo', 'e", ')], ids=["first", "third"])
+def test_the_sdks_own_stream_helper_parses_what_the_limit_cut_behind_the_document(play, cuts):
+    rest = '{"name": "Zoe", "age": 3}'.removeprefix("".join(cuts))
+    turn = play(*(R(cut, MAX) for cut in cuts if cut), R(rest, MAX), R(""))
+    with turn.client.chat.completions.stream(
+        model="m", messages=[ASK], response_format=Person
+    ) as stream:
+        completion = stream.get_final_completion()
+    assert completion.choices[0].message.parsed == Person(name="Zoe", age=3)
+
+
 def test_the_sdks_own_stream_helper_parses_a_cut_document(play):
     turn = play(R('{"name": "Zo', MAX), R('e", "age": 3}'))
     with turn.client.chat.completions.stream(

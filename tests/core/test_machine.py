@@ -73,6 +73,7 @@ WHOLE_CALL = CallDelta(0, "call_1", "write", '{"path": "a"}')
 CUT_CALL = CallDelta(1, "call_2", "write", '{"path": "b')
 BAD_CALL = CallDelta(1, "call_2", "write", '{"path": b}')
 MAX, END, TOOL = stop(R.MAX_TOKENS), stop(R.END_TURN), stop(R.TOOL_CALL)
+SEQUENCE = stop(R.STOP_SEQUENCE)
 
 
 def respond(*signals: Signal) -> Response:
@@ -198,6 +199,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.TEXT_CUT, "hand_on_whole_calls"): Situation((WHOLE_CALL, TEXT, MAX), SAID)
     + RUNS_WHOLE_CALLS,
+    (Outcome.TEXT_CUT, "accept_whole_document"): Situation(
+        (TEXT, MAX), Facts(said='{"a": 1}', structured=True)
+    ),
     (Outcome.TEXT_CUT, "continue_with_prefill"): Situation((TEXT, MAX), TAKES_PREFILL),
     (Outcome.TEXT_CUT, "continue_with_hint"): Situation((TEXT, MAX), SAID),
     (Outcome.ARGUMENTS_CUT, "hand_on_whole_calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
@@ -244,6 +248,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.EMPTY, "ask_for_owed_call"): replace(OWES, signals=(END,)),
     (Outcome.EMPTY, "end_without_owed_call"): replace(OWES, signals=(END,), state=OWES_STILL),
+    (Outcome.EMPTY, "accept_stop_sequence"): Situation(
+        (SEQUENCE,), replace(SAID, new_chars=0), state=replace(CONTINUING, cut=True)
+    ),
     (Outcome.EMPTY, "accept_unmarked_end"): Situation(
         (END,), replace(SAID, new_chars=0), state=UNMARKED
     ),
@@ -375,6 +382,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "a tool call was begun earlier and never arrived": {"state": {"owed": False}},
     "another answer ended without an end mark and added nothing": {"facts": {"marks_ends": True}},
     "the request wants a document, and the text is a whole one": {"facts": {"said": '{"a": 1'}},
+    "the answer to a request for more of a cut text is only a stop sequence": {"signals": (END,)},
     "nothing is known to be missing": {"state": {"lacking": True}},
     "the joined document does not parse": {"facts": {"said": '{"half": "a"}'}},
 }
@@ -1039,7 +1047,8 @@ def test_a_callback_that_names_no_rung_is_told_which_there_are(answer: Any) -> N
         Turn(Policy(decide=lambda d: answer)).hear(TEXT, MAX)
     assert str(caught.value) == (
         f"decide returned {answer!r} for the outcome 'text_cut', but it must return None, 'stop', or a "
-        "rung of its ladder: 'hand_on_whole_calls', 'continue_with_prefill', 'continue_with_hint'"
+        "rung of its ladder: 'hand_on_whole_calls', 'accept_whole_document', 'continue_with_prefill', "
+        "'continue_with_hint'"
     )
     with pytest.raises(PolicyError, match="of its ladder: it has none"):
         Turn(Policy(decide=lambda d: "go on")).hear(TextDelta("x"), stop(R.SAFETY_BLOCKED))
@@ -1118,6 +1127,7 @@ TAKEN_AS_WHOLE = {
     "accept_unmarked_end_again",
     "accept_whole_document",
     "accept_unmarked_end",
+    "accept_stop_sequence",
 }
 
 
@@ -1340,11 +1350,66 @@ def test_a_call_that_is_owed_ends_the_turn_where_it_comes() -> None:
 @pytest.mark.parametrize(
     ("text", "whole"), [('{"a": 1}', True), ("[1]", True), ("12", False), ('{"a": 1', False)]
 )
-@pytest.mark.parametrize("broken", [(), (SERVER_FAULT,), (TransferEnded(),)], ids=str)
+@pytest.mark.parametrize("broken", [(), (SERVER_FAULT,), (TransferEnded(),), (MAX,)], ids=str)
 def test_a_document_that_parses_is_whole_however_it_ended(text, whole, broken) -> None:
     action = Turn(structured=True).hear(TextDelta(text), *broken)
     assert isinstance(action, Finish) is whole
     assert not whole or action.status is Status.COMPLETE
+
+
+@pytest.mark.behaviour("C27")
+def test_a_document_that_the_limit_cut_before_its_last_digit_goes_on() -> None:
+    turn = Turn(structured=True)
+    assert turn.hear(TextDelta("12"), MAX).rung == "continue_with_hint"
+    assert turn.hear(END).status is Status.PARTIAL
+    turn = Turn(structured=True)
+    assert isinstance(turn.hear(TextDelta('{"a": [1'), MAX), Send)
+    assert turn.hear(TextDelta("]}"), MAX).rung == "accept_whole_document"
+    alone = Turn(structured=True, left_alone="probe").hear(TextDelta("{}"), MAX)
+    assert (alone.status, alone.reason) == (Status.PARTIAL, "left_alone")
+
+
+@pytest.mark.behaviour("C27")
+@pytest.mark.parametrize("facts", [{}, {"structured": True, "one_of_words": True}], ids=str)
+def test_a_text_that_only_looks_like_a_document_goes_on(facts) -> None:
+    assert isinstance(Turn(**facts).hear(TextDelta('{"a": 1}'), MAX), Send)
+
+
+def after_a_stop_sequence(
+    *cut: Signal, blank: bool = False, prefill: bool = False, structured: bool = False
+) -> Any:
+    """The end of a turn whose continuation is only a stop sequence."""
+    turn = Turn(Policy(fault_retries=1), structured=structured, prefill=prefill, blank_stops=blank)
+    assert isinstance(turn.hear(*cut), Send)
+    return turn.hear(SEQUENCE)
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("prefill", [True, False])
+def test_a_stop_sequence_where_the_limit_cut_is_the_end(prefill) -> None:
+    end = after_a_stop_sequence(TEXT, MAX, prefill=prefill)
+    assert (end.status, end.rung) == (Status.COMPLETE, "accept_stop_sequence")
+
+
+@pytest.mark.behaviour("C14")
+def test_a_line_break_as_stop_sequence_shows_the_end_only_behind_a_prefill() -> None:
+    assert after_a_stop_sequence(TEXT, MAX, blank=True).reason == "empty_output"
+    assert after_a_stop_sequence(TEXT, MAX, blank=True, prefill=True).status is Status.COMPLETE
+
+
+@pytest.mark.behaviour("C14", "C27", "S3a")
+def test_a_stop_sequence_is_no_end_of_half_a_document_nor_of_what_broke_off() -> None:
+    half = after_a_stop_sequence(TextDelta('{"a": "b'), MAX, structured=True)
+    assert half.reason == "document_broken"
+    assert after_a_stop_sequence(TEXT, SERVER_FAULT).reason == "provider_error"
+
+
+@pytest.mark.behaviour("C14")
+def test_a_stop_sequence_with_nothing_but_reasoning_before_it_is_no_end() -> None:
+    turn = Turn()
+    turn.hear(TEXT, MAX)
+    assert turn.hear(THOUGHT, SEQUENCE).reason == "empty_output"
+    assert Turn().hear(SEQUENCE).rung == "ask_again", "nothing was cut before it"
 
 
 @pytest.mark.behaviour("C27")

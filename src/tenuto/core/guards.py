@@ -16,7 +16,7 @@ from tenuto.core.arguments import is_document
 from tenuto.core.edits import asks_for_call
 from tenuto.core.fault import FaultKind
 from tenuto.core.outcome import Batch, worst_calls
-from tenuto.core.stop import CLEAN
+from tenuto.core.stop import CLEAN, StopReason
 from tenuto.core.view import View, call_chars
 
 
@@ -56,6 +56,17 @@ def _broken_document(view: View) -> bool:
     # After a pause, the last part alone may be the document.
     last = said[len(said) - new_chars :].lstrip()
     return not (view.state.apart and last[:1] in ("{", "[") and is_document(last))
+
+
+def _stop_sequence_at_cut(view: View) -> bool:
+    """Return whether the limit cut the text exactly before one of the request's stop sequences. A
+    model that answers a hint may begin with a line break anywhere, so that one which is only white
+    space shows nothing."""
+    state, facts = view.state, view.facts
+    asked = state.cut and state.continuing and not asks_for_call(state.last_edits)
+    met = view.response.stop.reason is StopReason.STOP_SEQUENCE and facts.adds_nothing
+    sure = _prefilled(view) or not facts.blank_stops
+    return asked and met and sure and not (state.broke or _broken_document(view))
 
 
 def _room(view: View) -> bool:
@@ -214,6 +225,10 @@ BROKEN_DOCUMENT = Guard("the joined document does not parse", _broken_document)
 WHOLE_DOCUMENT = Guard(
     "the request wants a document, and the text is a whole one",
     lambda v: v.is_whole_document and not v.response.calls and not v.state.owed,
+)
+STOP_SEQUENCE_AT_CUT = Guard(
+    "the answer to a request for more of a cut text is only a stop sequence",
+    _stop_sequence_at_cut,
 )
 AFTER_BREAK = Guard("the text broke off earlier", lambda v: v.state.broke)
 STOP_CAME_FIRST = Guard("a stop came before the answer broke off", lambda v: v.state.stopped)

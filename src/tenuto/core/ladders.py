@@ -63,13 +63,15 @@ def _resumption(rung: str, sentence: str, makes: _Edits, *more: Guard) -> Rung:
 _WHOLE = (Status.COMPLETE, "completed")
 _LOST = (Status.PARTIAL, "provider_error")
 
+_ACCEPT_DOCUMENT = Rung(
+    "accept_whole_document",
+    "accept the document, since it parses",
+    (when.WHOLE_DOCUMENT, when.NOT_LEFT_ALONE),
+    ends=_WHOLE,
+)
+
 _BROKEN_OFF = (
-    Rung(
-        "accept_whole_document",
-        "accept the document, since it parses",
-        (when.WHOLE_DOCUMENT, when.NOT_LEFT_ALONE),
-        ends=_WHOLE,
-    ),
+    _ACCEPT_DOCUMENT,
     Rung(
         "send_again",
         "send the same request again",
@@ -217,6 +219,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.TEXT_CUT: (
         _whole_calls("tool_call_truncated"),  # if the limit cut a text after them
+        _ACCEPT_DOCUMENT,
         _continuation(
             "continue_with_prefill",
             "continue the text from a prefill",
@@ -293,6 +296,12 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.EMPTY: (
         *_OWED,
+        Rung(
+            "accept_stop_sequence",
+            "accept the text, which a stop sequence ended where the limit had cut it",
+            (when.STOP_SEQUENCE_AT_CUT,),
+            ends=_WHOLE,
+        ),
         *_after_break(
             (when.TEXT_ASKED_FOR, when.SAID), (when.BROKEN_DOCUMENT, when.TEXT_ASKED_FOR)
         ),

@@ -5,7 +5,8 @@ Theory of operation
 A provider looks for stop sequences in the text that it writes for one request. It doesn't see one
 that begins before the cut and ends after it, so the text would continue where an uncut answer had
 ended. This joint therefore searches the text of another joint, for as long as a sequence that began
-before the cut can still end. The provider handles sequences that lie wholly after the cut.
+before the cut can still end. The provider handles sequences that lie wholly after the cut. If one
+follows the cut at once, the continuation is empty, and its stop shows that the text is complete.
 
 A stream may also drop exactly where a stop sequence ended the answer. Providers leave the sequence
 out of the text, so this looks like any other text that broke off. It counts as broken off, and if a

@@ -163,6 +163,7 @@ class Facts:
         lower_reasoning: whether the request has a setting for less reasoning.
         structured: whether the request constrains the output.
         one_of_words: whether that is not a document, but one of a few words.
+        blank_stops: whether a stop sequence of the request is only white space.
         marks_ends: whether this provider marks the end of a stream, by a stop or an end mark; None
             while that is unknown (S3a).
         tools: whether the request has tools.
@@ -200,6 +201,7 @@ class Facts:
     lower_reasoning: bool = False
     structured: bool = False
     one_of_words: bool = False
+    blank_stops: bool = False
     marks_ends: bool | None = None
     tools: bool = False
     call_forced: bool = False

@@ -59,6 +59,10 @@ ignores everything after it. With `on_incomplete="error"`, these are corrected, 
 certainty."""
 
 
+_BROKEN_OFF = frozenset({StopReason.DROPPED, StopReason.ERROR, StopReason.MAX_TOKENS})
+"""Stops of answers that may be complete all the same, such as a document that parses. The caller
+gets a clean stop instead, since an SDK's own `parse` refuses a document with another one."""
+
 _ASKS_TO_WAIT = (b"retry-after", b"retry-after-ms")
 """Headers with which a provider asks to wait. An error that replaces its own has them too (P5)."""
 
@@ -177,7 +181,7 @@ class _Ending:
         if not self._is_first or response.mended or (turn.open and turn.outlet.writing):
             return False
         if self._is_complete:
-            if response.stop.reason in (StopReason.DROPPED, StopReason.ERROR):
+            if response.stop.reason in _BROKEN_OFF:
                 return False  # half an event may be at its end
             if turn.policy.on_incomplete != "error":
                 return True
@@ -240,7 +244,8 @@ class _Ending:
         native = shown.native
         # For a fault, `raw` is an error code, which is no stop of the wire.
         received = shown.received or finish.as_received or self._is_complete
-        if response.fault is None and received:
+        replaced = self._is_complete and response.stop.reason in _BROKEN_OFF
+        if response.fault is None and received and not replaced:
             native = response.stop.raw or native
             if finish.status is Status.PARTIAL and not self._is_first:
                 native = self._not_clean(native)

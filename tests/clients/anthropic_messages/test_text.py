@@ -708,8 +708,17 @@ def test_a_document_without_its_end_is_partial_where_nothing_more_comes(play, wa
 @pytest.mark.behaviour("C27")
 @pytest.mark.parametrize("beta", [False, True], ids=["messages", "beta"])
 @pytest.mark.parametrize("helper", ["parse", "stream"])
-def test_the_sdks_own_helpers_parse_a_cut_document(play, way, helper, beta):
-    turn = play(R('{"name": "Zo', MAX), R('e", "a', MAX), R('ge": 3}'))
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (R('{"name": "Zo', MAX), R('e", "a', MAX), R('ge": 3}')),
+        (R('{"name": "Zo', MAX), R('e", "age": 3}', MAX)),
+        (R('{"name": "Zoe", "age": 3}', MAX),),
+    ],
+    ids=["in it", "in it and behind it", "behind it"],
+)
+def test_the_sdks_own_helpers_parse_a_cut_document(play, way, helper, beta, answers):
+    turn = play(*answers, R(""))
     given: Any = {"model": "m", "messages": [ASK], "max_tokens": 999, "output_format": Person}
 
     def resource(client: Any) -> Any:

@@ -131,6 +131,16 @@ def test_a_list_is_a_document_too(play: Any, mode: str) -> None:
 
 @pytest.mark.behaviour("C27")
 @MODES
+def test_a_document_that_is_whole_where_the_limit_cut_is_complete(play: Any, mode: str) -> None:
+    whole = json.dumps({"title": "Tides", "items": ["ebb", "flow"]})
+    asker = play(R(whole, MAX), R("never asked for", END))
+    said_ = asker.tell(mode, response_mime_type="application/json")
+    assert (said_.text, said_.stop) == (whole, "STOP")
+    assert asker.ending["reason"] == "completed"
+
+
+@pytest.mark.behaviour("C27")
+@MODES
 def test_a_document_that_never_gets_whole_is_partial(play: Any, mode: str) -> None:
     asker = play(R('{"title": "Ti', MAX), R("and so on", END))
     said_ = asker.tell(mode, response_mime_type="application/json")

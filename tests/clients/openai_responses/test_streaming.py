@@ -214,6 +214,19 @@ async def test_a_structured_answer_that_was_cut_parses(gzip, way, helper):
         assert len(sim.requests) == 2
 
 
+@pytest.mark.behaviour("C27")
+@pytest.mark.parametrize("helper", [parsed, final])
+async def test_a_structured_answer_that_is_whole_where_the_limit_cut_parses(way, running, helper):
+    running.script([Step(finish="max_output_tokens")])
+    client, events = wrap(running, way)
+    before = len(running.requests)
+    response = await helper(client, way, **ask(text_format=Document))
+    assert isinstance(response.output_parsed, Document)
+    assert (response.status, response.incomplete_details) == ("completed", None)
+    assert [e.data["status"] for e in events if e.name == "turn_ended"] == ["complete"]
+    assert len(running.requests) == before + 1
+
+
 def is_quiet(sim: Simulator) -> bool:
     deadline = time.monotonic() + 3
     while sim.open_streams and time.monotonic() < deadline:
