@@ -305,6 +305,42 @@ def test_after_a_fault_a_paused_turn_is_sent_back_again(play, mode, way):
     assert turn.added(1) == turn.added(2) == [assistant(*SEARCH)]
 
 
+# --- a search that never had a result -----------------------------------------------------------
+
+
+@pytest.mark.behaviour("H2", "H9", "C7")
+@both
+def test_a_search_that_was_cut_does_not_go_out_again(play, mode, way):
+    turn = play(R([said("I look."), searching()], MAX), R("It turns."), R("Twice."))
+    got = turn.tell(mode, way)
+    assert [block["type"] for block in content(got)] == ["text", "server_tool_use", "text"]
+    assert turn.added(1) == [assistant("I look."), user(hints.CONTINUE)]
+    history = [ASK, assistant(*content(got)), ASK]
+    assert turn.ask(history, mode, way).text == "Twice."
+    assert turn.bodies[2]["messages"] == [ASK, assistant("I look.", "It turns."), ASK]
+
+
+@pytest.mark.behaviour("H2", "H9", "S3")
+@pytest.mark.parametrize("asks", ['{"que', '{"query": "tides"}'], ids=["half", "whole"])
+def test_a_search_that_broke_off_does_not_go_out_again(play, way, asks):
+    broken = R([said("I look."), searching() | {"input": asks}], dropped=True)
+    turn = play(broken, R("It turns."), R("Twice."))
+    got = turn.tell("stream", way)
+    turn.ask([ASK, assistant(*content(got)), ASK], "stream", way)
+    assert turn.bodies[2]["messages"] == [ASK, assistant("I look.", "It turns."), ASK]
+
+
+@pytest.mark.behaviour("H2", "H9", "C10")
+@both
+def test_a_search_that_the_caller_sent_back_in_vain_does_not_go_out_again(play, mode, way):
+    turn = play(R("It tur", MAX), R("ns."))
+    got = turn.ask([ASK, assistant("I look.", searching())], mode, way)
+    assert got.text == "It turns."
+    assert turn.bodies[0]["messages"] == [ASK, assistant("I look.", searching())]
+    rows = [ASK, assistant("I look."), assistant("It tur"), user(hints.CONTINUE)]
+    assert turn.bodies[1]["messages"] == rows
+
+
 # --- keys beside the blocks ---------------------------------------------------------------------
 
 
