@@ -300,6 +300,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DROPPED, "ask_for_begun_call"): Situation((TEXT, CUT_CALL), SAID),
     (Outcome.DROPPED, "resume_with_prefill"): Situation((TEXT,), TAKES_PREFILL),
     (Outcome.DROPPED, "resume_with_hint"): Situation((TEXT,), SAID),
+    (Outcome.PAUSED, "return_calls_of_pause"): Situation((TEXT, WHOLE_CALL, stop(R.PAUSED))),
     (Outcome.PAUSED, "send_paused_turn_back"): Situation(
         (TEXT, stop(R.PAUSED)), Facts(said="Half", content=({"type": "text", "text": "Half"},))
     ),
@@ -332,6 +333,17 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "there is content to send back": {"facts": {"content": ()}},
     "the paused answer added something, or the text does not end in white space": {
         "facts": {"said": "Half ", "new_chars": 0}
+    },
+    "the answer holds no tool calls": {"signals": (TEXT, WHOLE_CALL, stop(R.PAUSED))},
+    "the answer holds tool calls, and all are complete": {
+        "signals": (TEXT, CUT_CALL, stop(R.PAUSED))
+    },
+    "the provider takes the paused turn back only with the results of its calls": {
+        "signals": (
+            TEXT,
+            WHOLE_CALL,
+            StopSeen("CONTINUATION", "finishReason", R.PAUSED, "resumable"),
+        )
     },
     "the answer holds tool calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
     "the answer ends in tool calls": {"signals": (WHOLE_CALL, TEXT, SERVER_FAULT)},
@@ -1118,6 +1130,7 @@ TAKEN_AS_WHOLE = {
     "accept_unmarked_end_again",
     "accept_whole_document",
     "accept_unmarked_end",
+    "return_calls_of_pause",  # all are whole, and the provider waits for their results
 }
 
 

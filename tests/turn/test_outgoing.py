@@ -200,9 +200,10 @@ anthropic_answers = either(
             tokens=st.sampled_from([1, 60, None]),
         ),
         st.builds(
-            lambda says, pause: anthropic.R([*says, *pause[1]], pause[0]),
+            lambda says, pause, calls: anthropic.R([*says, *pause[1]], pause[0], calls),
             blocks,
             st.sampled_from(AFTERWARDS),
+            st.one_of(st.just(()), anthropic_calls),
         ),
     ),
     errors(anthropic.Refused),

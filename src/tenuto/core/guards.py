@@ -138,6 +138,16 @@ TEXT_ASKED_FOR = Guard(
 )
 HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
 HAS_CALLS = Guard("the answer holds tool calls", lambda v: bool(v.response.calls))
+NO_CALLS = Guard("the answer holds no tool calls", lambda v: not v.response.calls)
+WHOLE_CALLS = Guard(
+    "the answer holds tool calls, and all are complete",
+    lambda v: worst_calls(v.response) in (Batch.WHOLE, Batch.FOLLOWED),
+)
+CALLS_COME_FIRST = Guard(
+    # Anthropic's `pause_turn`. Other pauses have a detail: the provider may still add calls.
+    "the provider takes the paused turn back only with the results of its calls",
+    lambda v: v.response.stop.detail is None,
+)
 CALL_BROKE_OFF = Guard(
     "the answer ends in tool calls",
     lambda v: bool(v.response.calls) and worst_calls(v.response) is not Batch.FOLLOWED,

@@ -283,6 +283,31 @@ def test_a_paused_turn_may_end_in_calls(play, mode, way):
     assert got.stop == "tool_use"
 
 
+@pytest.mark.behaviour("C26", "C24", "N3", "H2")
+@both
+@pytest.mark.parametrize("first", [[], [R(SEARCH[:2], PAUSE)]], ids=["at_once", "after_a_pause"])
+def test_a_call_beside_a_pause_is_handed_on_and_the_search_stays_open(play, mode, way, first):
+    rest = [R([searching()], PAUSE, [Call()]), R(RESULT)]
+    turn = play(*first, *rest)
+    got = turn.tell(mode, way, **FILES)
+    blocks = [*SEARCH, CALL] if first else [searching(), CALL]
+    assert (content(got), turn.sent) == (blocks, len(first) + 1)
+    assert (turn.ending["status"], turn.ending["reason"]) == ("complete", "completed")
+    result = {"type": "tool_result", "tool_use_id": CALL["id"], "content": "written"}
+    history = [ASK, assistant(*blocks), {"role": "user", "content": [result]}]
+    assert content(turn.ask(history, mode, way, **FILES)) == RESULT
+    assert turn.bodies[-1]["messages"] == history
+
+
+@pytest.mark.behaviour("C26", "T1")
+@both
+def test_half_a_call_beside_a_pause_is_told(play, mode, way):
+    turn = play(R(SEARCH, PAUSE, [Call(arguments='{"path": "a')]), R(RESULT))
+    got = turn.tell(mode, way, **FILES)
+    assert (content(got), got.stop, turn.sent) == (SEARCH, PAUSE, 1)
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "paused")
+
+
 @pytest.mark.behaviour("C26", "C5")
 @both
 @pytest.mark.parametrize("blocks", [SEARCH, SEARCH[2:]], ids=["text", "no_text"])
