@@ -321,6 +321,14 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the text does not end in a repetition": {"facts": {"runaway": True}},
     "the provider stopped the model because it repeated itself": {"signals": (TEXT, SERVER_FAULT)},
     "there is text so far": {"facts": {"said": " "}},
+    "there is text so far, or no refusal": {
+        "signals": (RefusalDelta("I can"), MAX),
+        "facts": {"said": ""},
+    },
+    "there is text so far, or nothing that the provider ran": {
+        "signals": (OtherSeen(), MAX),
+        "facts": {"said": ""},
+    },
     "there is no text so far": {"facts": {"said": "kept"}},
     "there is no text so far, or nothing came since a pause": {"facts": {"said": "kept"}},
     "the answer holds nothing that the provider ran": {"signals": (OtherSeen(),)},
@@ -485,6 +493,21 @@ def test_cut_text_is_continued_to_a_complete_turn() -> None:
     done = turn.hear(TextDelta("part 2"), END)
     assert (done.status, done.reason, done.shown) == (Status.COMPLETE, "completed", Outcome.DONE)
     assert turn.state.attempts == 2
+
+
+@pytest.mark.behaviour("C1", "C6", "P1")
+@pytest.mark.parametrize(
+    ("came", "reason"),
+    [
+        (RefusalDelta("I can"), "refused"),
+        (OtherSeen(), "tool_call_truncated"),
+    ],
+    ids=["refusal", "search"],
+)
+def test_what_was_cut_before_any_text_is_not_told_as_tried_again(came: Any, reason: str) -> None:
+    done = Turn().hear(came, MAX)
+    assert (done.status, done.reason, done.shown) == (Status.PARTIAL, reason, Outcome.TEXT_CUT)
+    assert kinds(Turn().hear(came, TextDelta("Half a "), MAX))[0] is AppendAssistant
 
 
 @pytest.mark.behaviour("C2")

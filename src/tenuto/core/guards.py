@@ -106,6 +106,16 @@ LOOPED = Guard(
     "the provider stopped the model because it repeated itself",
     lambda v: v.response.fault is None and v.response.stop.detail == "repetition",
 )
+NO_CUT_REFUSAL = Guard(
+    "there is text so far, or no refusal",
+    lambda v: bool(v.said) or not v.response.refusal,
+    "refused",
+)
+NO_CUT_RUN = Guard(
+    "there is text so far, or nothing that the provider ran",
+    lambda v: bool(v.said) or not v.response.other,
+    "tool_call_truncated",
+)
 SAID = Guard("there is text so far", lambda v: bool(v.said))
 NOTHING_SAID = Guard("there is no text so far", lambda v: not v.said)
 NOTHING_CAME = Guard(
@@ -277,5 +287,6 @@ TOKENS_TO_RETRY = Guard("output tokens are left to try again", _tokens_left)
 NOTHING_LACKS = Guard("nothing is known to be missing", lambda v: not v.state.lacking)
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT, TOKENS_LEFT)
 MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)
-MAY_CONTINUE = (NOT_LEFT_ALONE, TIME_LEFT, SAID, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)
+_TEXT = (NO_CUT_REFUSAL, NO_CUT_RUN, SAID)
+MAY_CONTINUE = (NOT_LEFT_ALONE, *_TEXT, TIME_LEFT, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)
 MAY_RESUME = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM)
