@@ -307,6 +307,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DROPPED, "ask_for_begun_call"): Situation((TEXT, CUT_CALL), SAID),
     (Outcome.DROPPED, "resume_with_prefill"): Situation((TEXT,), TAKES_PREFILL),
     (Outcome.DROPPED, "resume_with_hint"): Situation((TEXT,), SAID),
+    (Outcome.PAUSED, "return_calls_of_pause"): Situation((TEXT, WHOLE_CALL, stop(R.PAUSED))),
     (Outcome.PAUSED, "send_paused_turn_back"): Situation(
         (TEXT, stop(R.PAUSED)), Facts(said="Half", content=({"type": "text", "text": "Half"},))
     ),
@@ -327,6 +328,14 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the text does not end in a repetition": {"facts": {"runaway": True}},
     "the provider stopped the model because it repeated itself": {"signals": (TEXT, SERVER_FAULT)},
     "there is text so far": {"facts": {"said": " "}},
+    "there is text so far, or no refusal": {
+        "signals": (RefusalDelta("I can"), MAX),
+        "facts": {"said": ""},
+    },
+    "there is text so far, or nothing that the provider ran": {
+        "signals": (OtherSeen(), MAX),
+        "facts": {"said": ""},
+    },
     "there is no text so far": {"facts": {"said": "kept"}},
     "there is no text so far, or nothing came since a pause": {"facts": {"said": "kept"}},
     "the answer holds nothing that the provider ran": {"signals": (OtherSeen(),)},
@@ -339,6 +348,17 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "there is content to send back": {"facts": {"content": ()}},
     "the paused answer added something, or the text does not end in white space": {
         "facts": {"said": "Half ", "new_chars": 0}
+    },
+    "the answer holds no tool calls": {"signals": (TEXT, WHOLE_CALL, stop(R.PAUSED))},
+    "the answer holds tool calls, and all are complete": {
+        "signals": (TEXT, CUT_CALL, stop(R.PAUSED))
+    },
+    "the provider takes the paused turn back only with the results of its calls": {
+        "signals": (
+            TEXT,
+            WHOLE_CALL,
+            StopSeen("CONTINUATION", "finishReason", R.PAUSED, "resumable"),
+        )
     },
     "the answer holds tool calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
     "the answer ends in tool calls": {"signals": (WHOLE_CALL, TEXT, SERVER_FAULT)},
@@ -481,6 +501,21 @@ def test_cut_text_is_continued_to_a_complete_turn() -> None:
     done = turn.hear(TextDelta("part 2"), END)
     assert (done.status, done.reason, done.shown) == (Status.COMPLETE, "completed", Outcome.DONE)
     assert turn.state.attempts == 2
+
+
+@pytest.mark.behaviour("C1", "C6", "P1")
+@pytest.mark.parametrize(
+    ("came", "reason"),
+    [
+        (RefusalDelta("I can"), "refused"),
+        (OtherSeen(), "tool_call_truncated"),
+    ],
+    ids=["refusal", "search"],
+)
+def test_what_was_cut_before_any_text_is_not_told_as_tried_again(came: Any, reason: str) -> None:
+    done = Turn().hear(came, MAX)
+    assert (done.status, done.reason, done.shown) == (Status.PARTIAL, reason, Outcome.TEXT_CUT)
+    assert kinds(Turn().hear(came, TextDelta("Half a "), MAX))[0] is AppendAssistant
 
 
 @pytest.mark.behaviour("C2")
@@ -1128,6 +1163,7 @@ TAKEN_AS_WHOLE = {
     "accept_whole_document",
     "accept_unmarked_end",
     "accept_stop_sequence",
+    "return_calls_of_pause",  # all are whole, and the provider waits for their results
 }
 
 

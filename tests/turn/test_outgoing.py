@@ -200,9 +200,10 @@ anthropic_answers = either(
             tokens=st.sampled_from([1, 60, None]),
         ),
         st.builds(
-            lambda says, pause: anthropic.R([*says, *pause[1]], pause[0]),
+            lambda says, pause, calls: anthropic.R([*says, *pause[1]], pause[0], calls),
             blocks,
             st.sampled_from(AFTERWARDS),
+            st.one_of(st.just(()), anthropic_calls),
         ),
     ),
     errors(anthropic.Refused),
@@ -275,7 +276,7 @@ def test_chat_accepts_each_request_after_any_answers(
 @given(
     anthropic_answers,
     policies,
-    histories,
+    st.one_of(histories, st.sampled_from(["searched in vain", "paused"])),
     st.booleans(),
     st.sampled_from([None, "enabled", "adaptive"]),
 )
@@ -287,6 +288,8 @@ def test_anthropic_accepts_each_request_after_any_answers(
         "asked": [anthropic.ASK],
         "after a result": after_result(),
         "left broken": [*after_result()[:-1], anthropic.ASK | {"_note": "ours"}],
+        "searched in vain": [*SEARCHING, anthropic.ASK],
+        "paused": SEARCHING,
     }[history]
     asked = {"model": model, "messages": messages, "stream": stream, "max_tokens": 4_096}
     asked |= anthropic.FILES if tools else {}
@@ -295,6 +298,13 @@ def test_anthropic_accepts_each_request_after_any_answers(
         asked["thinking"] = {"type": thinking, **budget}
     sent = requests_of(ANTHROPIC, policy, asked, answers)
     assert_accepted(ANTHROPIC, "restart", sent)
+
+
+SEARCHING = [
+    anthropic.ASK,
+    anthropic.assistant(THOUGHT, anthropic.said("Let me look."), anthropic.searching("srvtoolu_0")),
+]
+"""An answer that was cut or paused before its search had a result."""
 
 
 def after_result() -> list[Any]:

@@ -54,6 +54,7 @@ UNSIGNED = {"type": "thinking", "thinking": "hm", "signature": ""}
 HIDDEN = {"type": "redacted_thinking", "data": "x"}
 SEARCH = {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"query": "x"}}
 FOUND = {"type": "web_search_tool_result", "tool_use_id": "srv", "content": []}
+MCP = {"type": "mcp_tool_use", "id": "mcp", "name": "f", "server_name": "s", "input": {}}
 IMAGE = {"type": "image", "source": {"type": "url", "url": "u"}}
 SYSTEM = {"role": "system", "content": "Be brief."}
 
@@ -69,6 +70,7 @@ def repaired(rows: list[Any]) -> tuple[list[Any], tuple[str, ...]]:
 
 RENAMED = ("repeated_call_id_renamed",)
 ANSWERED = ("unanswered_call_answered",)
+UNFINISHED = ("unfinished_server_call_removed",)
 STRAY = ("stray_result_moved_or_removed",)
 
 CASES: dict[str, tuple[list[Any], list[Any], tuple[str, ...]]] = {
@@ -245,6 +247,46 @@ CASES: dict[str, tuple[list[Any], list[Any], tuple[str, ...]]] = {
         [user(), said(SEARCH, FOUND, text(), call("a")), user([result("a")])],
         (),
     ),
+    "a search without its result": (
+        [user(), said(text("Let me see."), SEARCH, text()), user("Go")],
+        [user(), said(text("Let me see."), text()), user("Go")],
+        UNFINISHED,
+    ),
+    "nothing but a search without its result": (
+        [user(), said(SEARCH), user("Go")],
+        [user(), user("Go")],
+        (*UNFINISHED, "empty_row_removed"),
+    ),
+    "a call of an MCP server without its result": (
+        [user(), said(MCP, text()), user("Go")],
+        [user(), said(text()), user("Go")],
+        UNFINISHED,
+    ),
+    "a search with its result, then one without": (
+        [user(), said(SEARCH, FOUND, SEARCH | {"id": "other"}, text()), user("Go")],
+        [user(), said(SEARCH, FOUND, text()), user("Go")],
+        UNFINISHED,
+    ),
+    "a search whose result came in a row of its own": (
+        [user(), said(SEARCH), said(FOUND, text()), user("Go")],
+        [user(), said(SEARCH), said(FOUND, text()), user("Go")],
+        (),
+    ),
+    "a search that the provider finishes after a call": (
+        [user(), said(SEARCH, call("a")), user([result("a")])],
+        [user(), said(SEARCH, call("a")), user([result("a")])],
+        (),
+    ),
+    "a search that was finished after two calls": (
+        [user(), said(SEARCH, call("a")), user([result("a")]), said(call("b")), user([result("b")]), said(FOUND), user()],
+        [user(), said(SEARCH, call("a")), user([result("a")]), said(call("b")), user([result("b")]), said(FOUND), user()],
+        (),
+    ),
+    "a search that was not finished after a call either": (
+        [user(), said(SEARCH, call("a")), user([result("a")]), said(text()), user("Go")],
+        [user(), said(call("a")), user([result("a")]), said(text()), user("Go")],
+        UNFINISHED,
+    ),
     "rows of other roles and odd content": (
         [SYSTEM, {"role": 5, "content": {}}, {"role": "assistant", "content": 5}, {"role": "system", "content": [text("")]}],
         [SYSTEM, {"role": 5, "content": {}}, {"role": "assistant", "content": 5}, {"role": "system", "content": [text("")]}],
@@ -296,6 +338,8 @@ def violations(rows: list[Any]) -> list[str]:
     ]
     pending: list[str] = []
     seen: set[str] = set()
+    running: list[str] = []
+    calling = False
     for role, held in [*turns, ("end", [])]:
         answered = [block["tool_use_id"] for block in of("tool_result", held)]
         if answered != pending:
@@ -305,7 +349,22 @@ def violations(rows: list[Any]) -> list[str]:
         ids = [block["id"] for block in of("tool_use", held)] if role == "assistant" else []
         broken += ["`tool_use` ids must be unique"] * (len({*seen, *ids}) - len(seen) < len(ids))
         pending, seen = ids, seen | set(ids)
+        if role == "assistant":
+            running = still_running(running, held)
+        elif role == "user" and running and not calling:
+            broken.append("`web_search` tool use was found without a `web_search_tool_result`")
+        calling = bool(ids) if role == "assistant" else calling
     return broken
+
+
+def still_running(ids: list[str], held: list[Any]) -> list[str]:
+    """The searches that have no result after these blocks."""
+    for block in held:
+        if block["type"] == "server_tool_use":
+            ids = [*ids, block["id"]]
+        if block["type"] == "web_search_tool_result":
+            ids = [id_ for id_ in ids if id_ != block["tool_use_id"]]
+    return ids
 
 
 ids = st.sampled_from(["a", "b", "c"])

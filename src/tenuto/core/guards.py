@@ -118,6 +118,16 @@ LOOPED = Guard(
     "the provider stopped the model because it repeated itself",
     lambda v: v.response.fault is None and v.response.stop.detail == "repetition",
 )
+NO_CUT_REFUSAL = Guard(
+    "there is text so far, or no refusal",
+    lambda v: bool(v.said) or not v.response.refusal,
+    "refused",
+)
+NO_CUT_RUN = Guard(
+    "there is text so far, or nothing that the provider ran",
+    lambda v: bool(v.said) or not v.response.other,
+    "tool_call_truncated",
+)
 SAID = Guard("there is text so far", lambda v: bool(v.said))
 NOTHING_SAID = Guard("there is no text so far", lambda v: not v.said)
 NOTHING_CAME = Guard(
@@ -150,6 +160,16 @@ TEXT_ASKED_FOR = Guard(
 )
 HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
 HAS_CALLS = Guard("the answer holds tool calls", lambda v: bool(v.response.calls))
+NO_CALLS = Guard("the answer holds no tool calls", lambda v: not v.response.calls)
+WHOLE_CALLS = Guard(
+    "the answer holds tool calls, and all are complete",
+    lambda v: worst_calls(v.response) in (Batch.WHOLE, Batch.FOLLOWED),
+)
+CALLS_COME_FIRST = Guard(
+    # Anthropic's `pause_turn`. Other pauses have a detail: the provider may still add calls.
+    "the provider takes the paused turn back only with the results of its calls",
+    lambda v: v.response.stop.detail is None,
+)
 CALL_BROKE_OFF = Guard(
     "the answer ends in tool calls",
     lambda v: bool(v.response.calls) and worst_calls(v.response) is not Batch.FOLLOWED,
@@ -291,5 +311,6 @@ TOKENS_TO_RETRY = Guard("output tokens are left to try again", _tokens_left)
 NOTHING_LACKS = Guard("nothing is known to be missing", lambda v: not v.state.lacking)
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT, TOKENS_LEFT)
 MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)
-MAY_CONTINUE = (NOT_LEFT_ALONE, TIME_LEFT, SAID, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)
+_TEXT = (NO_CUT_REFUSAL, NO_CUT_RUN, SAID)
+MAY_CONTINUE = (NOT_LEFT_ALONE, *_TEXT, TIME_LEFT, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)
 MAY_RESUME = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM)

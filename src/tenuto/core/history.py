@@ -22,6 +22,7 @@ from typing import Any
 from tenuto.core.history_ids import rename_repeated_ids
 from tenuto.core.history_pairs import pair_by_turns
 from tenuto.core.history_rows import RowRepair, is_plain
+from tenuto.core.history_served import drop_unfinished
 from tenuto.core.history_table import Role, Row, Rules
 
 
@@ -48,6 +49,8 @@ def plan_repairs(
         rows = rules.pair(rows, rules, elsewhere, repair.words)
     else:
         rows = pair_by_turns(rows, rules, repair.words)
+    if rules.served is not None:
+        rows = drop_unfinished(rows, rules.parts, rules.served, repair.words)
     if rules.alternates:
         rows = _alternate(rows, repair.words)
     if rules.led_by_reasoning:

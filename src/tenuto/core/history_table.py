@@ -180,6 +180,19 @@ def is_blank(content: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Served:
+    """Calls that the provider runs itself, with their results in the model's own turn.
+
+    Attributes:
+        call: returns the id of a part that is such a call; None: it is another part.
+        result: returns the id of the call that a part is the result of; None: it is no result.
+    """
+
+    call: Callable[[JsonObject], str | None]
+    result: Callable[[JsonObject], str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Rules:
     """How a wire writes its histories, and which rules its provider has.
 
@@ -216,6 +229,7 @@ class Rules:
         alternates: whether rows of the user and the model must alternate.
         result_changes: returns the members that a result lacks and the provider wants.
         led_by_reasoning: whether reasoning must be followed by a row of the model.
+        served: the calls that the provider runs itself, if it rejects those without a result.
     """
 
     role_of: Callable[[Any], Role]
@@ -247,3 +261,4 @@ class Rules:
     alternates: bool = False
     result_changes: Callable[[JsonObject], Changes] | None = None
     led_by_reasoning: bool = False
+    served: Served | None = None

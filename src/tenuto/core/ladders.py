@@ -401,9 +401,21 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.PAUSED: (
         Rung(
+            "return_calls_of_pause",
+            "return the tool calls of the paused turn, whose results the provider needs",
+            (when.WHOLE_CALLS, when.CALLS_COME_FIRST, when.NOT_LEFT_ALONE),
+            ends=_WHOLE,
+        ),
+        Rung(
             "send_paused_turn_back",
             "send the paused turn back to resume it",
-            (when.SENT_BACK, *when.MAY_SEND, when.HAS_CONTENT, when.CAN_BE_RESUMED),
+            (
+                when.SENT_BACK,
+                *when.MAY_SEND,
+                when.NO_CALLS,  # they would be lost: what goes back holds none
+                when.HAS_CONTENT,
+                when.CAN_BE_RESUMED,
+            ),
             edits.resume_pause,
             Budget.PAUSE,
             Recovery.PAUSE,

@@ -55,7 +55,8 @@ class Report:
 
     @property
     def attempts(self) -> int:
-        """The number of requests that were answered."""
+        """The number of requests that were answered, or failed. One that the caller left before its
+        end does not count."""
         return len(self.usage)
 
     @property

@@ -77,7 +77,8 @@ class Cancelled(Event):
 
     Attributes:
         output_chars: characters of text that the caller had, or that Tenuto kept for it.
-        attempts: requests that the provider had answered by then.
+        attempts: requests that had ended by then. The one that the caller left, which has its
+            `attempt_ended`, is not among them.
     """
 
     output_chars: int
@@ -94,7 +95,8 @@ class TurnEnded(Event):
             does not know.
         reason: why the turn ended, in one word; "completed" for a whole turn.
         stop: why the last answer ended, a value of `StopReason`; None if Tenuto read none.
-        attempts: requests that the provider answered, or that failed.
+        attempts: requests that the provider answered, or that failed. One that the caller left
+            before its end does not count, so this is 0 if the caller left the first.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
             for a complete turn.
         advice: one sentence on what the caller can do; "" if there is nothing to do.

@@ -283,6 +283,31 @@ def test_a_paused_turn_may_end_in_calls(play, mode, way):
     assert got.stop == "tool_use"
 
 
+@pytest.mark.behaviour("C26", "C24", "N3", "H2")
+@both
+@pytest.mark.parametrize("first", [[], [R(SEARCH[:2], PAUSE)]], ids=["at_once", "after_a_pause"])
+def test_a_call_beside_a_pause_is_handed_on_and_the_search_stays_open(play, mode, way, first):
+    rest = [R([searching()], PAUSE, [Call()]), R(RESULT)]
+    turn = play(*first, *rest)
+    got = turn.tell(mode, way, **FILES)
+    blocks = [*SEARCH, CALL] if first else [searching(), CALL]
+    assert (content(got), turn.sent) == (blocks, len(first) + 1)
+    assert (turn.ending["status"], turn.ending["reason"]) == ("complete", "completed")
+    result = {"type": "tool_result", "tool_use_id": CALL["id"], "content": "written"}
+    history = [ASK, assistant(*blocks), {"role": "user", "content": [result]}]
+    assert content(turn.ask(history, mode, way, **FILES)) == RESULT
+    assert turn.bodies[-1]["messages"] == history
+
+
+@pytest.mark.behaviour("C26", "T1")
+@both
+def test_half_a_call_beside_a_pause_is_told(play, mode, way):
+    turn = play(R(SEARCH, PAUSE, [Call(arguments='{"path": "a')]), R(RESULT))
+    got = turn.tell(mode, way, **FILES)
+    assert (content(got), got.stop, turn.sent) == (SEARCH, PAUSE, 1)
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "paused")
+
+
 @pytest.mark.behaviour("C26", "C5")
 @both
 @pytest.mark.parametrize("blocks", [SEARCH, SEARCH[2:]], ids=["text", "no_text"])
@@ -303,6 +328,42 @@ def test_after_a_fault_a_paused_turn_is_sent_back_again(play, mode, way):
     got = turn.tell(mode, way)
     assert (content(got), got.stop) == ([*SEARCH, *RESULT], "end_turn")
     assert turn.added(1) == turn.added(2) == [assistant(*SEARCH)]
+
+
+# --- a search that never had a result -----------------------------------------------------------
+
+
+@pytest.mark.behaviour("H2", "H9", "C7")
+@both
+def test_a_search_that_was_cut_does_not_go_out_again(play, mode, way):
+    turn = play(R([said("I look."), searching()], MAX), R("It turns."), R("Twice."))
+    got = turn.tell(mode, way)
+    assert [block["type"] for block in content(got)] == ["text", "server_tool_use", "text"]
+    assert turn.added(1) == [assistant("I look."), user(hints.CONTINUE)]
+    history = [ASK, assistant(*content(got)), ASK]
+    assert turn.ask(history, mode, way).text == "Twice."
+    assert turn.bodies[2]["messages"] == [ASK, assistant("I look.", "It turns."), ASK]
+
+
+@pytest.mark.behaviour("H2", "H9", "S3")
+@pytest.mark.parametrize("asks", ['{"que', '{"query": "tides"}'], ids=["half", "whole"])
+def test_a_search_that_broke_off_does_not_go_out_again(play, way, asks):
+    broken = R([said("I look."), searching() | {"input": asks}], dropped=True)
+    turn = play(broken, R("It turns."), R("Twice."))
+    got = turn.tell("stream", way)
+    turn.ask([ASK, assistant(*content(got)), ASK], "stream", way)
+    assert turn.bodies[2]["messages"] == [ASK, assistant("I look.", "It turns."), ASK]
+
+
+@pytest.mark.behaviour("H2", "H9", "C10")
+@both
+def test_a_search_that_the_caller_sent_back_in_vain_does_not_go_out_again(play, mode, way):
+    turn = play(R("It tur", MAX), R("ns."))
+    got = turn.ask([ASK, assistant("I look.", searching())], mode, way)
+    assert got.text == "It turns."
+    assert turn.bodies[0]["messages"] == [ASK, assistant("I look.", searching())]
+    rows = [ASK, assistant("I look."), assistant("It tur"), user(hints.CONTINUE)]
+    assert turn.bodies[1]["messages"] == rows
 
 
 # --- keys beside the blocks ---------------------------------------------------------------------

@@ -53,6 +53,14 @@ def result(id_: str = "toolu_a", **more: Any) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": id_, "content": "ok"} | more
 
 
+def search() -> dict[str, Any]:
+    return {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {}}
+
+
+def found() -> dict[str, Any]:
+    return {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": []}
+
+
 def thought(value: str = "hm", seal: str | None = None) -> dict[str, Any]:
     return {"type": "thinking", "thinking": value, "signature": seal or signature(value)}
 
@@ -159,10 +167,17 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
         "messages.1.content.0.thinking.signature: Field required",
     ),
     "prefill of a late model": ([USER, says("Well")], PREFILL),
+    "search without its result, beside an earlier call": (
+        [USER, says([search(), call()]), user(result()), says("Done."), USER],
+        (
+            "messages.3: `web_search` tool use with id `srv_1` was found without a corresponding "
+            "`web_search_tool_result` block"
+        ),
+    ),
     "search without its result": (
         [
             USER,
-            says([{"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {}}]),
+            says([search()]),
             USER,
         ],
         (
@@ -172,6 +187,14 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     ),
 }
 ACCEPTED: dict[str, list[Any]] = {
+    "search beside a call": [USER, says([search(), call()]), user(result())],
+    "search that is finished after a call": [
+        USER,
+        says([search(), call()]),
+        user(result()),
+        says([found(), text("Done.")]),
+        USER,
+    ],
     "results first, then text": [USER, says([call()]), user(result(), text("And?"))],
     "results in any order": [
         USER, says([call(), call("toolu_b")]), user(result("toolu_b"), result()),

@@ -216,8 +216,10 @@ def _results(turns: Sequence[Turn]) -> Violations:
 
 
 def _searches(turns: Sequence[Turn]) -> Violations:
+    """Require the result of each search in its own turn. Beside a call for the caller, the search
+    is finished in the model's next turn."""
+    open_: list[str] = []
     for at, turn in enumerate(turns):
-        open_: list[str] = []
         for j, block in enumerate(turn.blocks):
             if block["type"] == "server_tool_use":
                 open_.append(block["id"])
@@ -230,7 +232,8 @@ def _searches(turns: Sequence[Turn]) -> Violations:
                         "`server_tool_use` block before it."
                     )
                 open_.remove(block["tool_use_id"])
-        if open_ and at < len(turns) - 1:
+        goes_on = turn.role != "assistant" or turn.of("tool_use") or at == len(turns) - 1
+        if open_ and not goes_on:
             yield failure(
                 f"messages.{turn.number}: `web_search` tool use with id `{open_[0]}` was found "
                 "without a corresponding `web_search_tool_result` block"

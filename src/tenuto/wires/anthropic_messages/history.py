@@ -4,16 +4,28 @@ The provider combines consecutive rows of one role into one turn, so the rules a
 `tool_use` of an assistant's turn has one `tool_result`, and the results come first in the user's
 turn after it. No two calls of a history have the same id. Texts are not blank, thinking is signed,
 inputs are objects. Tools that the provider runs itself have their results in the assistant's own
-turn, and are left alone.
+turn, or, beside calls of the caller's, in its next one; the provider rejects a history that goes on
+without such a result.
 https://platform.claude.com/docs/en/api/messages (docstrings of anthropic-sdk-python 2.12)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from tenuto.core import hints
-from tenuto.core.history_table import Call, Reasoning, Result, Role, Rules, Text, by_role
+from tenuto.core.history_table import (
+    Call,
+    Reasoning,
+    Result,
+    Role,
+    Rules,
+    Served,
+    Text,
+    by_role,
+    kind_by_type,
+)
 from tenuto.wires.json import JsonObject
 
 
@@ -32,6 +44,19 @@ def _stub(call: JsonObject) -> JsonObject:
     return result_of(call["id"], hints.ORPHAN_RESULT) | family
 
 
+def _named(member: str, ending: str) -> Callable[[JsonObject], str | None]:
+    """Return a function that returns this member of a block whose type ends so; else None."""
+
+    def name_in(block: JsonObject) -> str | None:
+        name = block.get(member) if kind_by_type(block).endswith(ending) else None
+        return name if isinstance(name, str) else None
+
+    return name_in
+
+
+# `server_tool_use`, `mcp_tool_use`; `web_search_tool_result`, `mcp_tool_result`, and so on.
+_SERVED = Served(_named("id", "_tool_use"), _named("tool_use_id", "_tool_result"))
+
 RULES = Rules(
     role_of=by_role(assistant=Role.MODEL, user=Role.ANSWERS),
     stub=_stub,
@@ -49,6 +74,7 @@ RULES = Rules(
     private_parts=True,
     blank_texts_go=True,
     object_arguments=True,
+    served=_SERVED,
 )
 
 UNSIGNED_RULES = replace(RULES, signed_reasoning=False)

@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 See `request_edits`. Added rows stand on their own: the provider combines rows of one role into one
-turn, so no row of the caller's is edited.
+turn, so no row of the caller's is edited, unless it holds a call that the provider can't finish.
 
 Vertex and Bedrock name the model, and whether to stream, in the path instead of the body.
 Shapes follow `anthropic/types` of anthropic-sdk-python 2.12, read 2026-11-22;
@@ -21,11 +21,13 @@ import msgspec
 
 from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
+from tenuto.core.history import plan_repairs
 from tenuto.wires.anthropic_messages.content import SPEECH, is_kept, is_thought, text_block
 from tenuto.wires.anthropic_messages.history import RULES, UNSIGNED_RULES, result_of
 from tenuto.wires.blocks_content import Block
 from tenuto.wires.calls import accepted_ids, object_of, schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.history import apply_repairs
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import object_in, value_of, with_members
 from tenuto.wires.request import RequestFacts
@@ -106,6 +108,16 @@ class MessagesRequest(EditableRequest):
         signed = dialect.signed_thinking
         kept = [b for b in content if not signed or b.get("type") != "thinking" or is_kept(b)]
         return [_row("assistant", kept)] if kept else []
+
+    def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
+        """Repair the rows anew if they end in the model's own: a call that the provider was to
+        finish may have no result in what is added, and nothing then can finish it."""
+        rows = super()._rows_with(added)
+        ours = object_in(value_of(self._rows[-1])) if added and self._rows else {}
+        if self._rules is None or ours.get("role") != "assistant":
+            return rows
+        plan, repairs = plan_repairs([value_of(row) for row in rows], self._rules)
+        return apply_repairs(plan, rows, self._rules) if repairs else rows
 
     def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         ids = accepted_ids(edit.calls)

@@ -1,0 +1,59 @@
+"""Drop calls of the provider's own tools whose result never came.
+
+The provider runs such a call itself, and writes the result into the same turn of the model. An
+answer that was cut or broke off in between holds the call alone. At the end of a history, the
+provider can still run it: this is how a paused turn goes back. Beside a call of the caller's, the
+result comes in the model's next turn. Anywhere else, the provider rejects the history (H2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tenuto.core.history_table import Role, Row, Served
+
+_Open = dict[str, list[tuple[Row, int]]]
+"""The calls without a result so far, by id: the row of each, and its number in the row."""
+
+
+def drop_unfinished(rows: list[Row], parts: str, served: Served, words: list[str]) -> list[Row]:
+    """Return the rows without calls that the provider can no longer finish, and without rows that
+    held nothing else."""
+    dropped = list(_unfinished(rows, parts, served))
+    for row, at in dropped:
+        row.gone = {*row.gone, at}
+    if not dropped:
+        return rows
+    words.append("unfinished_server_call_removed")
+    emptied = {row for row, _ in dropped if len(row.gone) == row.size}
+    if emptied:
+        words.append("empty_row_removed")
+    return [row for row in rows if row not in emptied]
+
+
+def _unfinished(rows: Iterable[Row], parts: str, served: Served) -> Iterator[tuple[Row, int]]:
+    """Yield the calls without a result at the end of each turn after which none can come."""
+    open_: _Open = {}
+    called = ended = False
+    for row in rows:
+        if row.role is Role.MODEL:
+            called = bool(row.calls) or (called and not ended)
+            ended = False
+            _follow(row, parts, served, open_)
+        elif row.role is Role.ANSWERS:
+            ended = True
+            if not called:
+                for places in open_.values():
+                    yield from places
+                open_.clear()
+
+
+def _follow(row: Row, parts: str, served: Served, open_: _Open) -> None:
+    """Note the calls of a row, and forget those that it has the result of."""
+    for at, part in enumerate(row.value[parts] if row.size else ()):
+        if not isinstance(part, dict):
+            continue
+        if (name := served.call(part)) is not None:
+            open_.setdefault(name, []).append((row, at))
+        elif (name := served.result(part)) is not None:
+            open_.pop(name, None)
