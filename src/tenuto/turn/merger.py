@@ -63,7 +63,9 @@ class Merger:
         self._next = 0
         # About the attempt that is being written:
         self._numbers: dict[Place, int | None] = {}
-        self._texts = 0
+        self._texts = self._texts_before = 0
+        self._spoke = False
+        self._aside: list[Piece] = []
         self._announced: Place | None = None
         self._coming: Native | None = None
         self._left_out: list[Native] = []
@@ -164,12 +166,13 @@ class Merger:
         """Begin another attempt. Its text continues in the open part, unless the attempt is
         separate from it or nothing can be added to that part."""
         self._numbers, self._texts, self._left_out, self._unled = {}, 0, [], False
-        self._announced = None
+        self._texts_before = 0
+        self._announced, self._spoke, self._aside = None, False, []
         part = self._open
         out = self._say_waiting()
         if part is not None and self._in_text and not apart and self._layout.goes_on(part):
             return out
-        self._texts = 1 if self._groups is not None else 0
+        self._texts = self._texts_before = 1 if self._groups is not None else 0
         return out + self._close()
 
     def heard(self, text: str) -> None:
@@ -182,7 +185,8 @@ class Merger:
         # Reasoning that was left out belonged to a message that does not exist here.
         self._unled = self._unled or bool(self._left_out)
         self._left_out = []
-        return out + self._say(text)
+        aside, self._aside, self._spoke = self._aside, [], True
+        return out + self.passed(aside) + self._say(text)
 
     def reasoning(self, text: str) -> bytes:
         """Write reasoning, for a body that is sent as events."""
@@ -199,10 +203,10 @@ class Merger:
         if self._open is None or self._open.kind not in _SAID:
             return False
         opened = [signal for signal in signals if isinstance(signal, Opened)]
-        if any(len(signal.place) > 1 and _is_further(signal) for signal in opened):
+        if any(len(signal.place) > 1 and self._is_further(signal) for signal in opened):
             return True
         kinds = [self._kind(signal) for signal in opened if len(signal.place) < 2]
-        return Kind.OTHER in kinds or (Kind.TEXT in kinds and self._texts > 0)
+        return Kind.OTHER in kinds or (Kind.TEXT in kinds and self._spoke and self._texts > 0)
 
     def passed(self, signals: Iterable[AnySignal]) -> bytes:
         """Write what an event of a further attempt carries besides text, calls, stop and usage."""
@@ -216,11 +220,14 @@ class Merger:
                 return self._pass_opened(signal)
             case Opened():
                 # The next text begins it.
-                return self._close_part() if _is_further(signal) else b""
+                self._forget_repeated(signal.kind)
+                return self._close_part() if self._is_further(signal) else b""
             case Piece(_, Kind.REFUSAL, str(text)):
                 return self._to(Kind.REFUSAL) + self._say(text)
             case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and self._groups is not None:
                 self._waiting.append(raw)  # until all the text that it points at is there
+            case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and not self._spoke:
+                self._aside.append(signal)  # all text that it stands beside may be repeated
             case Piece(place, kind, _, adds, raw, holds) if raw is not None:
                 out = b"" if holds is None else self._pass_unopened(place, kind)
                 if kind is Kind.OTHER and place == self._announced:
@@ -252,7 +259,8 @@ class Merger:
         if kind is not Kind.TEXT:
             out = self._close() + self._begin(signal.kind, signal.native)
         else:
-            self._texts += 1
+            self._forget_repeated(kind)
+            self._texts = (self._texts if self._spoke else self._texts_before) + 1
             # The provider begins a further part of text where citations separate them.
             out = self._close() if self._texts > 1 else b""
             if self._groups is not None:
@@ -265,6 +273,19 @@ class Merger:
         assert self._item is not None
         self._numbers[signal.place] = _number(self._item)
         return out
+
+    def _forget_repeated(self, kind: Kind) -> None:
+        """Drop what stood beside text of which nothing was written, since it was repeated: a part
+        of text that begins now is the first that says something."""
+        if kind is Kind.TEXT and not self._spoke:
+            self._aside, self._heard, self._waiting = [], [], []
+
+    def _is_further(self, part: Opened) -> bool:
+        """Return whether a part is not the first of its item. All reasoning of an item is one
+        part, and text that was repeated is none."""
+        if part.kind is Kind.REASONING or (part.kind is Kind.TEXT and not self._spoke):
+            return False
+        return bool(part.place[-1])
 
     def _pass_unopened(self, place: Place, kind: Kind) -> bytes:
         """Find the part of a piece, on wires whose parts begin with their first piece."""
@@ -389,8 +410,3 @@ def _number(item: Part) -> int:
     number = item.place[0]
     assert isinstance(number, int)
     return number
-
-
-def _is_further(part: Opened) -> bool:
-    """Return whether a part is not the first of its item. All reasoning of an item is one part."""
-    return part.kind is not Kind.REASONING and bool(part.place[-1])

@@ -13,7 +13,9 @@ since a continuation may have to continue in that part.
 If another attempt is needed, the held text is delivered, and anything beside it. Calls, the stop
 and the usage are dropped, and from then on the wire's writer continues the first message: the same
 id, text without repetitions, one end. The writer sees every event that is handed on, so that it
-knows which part is open.
+knows which part is open. A repetition may span several parts. While the joint holds text or removes
+it, what comes between the parts waits for it, and the text that is handed on is then split among
+the parts it came in, as in a whole body (S2).
 """
 
 from __future__ import annotations
@@ -25,7 +27,17 @@ from functools import partial
 
 from tenuto.core.builder import Builder
 from tenuto.core.joint import Joint
-from tenuto.core.parts import AnySignal, Kind, Message, Piece
+from tenuto.core.parts import (
+    AnySignal,
+    Beside,
+    CallPiece,
+    Kind,
+    Message,
+    Opened,
+    PartClosed,
+    Piece,
+    Restated,
+)
 from tenuto.core.response import broke_off
 from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
@@ -50,6 +62,7 @@ from tenuto.turn.call_context import CallContext, Told
 from tenuto.turn.merger import Merger, merger
 from tenuto.turn.stream_framing import StreamFraming, rule_for_events
 from tenuto.wires.base import Wire
+from tenuto.wires.blocks_content import dealt
 from tenuto.wires.json import JsonObject
 from tenuto.wires.layout import FlatLayout
 from tenuto.wires.stream import EventReader, event_object
@@ -60,7 +73,6 @@ _Told = Sequence[AnySignal] | None
 
 _FLOWING: _Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
 _FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
-_PARTS: _Kinds = {TextDelta, ReasoningDelta, RefusalDelta, CallDelta, OtherSeen}
 _WRITTEN: _Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
 _WRITTEN_OR_CLOSED: _Kinds = {*_WRITTEN, Closed}
 _CLOSED: _Kinds = {Closed}
@@ -126,6 +138,10 @@ class Outlet:
         self._pending = ""
         self._writing = False
         self._joint: Joint | None = None
+        # The texts of an attempt that its joint holds or removed, each in its pieces, and what came
+        # behind it.
+        self._unsaid: list[tuple[list[str], list[Sequence[AnySignal]]]] = []
+        self._unsaid_bytes = 0
         self._spoke = False
         self._part_ended = False
         self._signals = 0
@@ -188,6 +204,7 @@ class Outlet:
         anything."""
         self._joint = seam
         self._spoke = self._part_ended = self.broken = False
+        self._unsaid, self._unsaid_bytes = [], 0
         self._reader = EventReader(self._wire, known=self._templates.get(self._read_by, ()))
         self._drop_held()
         if not self._writing and not self._begun:
@@ -206,7 +223,7 @@ class Outlet:
         seam, self._joint = self._joint, None
         if seam is None or not self._writing:
             return b""
-        return self.say(seam.finish(broke_off=broke_off(builder.build())))
+        return self._settle(seam.finish(broke_off=broke_off(builder.build())))
 
     def event(self, event: Frame, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, and return the bytes to hand on now."""
@@ -441,24 +458,58 @@ class Outlet:
             # Comments keep the connection alive; fields without data belong to another message.
             return event.raw if self._framing.codec.is_comment(event) else b""
         out: list[bytes] = []
-        # Texts of two parts are never joined. After the last text the stop is still to come, which
-        # shows whether a repetition broke off.
-        if self._part_ended and self._joint and not _PARTS.isdisjoint(map(type, signals)):
-            out.append(self.say(self._joint.finish()))
+        # Text before a call need not wait for the call: little text ever follows one.
+        full = 0 < self._hold_max_bytes < self._unsaid_bytes
+        if self._joint and (full or (self._part_ended and CallDelta in map(type, signals))):
+            out.append(self._settle(self._joint.finish()))
             self._joint = None
         if told is not None:
-            if self._pending and self.writer.parts(told):
-                out.append(self.say_rest())
-            out.append(self.framed(self.writer.passed(told)))
+            if self._unsaid and any(map(_has_place, told)):
+                self._unsaid[-1][1].append(told)
+                self._unsaid_bytes += len(event.raw)
+            else:
+                out.append(self._pass(told))
         for signal in signals:
             if isinstance(signal, TextDelta):
                 self._spoke = self._spoke or bool(signal.text)
-                if self._merger is not None:
-                    self._merger.heard(signal.text)
-                text = self._joint.feed(signal.text) if self._joint else signal.text
-                out.append(self.say(text))
+                out.append(self._join(signal.text))
             elif isinstance(signal, Closed):
                 self._part_ended = self._spoke
+        return b"".join(out)
+
+    def _pass(self, told: Sequence[AnySignal]) -> bytes:
+        """Write what an event carries besides text."""
+        rest = self.say_rest() if self._pending and self.writer.parts(told) else b""
+        return rest + self.framed(self.writer.passed(told))
+
+    def _join(self, text: str) -> bytes:
+        """Deliver what the joint hands on of a text."""
+        given = self._joint.feed(text) if self._joint else text
+        if self._merger is None or not text:
+            return self.say(given)
+        if given == text and not self._unsaid:
+            self._merger.heard(text)
+            return self.say(given)
+        if not self._unsaid or self._unsaid[-1][1]:
+            self._unsaid.append(([], []))
+        self._unsaid[-1][0].append(text)
+        return self._settle(given) if given else b""
+
+    def _settle(self, given: str) -> bytes:
+        """Deliver what the joint handed on of the texts that it held, with what came between them.
+        What it removed came first."""
+        runs, self._unsaid, self._unsaid_bytes = self._unsaid, [], 0
+        texts = ["".join(pieces) for pieces, _ in runs]
+        before, kept = dealt(texts, given)
+        if not runs:
+            return self.say(before)
+        kept[0] = before + kept[0]
+        out: list[bytes] = []
+        for (_, behind), text, rest in zip(runs, texts, kept, strict=True):
+            if self._merger is not None:
+                self._merger.heard(text)
+            out.append(self.say(rest))
+            out += map(self._pass, behind)
         return b"".join(out)
 
     def say(self, text: str) -> bytes:
@@ -505,6 +556,15 @@ class Outlet:
 def _begins_part(signal: AnySignal) -> bool:
     """Return whether a piece may be the first of a part that no other signal announces."""
     return isinstance(signal, Piece) and signal.holds is not None
+
+
+def _has_place(signal: AnySignal) -> bool:
+    """Return whether the writer needs this at its place among the texts."""
+    if isinstance(signal, Piece):
+        return signal.kind is not Kind.TEXT or signal.raw is not None
+    if isinstance(signal, Beside):
+        return bool(signal.place)
+    return isinstance(signal, Opened | CallPiece | PartClosed | Restated)
 
 
 def _flows(kinds: _Kinds) -> bool:
