@@ -368,9 +368,10 @@ class Seam:
         return self._merged(text[: len(text) - len(rest)], rest)
 
     def _merged(self, blank: str, rest: str) -> str:
-        space = merged(self._trimmed, blank)
-        self._restored = len(self._owed)
+        given = len(self._trimmed) - len(self._owed)
+        space = merged(self._trimmed, blank, self._trimmed[:given])
+        self._restored = min(len(self._owed), len(space) - given)
         if self._anew and not space and self._kind == "exact" and rest[:1] not in _GOES_ON:
             space = PARAGRAPH
             self._restored = len(PARAGRAPH)
-        return space[len(self._trimmed) - len(self._owed) :] + rest
+        return space[given:] + rest
