@@ -200,6 +200,14 @@ class Seam:
         return self._kind
 
     @property
+    def repeats(self) -> bool | None:
+        """Whether the continuation begins with a repetition or a preamble; None while that is
+        open."""
+        if self._phase is _Phase.MATCHING:
+            return None
+        return self._phase is _Phase.FOLLOWING or self._kind != "exact"
+
+    @property
     def settled(self) -> bool:
         """Whether every delta is handed on unchanged from now on."""
         return self._phase is _Phase.FLOWING
