@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tenuto.core.seam import Seam, join, trailing_space
@@ -691,6 +691,7 @@ def _in_pieces(seam: Seam, continuation: str, cuts: list[int]) -> str:
     exact_seam=st.booleans(),
     hold_chars=st.sampled_from([0, 1, 5, 30, 2_000]),
 )
+@example(said="\n", continuation=" \n 00", cuts=[1, 2, 3], exact_seam=False, hold_chars=0)
 def test_any_chunking_of_any_continuation_gives_the_same(
     said, continuation, cuts, exact_seam, hold_chars
 ):

@@ -367,13 +367,15 @@ class Seam:
     def _space(self, text: str) -> str:
         """Merge the white space at the seam, once it is known."""
         text = self._held + text
-        rest = text.lstrip()
-        if not rest and len(text) <= max(len(self._trimmed), self._hold_chars):
+        blank = len(text) - len(text.lstrip())
+        most = max(len(self._trimmed), self._hold_chars)
+        if blank == len(text) <= most:
             self._held = text
             return ""
         self._held = ""
         self._phase = _Phase.FLOWING
-        return self._merged(text[: len(text) - len(rest)], rest)
+        blank = min(blank, most + 1)  # however much of it came at once
+        return self._merged(text[:blank], text[blank:])
 
     def _merged(self, blank: str, rest: str) -> str:
         given = len(self._trimmed) - len(self._owed)
