@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tenuto.core.seam import Seam, trailing_space
+from tenuto.core.seam import Seam, join, trailing_space
 
 
 def told(said: str, *pieces: str, again: tuple[int, ...] = (0,)) -> str:
@@ -133,3 +133,37 @@ def test_what_one_attempt_said_counts_though_another_spoke_after_it() -> None:
     assert told("Let me look.\n\nI write.", "Let me look.", again=(0, 12)) == (
         "Let me look.\n\nI write."
     )
+
+
+PARAGRAPH = (
+    "The harbour log records two high tides on most days. Spring tides follow the full moon. "
+)
+ANNOUNCED = ("Sure, continuing:\n\n", "Here is the rest of the answer:\n\n", "接着写：\n\n")
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("preamble", ANNOUNCED)
+@pytest.mark.parametrize("sentences", ["", "Spring tides follow the full moon. "])
+def test_the_last_sentences_of_a_paragraph_may_come_again_behind_a_preamble(
+    preamble: str, sentences: str
+) -> None:
+    said = PARAGRAPH + "Storms can raise both by a me"
+    rest = f"{preamble}{sentences}Storms can raise both by a metre."
+    whole = PARAGRAPH + "Storms can raise both by a metre."
+    assert join(said, rest) == whole
+    seam = Seam(said)
+    assert said + "".join(map(seam.feed, rest)) + seam.finish() == whole
+    assert seam.kind == "preamble"
+
+
+@pytest.mark.behaviour("C14", "C14b")
+@pytest.mark.parametrize(
+    ("said", "rest"),
+    [
+        (PARAGRAPH + "Ebb. Eb", "b.\n\nEbb. Eb"),  # too short to prove anything
+        (PARAGRAPH * 2 + PARAGRAPH[:40], PARAGRAPH[40:] + "\n\n" + PARAGRAPH),  # the text does so
+        (PARAGRAPH + "Storms can raise both by a me", "tre.\n\nStorms can raise both by an inch."),
+    ],
+)
+def test_a_sentence_that_begins_a_paragraph_by_itself_stays(said: str, rest: str) -> None:
+    assert join(said, rest) == said + rest

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tenuto.core.seam import Seam, join, trailing_space
@@ -609,6 +609,35 @@ def test_white_space_at_the_seam_is_merged(trimmed, continuation, rest, exact_se
         assert seam.new_chars == len(rest) - len(trimmed)
 
 
+@pytest.mark.behaviour("C7", "C14")
+@pytest.mark.parametrize("exact_seam", [False, True])
+@pytest.mark.parametrize(
+    ("trimmed", "continuation", "rest"),
+    [
+        ("\n        ", "\n    return b()", "\n    return b()"),
+        ("\n        ", "\nx = 1", "\nx = 1"),
+        ("\n\n        ", "\n    return b()", "\n\n    return b()"),
+        ("\n\t\t", "\n\treturn b()", "\n\treturn b()"),
+        ("\n\t\t", "\n    return b()", "\n    return b()"),
+        ("\r\n        ", "\r\n    return b()", "\r\n    return b()"),
+        ("\n    ", "\n\n  x", "\n    \n  x"),  # a line of white space, and the next one
+        ("\n    ", "\n        x", "\n        x"),
+    ],
+)
+def test_a_line_break_of_the_models_own_brings_its_own_indentation(
+    trimmed, continuation, rest, exact_seam
+):
+    said = "def f(x):\n    if x:\n        a()"
+    assert join(said, continuation, trimmed=trimmed, exact=exact_seam) == said + rest
+    for upto in range(len(trimmed) + 1):
+        delivered = trimmed[:upto]
+        seam = Seam(said, trimmed=trimmed, delivered_trimmed=delivered, exact=exact_seam)
+        whole = delivered + "".join(map(seam.feed, continuation)) + seam.finish()
+        # What was delivered stays. Then the line is left blank, and the next one is right.
+        assert whole == (rest if rest.startswith(delivered) else delivered + continuation)
+        assert seam.new_chars >= len(rest.lstrip())
+
+
 @pytest.mark.behaviour("C13", "C14a")
 def test_white_space_alone_goes_on_with_nothing_but_after_a_prefill():
     said, trimmed = "Chapter one is over.", "\n"
@@ -662,6 +691,7 @@ def _in_pieces(seam: Seam, continuation: str, cuts: list[int]) -> str:
     exact_seam=st.booleans(),
     hold_chars=st.sampled_from([0, 1, 5, 30, 2_000]),
 )
+@example(said="\n", continuation=" \n 00", cuts=[1, 2, 3], exact_seam=False, hold_chars=0)
 def test_any_chunking_of_any_continuation_gives_the_same(
     said, continuation, cuts, exact_seam, hold_chars
 ):

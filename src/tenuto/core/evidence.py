@@ -74,8 +74,9 @@ class Preamble:
 
     @property
     def last_line(self) -> str:
-        """The last line of the text."""
-        return self.tail[self.tail.rfind("\n") + 1 :].strip()
+        """The last line of the text, or the sentences of it that are repeated."""
+        line, again = (text[text.rfind("\n") + 1 :].strip() for text in (self.tail, self.again))
+        return again if line.endswith(again) else line
 
     @cached_property
     def groups(self) -> set[str]:

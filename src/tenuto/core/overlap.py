@@ -24,6 +24,7 @@ from tenuto.core.passage import (
     last_word,
     word_run,
 )
+from tenuto.core.restart import HEAD_CHARS, RESTART_CHARS, is_varied
 
 __all__ = ["TextEnd"]
 
@@ -42,6 +43,7 @@ _BLOCK_CHARS: Final = 60
 _BLOCK_LINES: Final = 3
 _LINE_BEGIN_CHARS: Final = 6
 _NEAR_LINES: Final = 3
+_SENTENCES: Final = 8
 _LINES_ALIKE: Final = 2
 _SHOWN_CHARS: Final = 3
 _digit = re.compile(r"\d")
@@ -50,6 +52,7 @@ _heading = re.compile(r"#{1,6} \S").match
 _CLOSES: Final = ("</", "}", ")", "]", "end")
 _item = re.compile(r"[^\s:=(]+,|<(\w+)[^>]*>.*</\1>").fullmatch
 _line_begin = re.compile(r"^[ \t\u3000]*(?=\S)", re.MULTILINE).finditer
+_sentence_begin = re.compile(r"[.!?…][\"'”’)\]*_]* +(?=\S)|[。！？…][”’」』）]*(?=\S)").finditer
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
@@ -76,11 +79,22 @@ class TextEnd:
     @cached_property
     def passages(self) -> tuple[str, ...]:
         """The end of the text from the start of each line, without indentation, the longest first.
-        Only those with a few visible characters, other than a row of marks."""
+        Only those with a few visible characters, other than a row of marks. Then those from the
+        start of a sentence."""
         begins = [found.end() for found in _line_begin(self._tail)]
         if len(self._tail) == _WINDOW_CHARS:
             begins = begins[1:]  # the first line may have begun earlier
-        return tuple(filter(is_visible, (self._tail[begin:] for begin in begins)))
+        lines = tuple(filter(is_visible, (self._tail[begin:] for begin in begins)))
+        return (*lines, *self._sentences)
+
+    @property
+    def _sentences(self) -> list[str]:
+        """The end of the text from the start of each of the last sentences within the last line, if
+        it is long and varied: a paragraph is one line."""
+        line = self._tail[self._tail.rfind("\n") + 1 :]
+        begins = [found.end() for found in _sentence_begin(line)][-_SENTENCES:]
+        ends = [line[begin:] for begin in begins]
+        return [end for end in ends if is_varied(end[:HEAD_CHARS], RESTART_CHARS)]
 
     @property
     def mid_line(self) -> bool:

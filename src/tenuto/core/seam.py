@@ -200,6 +200,14 @@ class Seam:
         return self._kind
 
     @property
+    def repeats(self) -> bool | None:
+        """Whether the continuation begins with a repetition or a preamble; None while that is
+        open."""
+        if self._phase is _Phase.MATCHING:
+            return None
+        return self._phase is _Phase.FOLLOWING or self._kind != "exact"
+
+    @property
     def settled(self) -> bool:
         """Whether every delta is handed on unchanged from now on."""
         return self._phase is _Phase.FLOWING
@@ -359,18 +367,21 @@ class Seam:
     def _space(self, text: str) -> str:
         """Merge the white space at the seam, once it is known."""
         text = self._held + text
-        rest = text.lstrip()
-        if not rest and len(text) <= max(len(self._trimmed), self._hold_chars):
+        blank = len(text) - len(text.lstrip())
+        most = max(len(self._trimmed), self._hold_chars)
+        if blank == len(text) <= most:
             self._held = text
             return ""
         self._held = ""
         self._phase = _Phase.FLOWING
-        return self._merged(text[: len(text) - len(rest)], rest)
+        blank = min(blank, most + 1)  # however much of it came at once
+        return self._merged(text[:blank], text[blank:])
 
     def _merged(self, blank: str, rest: str) -> str:
-        space = merged(self._trimmed, blank)
-        self._restored = len(self._owed)
+        given = len(self._trimmed) - len(self._owed)
+        space = merged(self._trimmed, blank, self._trimmed[:given])
+        self._restored = min(len(self._owed), len(space) - given)
         if self._anew and not space and self._kind == "exact" and rest[:1] not in _GOES_ON:
             space = PARAGRAPH
             self._restored = len(PARAGRAPH)
-        return space[len(self._trimmed) - len(self._owed) :] + rest
+        return space[given:] + rest

@@ -7,8 +7,10 @@ attempt is read, and in `keep`, after it.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from tenuto.core.actions import DropConstraint, holds_prefill
+from tenuto.core.begun import Begun
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
 from tenuto.core.no_news import NoNews
@@ -46,14 +48,19 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
     # The text before a call that broke off was complete already; text after a whole call was not.
     last = turn.kept[-1].attempt.response if turn.kept else None
     broke_in_call = last is not None and bool(last.calls) and not last.text_behind_calls
-    seam = Seam(
-        base[thought:],
+    make = partial(
+        Seam,
         trimmed=space,
         delivered_trimmed=given_space,
         exact=exact,
         echoed=turn.provider.dialect.prefill_echoed,
-        again=begins if asks_for_call(edits) or (not exact and broke_in_call) else (),
     )
+    again = begins if asks_for_call(edits) or (not exact and broke_in_call) else ()
+    alone = make(base[thought:], again=again)
+    # The caller's own first words. After reasoning, the text does not follow them.
+    begun = "" if exact or thought else turn.facts.begun
+    again_too = {0} if again else ()
+    seam = Begun(alone, make(begun + base, again=again_too)) if begun else alone
     lifted = any(isinstance(edit, DropConstraint) for edit in edits)
     document = lifted and not turn.facts.one_of_words
     # After a break it is unknown whether more was to come: the model may say that there is nothing.

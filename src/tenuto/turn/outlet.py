@@ -60,6 +60,7 @@ from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import Templates
 from tenuto.turn.call_context import CallContext, Told
 from tenuto.turn.merger import Merger, merger
+from tenuto.turn.plans import PlanJoint
 from tenuto.turn.stream_framing import StreamFraming, rule_for_events
 from tenuto.wires.base import Wire
 from tenuto.wires.blocks_content import dealt
@@ -142,6 +143,7 @@ class Outlet:
         # behind it.
         self._unsaid: list[tuple[list[str], list[Sequence[AnySignal]]]] = []
         self._unsaid_bytes = 0
+        self._plan: PlanJoint | None = None
         self._spoke = False
         self._part_ended = False
         self._signals = 0
@@ -197,12 +199,14 @@ class Outlet:
         self.writer.begin(value)
         self._begun = True
 
-    def begin(self, seam: Joint | None, *, apart: bool = False) -> bytes:
+    def begin(
+        self, seam: Joint | None, *, apart: bool = False, plan: PlanJoint | None = None
+    ) -> bytes:
         """Start an attempt. Once the caller has received anything, the wire writes.
 
         `apart`: whether the attempt is separate from the text so far, so that no seam is owed
-        anything."""
-        self._joint = seam
+        anything; `plan`: where its plan joins the plan so far."""
+        self._joint, self._plan = seam, plan
         self._spoke = self._part_ended = self.broken = False
         self._unsaid, self._unsaid_bytes = [], 0
         self._reader = EventReader(self._wire, known=self._templates.get(self._read_by, ()))
@@ -221,9 +225,13 @@ class Outlet:
         known = self._reader.matcher.known
         self._templates[self._read_by] = [t for t in known if len(t) <= _TEMPLATE_MAX_BYTES]
         seam, self._joint = self._joint, None
-        if seam is None or not self._writing:
+        plan, self._plan = self._plan, None
+        if (seam is None and plan is None) or not self._writing:
             return b""
-        return self._settle(seam.finish(broke_off=broke_off(builder.build())))
+        broke = broke_off(builder.build())
+        rest = plan.rest(broke_off=broke) if plan is not None else ()
+        out = self.framed(self.writer.passed(rest)) if rest else b""
+        return out + self._settle(seam.finish(broke_off=broke)) if seam is not None else out
 
     def event(self, event: Frame, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, and return the bytes to hand on now."""
@@ -464,6 +472,7 @@ class Outlet:
             out.append(self._settle(self._joint.finish()))
             self._joint = None
         if told is not None:
+            told = told if self._plan is None else self._plan.of(told)
             if self._unsaid and any(map(_has_place, told)):
                 self._unsaid[-1][1].append(told)
                 self._unsaid_bytes += len(event.raw)

@@ -44,6 +44,7 @@ from tenuto.turn.call_context import CallContext
 from tenuto.turn.commands import Head, LeftS, ReadMore, Request, reading
 from tenuto.turn.environment import Environment
 from tenuto.turn.outlet import Outlet
+from tenuto.turn.plans import Plans
 from tenuto.turn.redaction import Redactor
 from tenuto.turn.stream_framing import StreamFraming, rule_of
 from tenuto.turn.watch import Watch
@@ -116,7 +117,8 @@ class TurnRecord:
         state: the machine's state.
         said: all text that is kept.
         kept: the attempts that it came from, in order.
-        reasoning: the reasoning of each attempt.
+        reasoning: the reasoning of each attempt; of a plan, only what is new.
+        plans: the plans before calls.
         first: the first attempt; answered: the first whose body could be read.
         headed: whether the caller has the head; open: whether the caller receives events.
         reading: the command to read on for as long as there is time.
@@ -143,6 +145,7 @@ class TurnRecord:
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
+        self.plans: Plans = Plans(turn_request.wire.plan)
         self._just_ended = False  # an attempt, while it was unknown whether that means anything
         self.headed = False
         self.open = False
@@ -243,7 +246,7 @@ class TurnRecord:
         if self.provider.dialect.reasoning_echoed:  # remove what the model continued from
             reasoning = reasoning.removeprefix(reasoning_in(self.state.last_edits))
             reasoning = reasoning if reasoning.strip() else ""
-        self.reasoning.append(reasoning)
+        self.reasoning.append(self.plans.keep(attempt.message, attempt.response, reasoning))
         if self.first is None:
             self.first = attempt
         if self.answered is None and attempt.value and attempt.response.fault is None:

@@ -142,7 +142,7 @@ def _begin(
     else:
         given = None
     joint = joint_of(turn)
-    opening = turn.outlet.begin(joint, apart=turn.state.apart)
+    opening = turn.outlet.begin(joint, apart=turn.state.apart, plan=turn.plans.joint())
     if not turn.open:
         turn.open = True
         yield from open_head(turn, head)

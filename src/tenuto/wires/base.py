@@ -16,7 +16,7 @@ from tenuto.core.actions import Content
 from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, Message
+from tenuto.core.parts import AnySignal, Message, Place
 from tenuto.core.signals import Signal
 from tenuto.frames.frame import is_done
 from tenuto.wires.answer import Answer, AttemptContent, Shown, WriteError
@@ -125,6 +125,8 @@ class Wire:
 
         layout: creates what writes one streamed message. It takes the request's model, for messages
             of which no event arrives.
+        plan: where a message says what its calls are for, if that is a place of its own, which
+            counts as reasoning; None: there is no such place.
         content: the content of these attempts in the wire's own form, merged, without the calls.
         clean_stop: the native value of a clean end with these calls, often none.
         forced_stop: the native value, in lower case, that providers give beside a call which the
@@ -173,6 +175,7 @@ class Wire:
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
 
     layout: Callable[[str], Layout | GroupLayout | FlatLayout]
+    plan: Place | None = None
     content: Callable[[Sequence[AttemptContent]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
     forced_stop: str = ""

@@ -16,15 +16,16 @@ class RequestFacts(msgspec.Struct, frozen=True):
     """What the turn needs to know about a request; None and "": the request doesn't say.
 
     `prefill_barred`: no prefill can be appended, whatever the model accepts, since the request ends
-    in an assistant row of its own or uses a feature that excludes it. `goes_on`: the model
-    continues at the end of the request by itself, whatever its name. `structured`: the output is
-    constrained to a document, or (`one_of_words`) to one of some words, which is no document.
-    `follows`: the id of the response that the request continues, whose history the provider keeps.
-    `least_tokens`: the smallest output limit that the provider accepts. `call_forced`: the model
-    must call a tool, either a named one or any. `sent_once`: why no further request may follow,
-    such as when the provider keeps it in a history that others read; "": one may. Such a turn is
-    ended without a further request; a turn that is `left_alone` is only observed. `repeats`: each
-    event of its stream repeats everything so far; None: it depends on the model."""
+    in an assistant row of its own or uses a feature that excludes it. `begun`: the text of such a
+    row, which the answer continues; "": there is none. `goes_on`: the model continues at the end of
+    the request by itself, whatever its name. `structured`: the output is constrained to a document,
+    or (`one_of_words`) to one of some words, which is no document. `follows`: the id of the
+    response that the request continues, whose history the provider keeps. `least_tokens`: the
+    smallest output limit that the provider accepts. `call_forced`: the model must call a tool,
+    either a named one or any. `sent_once`: why no further request may follow, such as when the
+    provider keeps it in a history that others read; "": one may. Such a turn is ended without a
+    further request; a turn that is `left_alone` is only observed. `repeats`: each event of its
+    stream repeats everything so far; None: it depends on the model."""
 
     model: str = ""
     stream: bool = False
@@ -37,6 +38,7 @@ class RequestFacts(msgspec.Struct, frozen=True):
     one_of_words: bool = False
     lower_reasoning: bool = False
     prefill_barred: bool = False
+    begun: str = ""
     goes_on: bool = False
     include_usage: bool = False
     left_alone: str = ""

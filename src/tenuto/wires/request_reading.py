@@ -76,6 +76,24 @@ def text_in(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def begun_in(row: Mapping[str, Any]) -> str:
+    """Return the text of a request's last row if it is the beginning of the answer; "": it is
+    another's row, or has anything besides text.
+
+    >>> begun_in({"role": "assistant", "content": "{"}), begun_in({"role": "user", "content": "{"})
+    ('{', '')
+    >>> begun_in({"role": "model", "parts": [{"text": "One, "}, {"text": "two"}]})
+    'One, two'
+    """
+    if row.get("role") not in ("assistant", "model") or row.get("tool_calls"):
+        return ""
+    said = row.get("content", row.get("parts"))
+    if not isinstance(said, list):
+        return text_in(said)
+    texts = [part.get("text") if isinstance(part, dict) else None for part in said]
+    return "".join(map(text_in, texts)) if all(map(text_in, texts)) else ""
+
+
 def limit_in(value: Any) -> int | None:
     """Return an output limit in tokens; None: the value is none.
 

@@ -32,7 +32,7 @@ from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import object_in, value_of, with_members
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths, put
-from tenuto.wires.request_reading import limit_in, reader, text_in, why_left_alone
+from tenuto.wires.request_reading import begun_in, limit_in, reader, text_in, why_left_alone
 
 
 class _Asked(msgspec.Struct):
@@ -256,6 +256,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         include_usage=True,
         left_alone=why_left_alone(reasons, tokens, probe_max_tokens),
         prefill_barred=ends_in_assistant or structured or _thinks(thinking),
+        begun=begun_in(asked.messages[-1]),
     )
 
 

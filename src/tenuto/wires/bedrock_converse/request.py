@@ -38,7 +38,7 @@ from tenuto.wires.members import (
 )
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Path, Paths, put
-from tenuto.wires.request_reading import limit_in, why_left_alone
+from tenuto.wires.request_reading import begun_in, limit_in, why_left_alone
 
 _PATH = re.compile(r"/model/(?P<model>.+)/(?P<what>converse|invoke)(?P<stream>-.*)?\Z")
 _SIGNS_NOTHING = re.compile(
@@ -198,6 +198,7 @@ def _facts(
         include_usage=True,
         left_alone=why_left_alone(reasons, tokens, probe_max_tokens),
         prefill_barred=ends_in_assistant or structured or reasoning.is_on(members),
+        begun=begun_in(rows[-1]),
     )
 
 

@@ -198,6 +198,8 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     whole = is_one(answer.spoken)
     content = _as_it_came(message, answer) if whole else None
     if content is None:
+        if "tool_plan" in object_in(first.get("message")) and not _thinks(message):
+            message.setdefault("tool_plan", "")
         content = _joined(message, answer)
     if not whole:
         part = max(len(content) - 1, 0)
@@ -220,6 +222,12 @@ def _as_it_came(message: JsonObject, answer: Answer) -> list[JsonObject] | None:
     text, thought = ("".join(str(p.get(kind, "")) for p in parts) for kind in (_TEXT, _THINKING))
     said = (text, (plan if isinstance(plan, str) else "") + thought)
     return parts if said == (answer.text, answer.reasoning) else None
+
+
+def _thinks(message: JsonObject) -> bool:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return any(object_in(part).get("type") == _THINKING for part in parts)
 
 
 def _joined(message: JsonObject, answer: Answer) -> list[JsonObject]:

@@ -272,6 +272,7 @@ WIRE = Wire(
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.CohereLayout,
+    plan=render.PLAN,
     clean_stop=clean_stop("COMPLETE", "TOOL_CALL"),
     as_body=render.as_body,
     render_body=render.render_body,

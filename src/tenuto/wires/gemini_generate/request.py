@@ -41,6 +41,7 @@ from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths, put
 from tenuto.wires.request_reading import (
     are_several,
+    begun_in,
     holds,
     limit_in,
     reader,
@@ -218,6 +219,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
         include_usage=True,
         left_alone=why_left_alone(reasons, tokens, probe_max_tokens),
         prefill_barred=role_of(last) == "model" or structured,
+        begun=begun_in(last),
     )
 
 

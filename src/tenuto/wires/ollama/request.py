@@ -26,7 +26,7 @@ from tenuto.wires.ollama.render import call_of
 from tenuto.wires.prompt import PromptRequest
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths
-from tenuto.wires.request_reading import limit_in, reader, why_left_alone
+from tenuto.wires.request_reading import begun_in, limit_in, reader, why_left_alone
 
 CHAT, GENERATE = "/api/chat", "/api/generate"
 
@@ -147,5 +147,6 @@ def _facts(asked: _Asked, probe_max_tokens: int, last: JsonObject) -> RequestFac
         left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
         # The server treats a prompt as the user's text, unless it is raw.
         prefill_barred=last.get("role") == "assistant" or (not last and asked.raw is not True),
+        begun=begun_in(last),
         goes_on=not last and asked.raw is True,
     )

@@ -27,6 +27,7 @@ from tenuto.wires.request_edits import EditableRequest, Path, Paths
 from tenuto.wires.request_reading import (
     are_several,
     asks_for_json,
+    begun_in,
     holds,
     limit_in,
     reader,
@@ -170,6 +171,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> RequestFac
         lower_reasoning=can_reason_less(asked, dialect),
         include_usage=object_in(asked.stream_options).get("include_usage") is True,
         prefill_barred=last.get("role") == "assistant",
+        begun=begun_in(last),
         left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
     )
 
