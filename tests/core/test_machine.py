@@ -1406,6 +1406,20 @@ def test_a_document_that_the_limit_cut_before_its_last_digit_goes_on() -> None:
 
 
 @pytest.mark.behaviour("C27")
+def test_a_document_begins_with_the_first_words_of_the_caller() -> None:
+    whole = Turn(structured=True, begun="{").hear(TextDelta('"a": 1, "b": []}'), MAX)
+    assert whole.rung == "accept_whole_document"
+    inner = Turn(structured=True, begun='{"all": [')
+    assert isinstance(inner.hear(TextDelta('{"a": 1}'), MAX), Send)
+    assert inner.hear(TextDelta("]}"), END).status is Status.COMPLETE
+    anew = Turn(structured=True, begun="Here: ").hear(TextDelta('{"a": 1}'), MAX)
+    assert anew.rung == "accept_whole_document"
+    broken = Turn(structured=True, begun="{")
+    assert isinstance(broken.hear(TextDelta('"a": "b'), MAX), Send)
+    assert broken.hear(TextDelta(" and"), END).reason == "document_broken"
+
+
+@pytest.mark.behaviour("C27")
 @pytest.mark.parametrize("facts", [{}, {"structured": True, "one_of_words": True}], ids=str)
 def test_a_text_that_only_looks_like_a_document_goes_on(facts) -> None:
     assert isinstance(Turn(**facts).hear(TextDelta('{"a": 1}'), MAX), Send)

@@ -49,7 +49,7 @@ def _broken_document(view: View) -> bool:
     stop."""
     said, new_chars = view.facts.said, view.facts.new_chars
     wanted = view.is_document and not view.response.calls and view.state.attempts > 1
-    if not wanted or not said or is_document(said):
+    if not wanted or not said or view.holds_document:
         return False
     if len(said) == new_chars:
         return "no_stop" in view.response.stop.anomalies

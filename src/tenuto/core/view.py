@@ -19,6 +19,9 @@ from tenuto.core.seam import trailing_space
 Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop", "none"]
 
 
+_BRACKETS = ("{", "[")
+
+
 class Budget(StrEnum):
     """The counters of a turn. The policy field that `LIMITS` names bounds each of them."""
 
@@ -163,6 +166,8 @@ class Facts:
         lower_reasoning: whether the request has a setting for less reasoning.
         structured: whether the request constrains the output.
         one_of_words: whether that is not a document, but one of a few words.
+        begun: the first words of the answer, if the request ends in them. They are not part of
+            `said`.
         blank_stops: whether a stop sequence of the request is only white space.
         marks_ends: whether this provider marks the end of a stream, by a stop or an end mark; None
             while that is unknown (S3a).
@@ -201,6 +206,7 @@ class Facts:
     lower_reasoning: bool = False
     structured: bool = False
     one_of_words: bool = False
+    begun: str = ""
     blank_stops: bool = False
     marks_ends: bool | None = None
     tools: bool = False
@@ -250,17 +256,30 @@ class View:
         return self.facts.structured and not self.facts.one_of_words
 
     @property
+    def document(self) -> str:
+        """The kept text as the start of a document, behind the caller's first words if they begin
+        it."""
+        begun = self.facts.begun.lstrip()
+        return begun + self.facts.said if begun[:1] in _BRACKETS else self.said.lstrip()
+
+    @property
     def is_whole_document(self) -> bool:
-        """Whether a JSON document is wanted, and the kept text is a whole one. A text that ends in
-        a digit is not: another digit may be missing."""
+        """Whether a JSON document is wanted, and the kept text completes one. A text that ends in a
+        digit does not: another digit may be missing."""
         said = self.said
-        return self.is_document and not said[-1:].isdigit() and is_document(said)
+        whole = bool(said) and not said[-1:].isdigit() and is_document(self.document)
+        return self.is_document and whole
 
     @property
     def is_half_document(self) -> bool:
         """Whether a JSON document is wanted, and the kept text begins one that does not parse."""
-        said = self.said.lstrip()
-        return self.is_document and said[:1] in ("{", "[") and not is_document(said)
+        return self.is_document and self.document[:1] in _BRACKETS and not self.holds_document
+
+    @property
+    def holds_document(self) -> bool:
+        """Whether the kept text is a whole JSON document, by itself or behind the caller's first
+        words. Some models write it anew in spite of those."""
+        return is_document(self.facts.said) or is_document(self.document)
 
     @property
     def tokens_left(self) -> int | None:

@@ -146,6 +146,7 @@ def _facts(
         lower_reasoning=request.lower_reasoning,
         structured=request.structured,
         one_of_words=request.one_of_words,
+        begun=request.begun,
         blank_stops=any(map(str.isspace, turn.stop_sequences)),
         marks_ends=turn.marks_ends,
         tools=request.tools,
