@@ -19,6 +19,8 @@ class Driver:
     wire = "openai-chat"
     library = "httpx2"
     ways = ("sync",)
+    recipe = "stop"
+    """Its loop repeats an unfinished step by itself; an error would end the run."""
 
     def __init__(self, given: Given) -> None:
         model = OpenAIModel(

@@ -30,12 +30,18 @@ TOKEN_CHARS = 20
 """Tokens longer than real ones: frameworks take their time for each event of a stream."""
 
 
-def is_wrong(result: Result) -> bool:
-    """Whether a result with a recovering client must not be. Most frameworks hide or translate the
-    stop, so only an error is sure to be heard, and only with "error" silence is wrong."""
+def recipe_of(driver: Any) -> str:
+    """The column of the policy that the page recommends for a framework's loop. Most frameworks
+    hide or translate the stop, so only an error is sure to be heard."""
+    return getattr(driver, "recipe", "error")
+
+
+def is_wrong(result: Result, recipe: str) -> bool:
+    """Whether a result with a recovering client must not be. Silence is wrong only where the page
+    recommends the policy, and with "error"."""
     if result.column == "bare":
         return False
-    silent = result.verdict is Verdict.SILENT and result.column == "error"
+    silent = result.verdict is Verdict.SILENT and result.column in (recipe, "error")
     return result.verdict is Verdict.HARMFUL or silent
 
 
@@ -96,12 +102,13 @@ def measured(name: str, driver: Any, to: str, columns: tuple[str, ...]) -> int:
     with Simulator(token_chars=TOKEN_CHARS) as sim:
         results = list(Judge(driver, sim).results(columns))
     version = importlib.metadata.version(driver.distribution)
-    found = {"version": version, "results": [asdict(result) for result in results]}
+    recipe = recipe_of(driver)
+    found = {"version": version, "recipe": recipe, "results": [asdict(r) for r in results]}
     Path(to).write_text(json.dumps(found, indent=0), "utf-8")
     for column in columns:
         counts = Counter(r.verdict for r in results if r.column == column)
         print(f"{name:14} {column:6}", *(f"{counts[v]:4} {v}" for v in ORDER), flush=True)
-    wrong = [result for result in results if is_wrong(result)]
+    wrong = [result for result in results if is_wrong(result, recipe)]
     for r in wrong:
         print(f"  {r.verdict}: {r.case} {r.mode} {r.way} {r.column}: {r.why[:200]}")
     return len(wrong)

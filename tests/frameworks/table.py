@@ -18,7 +18,7 @@ NAMES = (
     "autogen", "agent-framework", "semantic-kernel", "google-adk", "smolagents", "instructor", "dspy", "llm",
 )  # fmt: skip
 VERDICTS = ("right", "told", "silent", "harmful")
-CLIENTS = {"bare": "bare", "stop": "Tenuto, default policy", "error": "Tenuto, as above"}
+CLIENTS = {"bare": "bare", "stop": "Tenuto, default policy", "error": 'Tenuto, `"error"`'}
 
 
 def worst(results: Iterable[dict[str, Any]]) -> str:
@@ -26,23 +26,48 @@ def worst(results: Iterable[dict[str, Any]]) -> str:
     return max((r["verdict"] for r in results), key=VERDICTS.index, default="")
 
 
+def recipe_of(found: dict[str, Any]) -> str:
+    """The column of the policy that the page recommends."""
+    return str(found.get("recipe", "error"))
+
+
+def _key(result: dict[str, Any]) -> tuple[str, ...]:
+    return result["case"], result["mode"], result["way"]
+
+
+def right_of(found: dict[str, Any]) -> set[tuple[str, ...]]:
+    """The turns that come out right with the recommended policy."""
+    mine = (r for r in found["results"] if r["column"] == recipe_of(found))
+    return {_key(r) for r in mine if r["verdict"] == "right"}
+
+
+def share_of(found: dict[str, Any], sdks: set[tuple[str, ...]]) -> str:
+    """How many of a framework's turns come out right, of those that do with the wrapped SDK."""
+    both = sdks & {_key(result) for result in found["results"]}
+    return f"{len(right_of(found) & both)} of {len(both)}"
+
+
 def sums(measured: dict[str, Any]) -> list[str]:
     """How many turns came out how, framework by framework."""
     rows = [
-        f"| | | {' | '.join(VERDICTS)} |",
-        "| --- | --- " + "| ---: " * len(VERDICTS) + "|",
+        f"| | | {' | '.join(VERDICTS)} | of the SDK's |",
+        "| --- | --- " + "| ---: " * (len(VERDICTS) + 1) + "|",
     ]
+    sdks = right_of(measured["openai"]) if "openai" in measured else set()
     for name, found in measured.items():
         for column, client in CLIENTS.items():
             counts = Counter(r["verdict"] for r in found["results"] if r["column"] == column)
             cells = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
             title = f"{name} {found['version']}" if column == "bare" else ""
-            rows.append(f"| {title} | {client} | {cells} |")
+            recommended = ", as above" if column == recipe_of(found) else ""
+            share = share_of(found, sdks) if recommended else ""
+            rows.append(f"| {title} | {client}{recommended} | {cells} | {share} |")
     return rows
 
 
 def faults(measured: dict[str, Any]) -> list[str]:
-    """The worst verdict on each fault over streams and bodies, sync and async: bare → with us."""
+    """The worst verdict on each fault over streams and bodies, sync and async: bare → as the page
+    recommends."""
     cases = dict.fromkeys(r["case"] for found in measured.values() for r in found["results"])
     rows = [f"| | {' | '.join(measured)} |", "| --- " * (len(measured) + 1) + "|"]
     for case in cases:
@@ -50,7 +75,7 @@ def faults(measured: dict[str, Any]) -> list[str]:
         for found in measured.values():
             bare, ours = (
                 worst(r for r in found["results"] if (r["case"], r["column"]) == (case, column))
-                for column in ("bare", "error")
+                for column in ("bare", recipe_of(found))
             )
             alike = {"right": "right", "": "–"} if bare == ours else {}  # "": not for this row
             cells.append(alike.get(bare, f"{bare} → {ours}"))
