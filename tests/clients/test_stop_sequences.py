@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import anthropic
@@ -163,7 +164,9 @@ VLLM_CUT = b'{"choices":[{"message":{"content":"All said."},"finish_reason":"len
 VLLM_MET = b'{"choices":[{"message":{"content":""},"finish_reason":"stop","stop_reason":%b}]}'
 
 
-def vllm(policy: tenuto.Policy, sequence: bytes, *, stream: bool) -> tuple[Any, str]:
+def vllm(
+    policy: tenuto.Policy, sequence: bytes, *, stream: bool, stop: Any = "END"
+) -> tuple[Any, str]:
     """What a caller gets from vLLM, which names the sequence beside a plain "stop", and the reason
     of the turn's end."""
     events: list[tenuto.Event] = []
@@ -177,7 +180,7 @@ def vllm(policy: tenuto.Policy, sequence: bytes, *, stream: bool) -> tuple[Any, 
         client: Any = tenuto.wrap(bare, policy=policy, on_event=events.append)
         with client:
             made = client.chat.completions.create(
-                model="m", messages=ROWS, stop="END", stream=stream
+                model="m", messages=ROWS, stop=stop, stream=stream
             )
             if stream:
                 choices = [chunk.choices[0] for chunk in made if chunk.choices]
@@ -194,6 +197,15 @@ def vllm(policy: tenuto.Policy, sequence: bytes, *, stream: bool) -> tuple[Any, 
 @pytest.mark.parametrize("policy", [POLICY, FAILS], ids=["stop", "error"])
 def test_a_sequence_that_vllm_names_beside_a_plain_stop_is_the_end(policy, stream):
     assert vllm(policy, b'"END"', stream=stream) == (("All said.", END), "completed")
+
+
+@pytest.mark.behaviour("C14", "C5")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("sequence", ["```", "```json", "#", "S", "\n\n"])
+def test_a_sequence_that_an_answer_to_a_hint_may_begin_with_shows_no_end(sequence, stream):
+    named = json.dumps(sequence).encode()
+    got = vllm(POLICY, named, stream=stream, stop=["END", sequence])
+    assert got == (("All said.", MAX), "empty_output")
 
 
 @pytest.mark.behaviour("C14", "C5")

@@ -1401,6 +1401,8 @@ def test_a_document_that_the_limit_cut_before_its_last_digit_goes_on() -> None:
     turn = Turn(structured=True)
     assert isinstance(turn.hear(TextDelta('{"a": [1'), MAX), Send)
     assert turn.hear(TextDelta("]}"), MAX).rung == "accept_whole_document"
+    forced = Turn(structured=True, tools=True, call_forced=True).hear(TextDelta("{}"), MAX)
+    assert isinstance(forced, Send), "the call is missing"
     alone = Turn(structured=True, left_alone="probe").hear(TextDelta("{}"), MAX)
     assert (alone.status, alone.reason) == (Status.PARTIAL, "left_alone")
 
@@ -1429,7 +1431,7 @@ def after_a_stop_sequence(
     *cut: Signal, blank: bool = False, prefill: bool = False, structured: bool = False
 ) -> Any:
     """The end of a turn whose continuation is only a stop sequence."""
-    turn = Turn(Policy(fault_retries=1), structured=structured, prefill=prefill, blank_stops=blank)
+    turn = Turn(Policy(fault_retries=1), structured=structured, prefill=prefill, vague_stops=blank)
     assert isinstance(turn.hear(*cut), Send)
     return turn.hear(SEQUENCE)
 

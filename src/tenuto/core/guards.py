@@ -60,12 +60,12 @@ def _broken_document(view: View) -> bool:
 
 def _stop_sequence_at_cut(view: View) -> bool:
     """Return whether the limit cut the text exactly before one of the request's stop sequences. A
-    model that answers a hint may begin with a line break anywhere, so that one which is only white
-    space shows nothing."""
+    model that answers a hint may begin with a line break or a fence anywhere, so that such a
+    sequence shows nothing."""
     state, facts = view.state, view.facts
     asked = state.cut and state.continuing and not asks_for_call(state.last_edits)
     met = view.response.stop.reason is StopReason.STOP_SEQUENCE and facts.adds_nothing
-    sure = _prefilled(view) or not facts.blank_stops
+    sure = _prefilled(view) or not facts.vague_stops
     return asked and met and sure and not (state.broke or _broken_document(view))
 
 
@@ -244,7 +244,10 @@ NOTHING_THOUGHT = Guard(
 BROKEN_DOCUMENT = Guard("the joined document does not parse", _broken_document)
 WHOLE_DOCUMENT = Guard(
     "the request wants a document, and the text is a whole one",
-    lambda v: v.is_whole_document and not v.response.calls and not v.state.owed,
+    lambda v: (
+        v.is_whole_document
+        and not (v.response.calls or v.state.owed or v.facts.call_forced)  # a call is missing
+    ),
 )
 STOP_SEQUENCE_AT_CUT = Guard(
     "the answer to a request for more of a cut text is only a stop sequence",

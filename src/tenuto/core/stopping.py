@@ -15,12 +15,28 @@ continuation adds nothing, the turn is partial: "complete" would be a guess.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import NamedTuple
 
 from tenuto.core.joint import Joint
 
-__all__ = ["Found", "StopSequenceJoint"]
+__all__ = ["Found", "StopSequenceJoint", "may_begin_answer"]
+
+_is_end = re.compile(r"\s*(?:</)?\w{3}").match
+
+
+def may_begin_answer(sequence: str) -> bool:
+    """Return whether a model that is asked by a hint for the rest may begin with a stop sequence,
+    whatever is missing: with a line break, with a fence or a heading that it opens again, or with
+    one or two letters.
+
+    >>> [may_begin_answer(sequence) for sequence in ("\\n\\n", "```json", "#", "S")]
+    [True, True, True, True]
+    >>> [may_begin_answer(sequence) for sequence in ("END", "\\nUser:", "</answer>")]
+    [False, False, False]
+    """
+    return _is_end(sequence) is None
 
 
 class Found(NamedTuple):
