@@ -486,7 +486,7 @@ def test_words_are_no_answer_to_who_asks_for_a_cut_call_again(play, mode, way, w
     got = turn.tell(mode, way, **FILES)
     assert (got.raw_arguments, got.finish, turn.sent) == ([WHOLE.arguments], "tool_calls", 3)
     said, asked = turn.added(2)
-    assert (said["content"], asked["content"]) == (f"I write. {words}", hints.CALL_MISSING)
+    assert (said["content"], asked["content"]) == (f"I write. {words}", hints.CALL_LOST)
 
 
 @pytest.mark.behaviour("T5", "T16", "P1")

@@ -133,10 +133,15 @@ def test_a_stop_sequence_is_read_from_the_request_of_each_wire(wire):
 
 # --- a stop sequence exactly at the cut -----------------------------------------------------------
 
+PREFILLS = [
+    pytest.param(tenuto.Policy(**QUICK, prefill="always"), id="stop"),
+    pytest.param(tenuto.Policy(**QUICK, prefill="always", on_incomplete="error"), id="error"),
+]
+
 
 @pytest.mark.behaviour("C14", "P1")
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("policy", [POLICY, FAILS], ids=["stop", "error"])
+@pytest.mark.parametrize("policy", PREFILLS)
 def test_an_answer_whose_stop_sequence_follows_the_cut_at_once_is_whole(policy, stream):
     events: list[tenuto.Event] = []
     with Replay() as replay:
@@ -194,15 +199,15 @@ def vllm(
 
 @pytest.mark.behaviour("C14", "P1")
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("policy", [POLICY, FAILS], ids=["stop", "error"])
+@pytest.mark.parametrize("policy", PREFILLS)
 def test_a_sequence_that_vllm_names_beside_a_plain_stop_is_the_end(policy, stream):
     assert vllm(policy, b'"END"', stream=stream) == (("All said.", END), "completed")
 
 
 @pytest.mark.behaviour("C14", "C5")
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("sequence", ["```", "```json", "#", "S", "\n\n"])
-def test_a_sequence_that_an_answer_to_a_hint_may_begin_with_shows_no_end(sequence, stream):
+@pytest.mark.parametrize("sequence", ["```", "#", "S", "def ", "Answer:", "\n\n"])
+def test_a_sequence_that_answers_a_hint_shows_no_end(sequence, stream):
     named = json.dumps(sequence).encode()
     got = vllm(POLICY, named, stream=stream, stop=["END", sequence])
     assert got == (("All said.", MAX), "empty_output")
@@ -228,7 +233,8 @@ def test_other_wires_with_a_stop_of_their_own_for_it_keep_it(wire):
     said = [body % (text, stop.strip(b'"')) for text, stop in ((b"All said.", cut), (b"", met))]
     with FarSide(*map(json_answer, said)) as far:
         root = far.base_url.removesuffix("/v1")
-        with tenuto.http_client("httpx", policy=FAILS, base_url=root) as http:
+        policy = tenuto.Policy(**QUICK, prefill="always", on_incomplete="error")
+        with tenuto.http_client("httpx", policy=policy, base_url=root) as http:
             got = http.post(path, json=asked)
         assert len(far.requests) == 2
     assert got.status_code == 200

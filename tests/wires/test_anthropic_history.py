@@ -257,6 +257,11 @@ CASES: dict[str, tuple[list[Any], list[Any], tuple[str, ...]]] = {
         [user(), user("Go")],
         (*UNFINISHED, "empty_row_removed"),
     ),
+    "nothing but reasoning and a search without its result": (
+        [user(), said(THOUGHT, SEARCH), user("Go")],
+        [user(), user("Go")],
+        (*UNFINISHED, "empty_row_removed"),
+    ),
     "a call of an MCP server without its result": (
         [user(), said(MCP, text()), user("Go")],
         [user(), said(text()), user("Go")],

@@ -151,7 +151,8 @@ def ask_again(view: View) -> tuple[Edit, ...]:
 
 
 def ask_for_call(view: View) -> tuple[Edit, ...]:
-    hint = hints.CALL_OWED if view.facts.call_forced else hints.CALL_MISSING
+    hint = hints.CALL_LOST if view.state.owed else hints.CALL_MISSING
+    hint = hints.CALL_OWED if view.facts.call_forced else hint
     return _after_said(view, AppendUser(hint, for_call=True))
 
 

@@ -60,13 +60,11 @@ def _broken_document(view: View) -> bool:
 
 def _stop_sequence_at_cut(view: View) -> bool:
     """Return whether the limit cut the text exactly before one of the request's stop sequences. A
-    model that answers a hint may begin with a line break or a fence anywhere, so that such a
-    sequence shows nothing."""
-    state, facts = view.state, view.facts
-    asked = state.cut and state.continuing and not asks_for_call(state.last_edits)
-    met = view.response.stop.reason is StopReason.STOP_SEQUENCE and facts.adds_nothing
-    sure = _prefilled(view) or not facts.vague_stops
-    return asked and met and sure and not (state.broke or _broken_document(view))
+    model that answers a hint may begin with any of them, whatever is missing."""
+    state = view.state
+    asked = state.cut and _prefilled(view) and not asks_for_call(state.last_edits)
+    met = view.response.stop.reason is StopReason.STOP_SEQUENCE and view.facts.adds_nothing
+    return asked and met and not (state.broke or _broken_document(view))
 
 
 def _room(view: View) -> bool:

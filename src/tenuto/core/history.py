@@ -50,7 +50,7 @@ def plan_repairs(
     else:
         rows = pair_by_turns(rows, rules, repair.words)
     if rules.served is not None:
-        rows = drop_unfinished(rows, rules.parts, rules.served, repair.words)
+        rows = drop_unfinished(rows, rules, rules.served, repair.words)
     if rules.alternates:
         rows = _alternate(rows, repair.words)
     if rules.led_by_reasoning:

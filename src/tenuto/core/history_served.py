@@ -10,25 +10,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tenuto.core.history_table import Role, Row, Served
+from tenuto.core.history_table import Reasoning, Role, Row, Rules, Served
 
 _Open = dict[str, list[tuple[Row, int]]]
 """The calls without a result so far, by id: the row of each, and its number in the row."""
 
 
-def drop_unfinished(rows: list[Row], parts: str, served: Served, words: list[str]) -> list[Row]:
+def drop_unfinished(rows: list[Row], rules: Rules, served: Served, words: list[str]) -> list[Row]:
     """Return the rows without calls that the provider can no longer finish, and without rows that
-    held nothing else."""
-    dropped = list(_unfinished(rows, parts, served))
+    held nothing else but reasoning."""
+    dropped = list(_unfinished(rows, rules.parts, served))
     for row, at in dropped:
         row.gone = {*row.gone, at}
     if not dropped:
         return rows
     words.append("unfinished_server_call_removed")
-    emptied = {row for row, _ in dropped if len(row.gone) == row.size}
+    emptied = {row for row, _ in dropped if _only_thinks(row, rules)}
     if emptied:
         words.append("empty_row_removed")
     return [row for row in rows if row not in emptied]
+
+
+def _only_thinks(row: Row, rules: Rules) -> bool:
+    """Return whether nothing but reasoning is left of a row. A row can't end in it:
+    https://platform.claude.com/docs/en/build-with-claude/extended-thinking"""
+    shapes = rules.shapes.get(row.role, {})
+    left = (part for at, part in enumerate(row.value[rules.parts]) if at not in row.gone)
+    return all(
+        isinstance(part, dict) and type(shapes.get(rules.kind_of(part))) is Reasoning
+        for part in left
+    )
 
 
 def _unfinished(rows: Iterable[Row], parts: str, served: Served) -> Iterator[tuple[Row, int]]:

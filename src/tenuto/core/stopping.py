@@ -6,7 +6,8 @@ A provider looks for stop sequences in the text that it writes for one request. 
 that begins before the cut and ends after it, so the text would continue where an uncut answer had
 ended. This joint therefore searches the text of another joint, for as long as a sequence that began
 before the cut can still end. The provider handles sequences that lie wholly after the cut. If one
-follows the cut at once, the continuation is empty, and its stop shows that the text is complete.
+follows the cut at once, the continuation is empty. After a prefill, its stop shows that the text is
+complete. After a hint it shows nothing: the model may begin with a fence, a heading or any word.
 
 A stream may also drop exactly where a stop sequence ended the answer. Providers leave the sequence
 out of the text, so this looks like any other text that broke off. It counts as broken off, and if a
@@ -15,28 +16,12 @@ continuation adds nothing, the turn is partial: "complete" would be a guess.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import NamedTuple
 
 from tenuto.core.joint import Joint
 
-__all__ = ["Found", "StopSequenceJoint", "may_begin_answer"]
-
-_is_end = re.compile(r"\s*(?:</)?\w{3}").match
-
-
-def may_begin_answer(sequence: str) -> bool:
-    """Return whether a model that is asked by a hint for the rest may begin with a stop sequence,
-    whatever is missing: with a line break, with a fence or a heading that it opens again, or with
-    one or two letters.
-
-    >>> [may_begin_answer(sequence) for sequence in ("\\n\\n", "```json", "#", "S")]
-    [True, True, True, True]
-    >>> [may_begin_answer(sequence) for sequence in ("END", "\\nUser:", "</answer>")]
-    [False, False, False]
-    """
-    return _is_end(sequence) is None
+__all__ = ["Found", "StopSequenceJoint"]
 
 
 class Found(NamedTuple):

@@ -168,7 +168,6 @@ class Facts:
         one_of_words: whether that is not a document, but one of a few words.
         begun: the first words of the answer, if the request ends in them. They are not part of
             `said`.
-        vague_stops: whether the model may begin any answer with a stop sequence of the request.
         marks_ends: whether this provider marks the end of a stream, by a stop or an end mark; None
             while that is unknown (S3a).
         tools: whether the request has tools.
@@ -207,7 +206,6 @@ class Facts:
     structured: bool = False
     one_of_words: bool = False
     begun: str = ""
-    vague_stops: bool = False
     marks_ends: bool | None = None
     tools: bool = False
     call_forced: bool = False

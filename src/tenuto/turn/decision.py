@@ -19,7 +19,6 @@ from tenuto.core.outcome import Outcome, classify
 from tenuto.core.response import Response
 from tenuto.core.runaway import is_runaway
 from tenuto.core.stop import Confidence, Stop, StopReason
-from tenuto.core.stopping import may_begin_answer
 from tenuto.core.view import Facts, State, View
 from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
@@ -148,7 +147,6 @@ def _facts(
         structured=request.structured,
         one_of_words=request.one_of_words,
         begun=request.begun,
-        vague_stops=any(map(may_begin_answer, turn.stop_sequences)),
         marks_ends=turn.marks_ends,
         tools=request.tools,
         call_forced=request.call_forced,
