@@ -18,8 +18,8 @@ FRAMEWORKS_CAPTION = """Cases of the simulator, by what the framework makes of e
 whole answer. Told: an error or a truthful stop reason. Silent: a broken answer that looks complete.
 Harmful: a broken call ran, or the conversation broke."""
 
-AS_ABOVE = ("as above", 'on_incomplete="error"')
-"""What a row of the table refers to, and what it is."""
+AS_ABOVE = (", as above", " (recommended)")
+"""What a row of the table says of the page, and what the chart says instead."""
 
 TARGETS_LEFT = 470
 TARGETS_TITLE = (
@@ -50,8 +50,9 @@ def _counted(page: str) -> Iterator[tuple[str, str, list[int]]]:
     """Name (only on the first row of a framework), policy, and the four counts."""
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) == 2 + len(VERDICTS) and all(cell.isdigit() for cell in cells[2:]):
-            yield cells[0], cells[1], [int(cell) for cell in cells[2:]]
+        counts = cells[2:-1]  # the last cell compares with the SDK
+        if len(counts) == len(VERDICTS) and all(cell.isdigit() for cell in counts):
+            yield cells[0], cells[1].replace("`", ""), [int(cell) for cell in counts]
 
 
 def _legend() -> Iterator[str]:

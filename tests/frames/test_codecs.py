@@ -57,6 +57,7 @@ def test_frames_are_the_same_in_any_pieces_and_leave_as_they_came(make, stream, 
 @every_framing
 @given(junk=st.binary(max_size=80), at=st.integers(0, 80))
 @example(junk=b"\0" * 48, at=0)  # a whole line, and more than one may hold, in one piece
+@example(junk=b"\0" * 48, at=17)  # too much in the second piece
 def test_of_what_is_only_watched_every_byte_leaves(make, stream, junk, at):
     for data in (junk, stream[:30] + junk):
         codec = make(60, as_came=True)

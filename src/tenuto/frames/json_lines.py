@@ -96,6 +96,8 @@ class LineCodec(SplitCodec[LineDecoder]):
         return self._lines(self.decoder.feed(data))
 
     def flush(self) -> list[Frame]:
+        if self._over:  # `decode` has passed on all of it
+            return []
         lines = list(self._lines(self.decoder.flush()))
         blank, self._blank = self._blank, b""
         return [*lines, Frame(blank, None, None, False)] if blank else lines
