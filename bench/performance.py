@@ -137,7 +137,7 @@ def in_short(measured: dict[str, list[Figure]]) -> str:
     """What most readers want to know, in two sentences."""
     ratios = [each.measured for name in ("turns", "untuned") for each in measured[name]]
     figures = [each for part in measured.values() for each in part if each.target is not None]
-    missed = [each.name for each in figures if each.measured > (each.target or 0)]
+    missed = [each.name for each in figures if each.verdict == "missed"]
     targets = "All are met." if not missed else f"Missed: {'; '.join(missed)}."
     return textwrap.fill(
         f"In front of an official SDK, a healthy turn takes {min(ratios):.2f} to {max(ratios):.2f} "
