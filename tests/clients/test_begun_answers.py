@@ -3,14 +3,12 @@ a restart, and the answer stays the text behind them."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from support.asking.wrapping import QUICK
-from support.events.by_wire import WIRES
-from support.every_wire import MAKERS, ROWS, At
-from support.far_sides import FarSide, answer, json_answer
+from support.every_wire import MAKERS, ROWS, At, made
+from support.far_sides import FarSide
 
 import tenuto
 
@@ -28,14 +26,6 @@ BEGUN: dict[str, dict[str, Any]] = {
 }
 TEXT = '"alpha": 1, "b'
 WHOLE = '"alpha": 1, "b": 2}'
-
-
-def made(wire: str, mode: str, text: str, stop: str | None = None) -> bytes:
-    as_made = WIRES[wire]
-    if mode == "whole":
-        return json_answer(json.dumps(as_made.body(text, [], stop)).encode())
-    raw = b"".join(as_made.framed(as_made.events(text, [], stop)))
-    return answer(raw, f"content-type: {as_made.content_type}", length=False)
 
 
 @pytest.mark.behaviour("C14", "C14a")

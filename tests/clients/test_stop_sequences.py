@@ -32,6 +32,20 @@ def chat(replay: Replay, *answers: R, stop: Any = "END", **more: Any) -> Any:
         return text, choices[-1].finish_reason
 
 
+def message(
+    replay: Replay, policy: tenuto.Policy, events: list[tenuto.Event], *, stream: bool
+) -> Any:
+    """What Anthropic's SDK gives of a request with a stop sequence."""
+    bare = anthropic.Anthropic(base_url=replay.base_url.removesuffix("/v1"), api_key="k")
+    asked: dict[str, Any] = {"model": "m", "max_tokens": 99, "messages": ROWS}
+    asked["stop_sequences"] = ["END"]
+    with tenuto.wrap(bare, policy=policy, on_event=events.append) as client:
+        if not stream:
+            return client.messages.create(**asked)
+        with client.messages.stream(**asked) as running:
+            return running.get_final_message()
+
+
 @pytest.mark.behaviour("C14", "C15")
 @pytest.mark.parametrize("stop", ["END", ["never", "END"]])
 def test_a_body_ends_before_a_stop_sequence_that_lies_across_the_cut(stop):
@@ -77,16 +91,7 @@ def test_anthropic_is_told_which_sequence_it_was(stream):
     events: list[tenuto.Event] = []
     with Replay() as replay:
         replay.say(claude.R("All said. EN", claude.MAX), claude.R("D and more"))
-        bare = anthropic.Anthropic(base_url=replay.base_url.removesuffix("/v1"), api_key="k")
-        client: Any = tenuto.wrap(bare, policy=POLICY, on_event=events.append)
-        asked: dict[str, Any] = {"model": "m", "max_tokens": 99, "messages": ROWS}
-        asked["stop_sequences"] = ["END"]
-        if stream:
-            with client.messages.stream(**asked) as running:
-                made = running.get_final_message()
-        else:
-            made = client.messages.create(**asked)
-        client.close()
+        made = message(replay, POLICY, events, stream=stream)
     assert made.content[0].text == ("All said. EN" if stream else "All said. ")
     assert (made.stop_reason, made.stop_sequence) == ("stop_sequence", "END")
     seen = [e.data["reason"] for e in events if e.name == "stop_reason_observed"]
@@ -147,16 +152,7 @@ def test_an_answer_whose_stop_sequence_follows_the_cut_at_once_is_whole(policy, 
     with Replay() as replay:
         met = claude.R("", "stop_sequence", beside={"stop_sequence": "END"})
         replay.say(claude.R("All said. ", claude.MAX), met, claude.R("never"))
-        bare = anthropic.Anthropic(base_url=replay.base_url.removesuffix("/v1"), api_key="k")
-        client: Any = tenuto.wrap(bare, policy=policy, on_event=events.append)
-        asked: dict[str, Any] = {"model": "m", "max_tokens": 99, "messages": ROWS}
-        asked["stop_sequences"] = ["END"]
-        if stream:
-            with client.messages.stream(**asked) as running:
-                made = running.get_final_message()
-        else:
-            made = client.messages.create(**asked)
-        client.close()
+        made = message(replay, policy, events, stream=stream)
         assert len(replay.requests) == 2
     assert "".join(block.text for block in made.content).strip() == "All said."
     assert (made.stop_reason, made.stop_sequence) == ("stop_sequence", "END")

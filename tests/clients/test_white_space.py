@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from support.asking.wrapping import QUICK
-from support.events.by_wire import WIRES
 from support.events.framing import sse
 from support.events.openai_chat import chunks
-from support.every_wire import MAKERS, At, ask
-from support.far_sides import FarSide, answer, json_answer
+from support.every_wire import MAKERS, At, ask, made
+from support.far_sides import FarSide, answer
 
 import tenuto
 
@@ -22,14 +19,6 @@ CUTS = {
     "openai-chat": "length",
 }
 CODE = "def f(x):\n    if x:\n        a()\n        "
-
-
-def made(wire: str, mode: str, text: str, stop: str | None = None) -> bytes:
-    as_made = WIRES[wire]
-    if mode == "whole":
-        return json_answer(json.dumps(as_made.body(text, [], stop)).encode())
-    raw = b"".join(as_made.framed(as_made.events(text, [], stop)))
-    return answer(raw, f"content-type: {as_made.content_type}", length=False)
 
 
 def finished(wire: str, mode: str, cut: bytes) -> str:

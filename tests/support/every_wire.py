@@ -110,3 +110,13 @@ def whole(wire: str, given: Any, *, text: str = "", stop: str | None = None) -> 
     """A body with a text and a call, with a clean stop: that of a call, or `stop`."""
     call = Call(() if given is ABSENT else (given,))
     return json_answer(json.dumps(WIRES[wire].body(text, [call], stop)).encode())
+
+
+def made(wire: str, mode: str, text: str, stop: str | None = None) -> bytes:
+    """The bytes of an answer with this text, as its provider sends it: `mode` is "whole" or a
+    stream."""
+    as_made = WIRES[wire]
+    if mode == "whole":
+        return json_answer(json.dumps(as_made.body(text, [], stop)).encode())
+    raw = b"".join(as_made.framed(as_made.events(text, [], stop)))
+    return answer(raw, f"content-type: {as_made.content_type}", length=False)
