@@ -1,12 +1,18 @@
-"""Every target by its name. One that reads a wire stands once for each wire of the registry."""
+"""Every target by its name.
+
+A target that reads a wire draws it: the first byte of its input chooses one of the registry's. With a
+wire's name behind it, as `turns-openai-chat`, it reads that wire alone.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from types import ModuleType
 from typing import NamedTuple
 
+from tenuto.wires.base import Wire
 from tenuto.wires.registry import wires
 
 PLAIN = ("sse", "framing", "arguments", "seam", "codings", "policies")
@@ -27,22 +33,39 @@ class Target(NamedTuple):
 
 
 def names() -> list[str]:
-    """All targets, those of the wires as `detecting-openai-chat`."""
-    of_wires = (
-        f"{name}-{wire.name}"
-        for name in (*READ, *ASKED, *SHORT)
+    """All targets that `make fuzz` runs."""
+    return [*PLAIN, *READ, *ASKED, *SHORT]
+
+
+def wires_of(name: str) -> list[Wire]:
+    """The wires that a target reads, in the registry's order; [] where it reads none."""
+    if name in PLAIN:
+        return []
+    return [
+        wire
         for wire in wires().values()
         if name in READ or not wire.only_read
         if name not in SHORT or wire.short is not None
         if name != "edits" or wire.name not in WITHOUT_ROWS
-    )
-    return [*PLAIN, *of_wires]
+    ]
 
 
 def target(name: str) -> Target:
     """The target of a name."""
-    module_name, _, wire = name.partition("-")
-    module = importlib.import_module(f"fuzz.{module_name}")
+    kind, _, wire = name.partition("-")
+    module = importlib.import_module(f"fuzz.{kind}")
     if wire:
         return Target(partial(module.seeds, wires()[wire]), partial(module.check, wires()[wire]))
+    if drawn := wires_of(kind):
+        return Target(partial(_seeds, module, drawn), partial(_check, module, drawn))
     return Target(module.seeds, module.check)
+
+
+def _seeds(module: ModuleType, drawn: list[Wire]) -> Iterator[bytes]:
+    for number, wire in enumerate(drawn):
+        yield from (bytes([number]) + data for data in module.seeds(wire))
+
+
+def _check(module: ModuleType, drawn: list[Wire], data: bytes) -> None:
+    if data:
+        module.check(drawn[data[0] % len(drawn)], data[1:])
