@@ -225,10 +225,10 @@ def test_a_short_text_that_comes_with_each_attempt_is_said_once(play, mode, way)
     got = turn.tell(mode, way, **FILES)
     assert (got.text, got.raw_arguments) == ("ok", [WHOLE.arguments])
     assert turn.sent == 4
-    given_up = play(R("ok", TOOL, [MALFORMED]), R("ok"))
+    given_up = play(R("ok", TOOL, [MALFORMED]), R("ok"), R("ok"))
     got = given_up.tell(mode, way, **FILES)
-    assert (got.text, got.calls, got.finish) == ("ok", [], "stop")
-    assert given_up.ending["status"] == "complete"
+    assert (got.text, got.calls, got.finish) == ("ok", [], "length")
+    assert given_up.ending["status"] == "partial"
 
 
 @pytest.mark.behaviour("T5", "T16")
@@ -471,18 +471,20 @@ def test_an_empty_answer_after_a_break_is_no_end_while_a_call_is_owed(
     answers = (LACKING[lacking][0], BREAKS[broken], R(), R())
     turn = play(*answers, on_incomplete="error", continuation_max_total_completion_tokens=0)
     assert turn.tell(mode, way, **FILES).error is not None
-    reason = "tool_calls_missing" if lacking == "cut" else "empty_output"
+    reason = "empty_output" if lacking == "announced" else "tool_calls_missing"
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", reason)
 
 
 WORDS = {"done": "Done! I wrote the file.", "the rest of it": '"text": "b"}'}
+BROKEN = {"cut": R("I write. ", MAX, [CUT]), "malformed": R("I write. ", TOOL, [MALFORMED])}
 
 
 @pytest.mark.behaviour("T5", "T16", "P1")
 @both
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
-def test_words_are_no_answer_to_who_asks_for_a_cut_call_again(play, mode, way, words):
-    turn = play(R("I write. ", MAX, [CUT]), R(words), R("", TOOL, [WHOLE]))
+def test_words_are_no_answer_to_who_asks_for_a_broken_call_again(play, mode, way, words, broken):
+    turn = play(broken, R(words), R("", TOOL, [WHOLE]))
     got = turn.tell(mode, way, **FILES)
     assert (got.raw_arguments, got.finish, turn.sent) == ([WHOLE.arguments], "tool_calls", 3)
     said, asked = turn.added(2)
@@ -491,8 +493,9 @@ def test_words_are_no_answer_to_who_asks_for_a_cut_call_again(play, mode, way, w
 
 @pytest.mark.behaviour("T5", "T16", "P1")
 @both
-def test_a_cut_call_that_never_comes_again_leaves_the_turn_partial(play, mode, way):
-    turn = play(R("I write. ", MAX, [CUT]), *[R("Done! I wrote the file.")] * 2)
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_broken_call_that_never_comes_again_leaves_the_turn_partial(play, mode, way, broken):
+    turn = play(broken, *[R("Done! I wrote the file.")] * 2)
     got = turn.tell(mode, way, **FILES)
     assert (got.finish, got.raw_arguments, turn.sent) == ("length", [], 3)
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "tool_calls_missing")

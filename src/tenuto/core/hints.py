@@ -175,7 +175,7 @@ CALL_LOST = (
     "[Your tool call did not arrive and was not run, and your previous message held none. Make the "
     "call now, complete, and write nothing else.]"
 )
-"""After words in place of a call that was cut or broke off (T5, S3a)."""
+"""After words in place of a call that was cut, was malformed or broke off (T5, S3a)."""
 
 CALL_OWED = (
     "[Your previous message held no tool call, and the request demands one. Make the call now, "

@@ -118,7 +118,7 @@ _OWED = (
         ends=(Status.PARTIAL, "tool_calls_missing"),
     ),
 )
-"""For an answer with words only, if a call had begun before an earlier break (S3a)."""
+"""For an answer with words only, if a call was begun earlier and never arrived whole (T5, S3a)."""
 
 
 def _after_break(

@@ -136,8 +136,11 @@ def _seen(
     # Without text, the request is sent again unchanged, and the model answers anew.
     broke = (outcome is Outcome.DROPPED or (fault and not stopped)) and is_visible(facts.said)
     unmarked = state.unmarked + (response.unmarked and _anything(response))
-    # Without tools in the request, words may be a call as text, which the caller reads.
-    cut_call = outcome is Outcome.TEXT_CUT or (outcome is Outcome.ARGUMENTS_CUT and facts.tools)
+    # Without tools in the request, words may be a call as text, which the caller reads. A call that
+    # the provider itself refused, such as one of an unknown tool, may be answered in words.
+    refused = response.stop.reason is StopReason.MALFORMED_TOOL_CALL
+    broken_call = outcome in (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED) and not refused
+    lost_call = outcome is Outcome.TEXT_CUT or (broken_call and facts.tools)
     missing = outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
     # An empty answer that is provably complete: another try gives the same (E6).
     made_nothing = outcome is Outcome.EMPTY and usage is not None and usage.output_tokens == 0
@@ -158,7 +161,7 @@ def _seen(
         used_tokens=used_tokens if state.base_tokens is None else state.used_tokens,
         cut=state.cut or outcome is Outcome.TEXT_CUT,
         lacking=state.lacking or missing or calls,
-        owed=(state.owed and not calls) or (calls and (broke or cut_call)),
+        owed=(state.owed and not calls) or (calls and (broke or lost_call)),
         broke=state.broke or broke,
         stopped=state.stopped or stopped,
         cut_off=state.cut_off

@@ -134,7 +134,7 @@ class Policy:
         tool_shrink_attempts: further attempts at a broken call, as long as each makes the call
             smaller.
         missing_call_retries: how often Tenuto requests a call that did not arrive: a stop announced
-            it, or it was cut and the model then answered in words.
+            it, or it was cut or malformed and the model then answered in words.
         truncated_calls: what happens to the calls of a cut response. "refuse" passes none of them
             on; "execute_complete" passes on those that are complete and match the parameters of
             their tool (needs `tenuto[schema]`).

@@ -90,8 +90,8 @@ class State:
         cut: whether the output limit has cut text of this turn.
         lacking: whether a call was begun or announced. An answer that adds nothing is then not the
             end of the turn.
-        owed: whether a call was cut, or begun before a break, and has not come since. Words alone
-            then don't end the turn.
+        owed: whether a call was cut, malformed, or begun before a break, and has not come since.
+            Words alone then don't end the turn.
         broke: whether an answer broke off after text that is kept, in whatever way.
         stopped: whether a stop came before the fault that broke a response off.
         cut_off: whether it is known that more was on its way when a response broke off (S3a).

@@ -286,7 +286,7 @@ def test_an_empty_answer_after_a_break_is_no_end_while_a_call_is_owed(
 ):
     turn = play(LACKING[lacking][0], BREAKS[broken], R(), R(), on_incomplete="error")
     assert turn.tell(mode, way, **FILES).error is not None
-    reason = "tool_calls_missing" if lacking == "cut" else "empty_output"
+    reason = "empty_output" if lacking == "announced" else "tool_calls_missing"
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", reason)
 
 

@@ -37,6 +37,15 @@ def test_a_call_that_the_provider_cannot_read_is_asked_for_again(
     assert asker.added(1) == [user(hints.REPAIR_CALL)]
 
 
+@pytest.mark.behaviour("T14", "T5")
+@MODES
+def test_words_may_answer_a_call_that_the_provider_refused(play: Any, mode: str) -> None:
+    asker = play(R([call("delete_all")], "UNEXPECTED_TOOL_CALL"), R("I can't delete.", END))
+    said_ = asker.tell(mode, **FILES)
+    assert (said_.text, said_.inputs, said_.stop) == ("I can't delete.", [], END)
+    assert asker.ending["status"] == "complete"
+
+
 @pytest.mark.behaviour("T3", "T5", "T16")
 @MODES
 @pytest.mark.parametrize("args", [{"path": "a"}, {"path": "a.txt", "content": "x"}, {}])
