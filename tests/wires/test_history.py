@@ -44,16 +44,17 @@ def said(text: Any = "Yes", **more: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": text} | more
 
 
-def called(*ids: str, arguments: Any = "{}") -> dict[str, Any]:
-    calls = [
-        {"id": i, "type": "function", "function": {"name": "f", "arguments": arguments}}
-        for i in ids
-    ]
+def called(*ids: str | None, arguments: Any = "{}") -> dict[str, Any]:
+    """A row of calls. An id of None stands for a call without the member."""
+    call = {"type": "function", "function": {"name": "f", "arguments": arguments}}
+    calls = [call if i is None else {"id": i} | call for i in ids]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
-def result(call_id: str, text: str = "ok") -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": call_id, "content": text}
+def result(call_id: str | None, text: str = "ok") -> dict[str, Any]:
+    """A row with a result. An id of None stands for a row without the member."""
+    row = {"role": "tool", "content": text}
+    return row if call_id is None else row | {"tool_call_id": call_id}
 
 
 def raw(rows: list[Any]) -> list[bytes]:
@@ -208,6 +209,26 @@ CASES: dict[str, tuple[list[Any], list[Any], tuple[str, ...]]] = {
         [user(), said(NOTICE)],
         [user()],
         ("notice_removed", "empty_row_removed"),
+    ),
+    "calls and results without ids": (
+        [user(), called(None, None), result(None, "1"), result(None, "2"), user()],
+        [user(), called("call00001", "call00002"), result("call00001", "1"), result("call00002", "2"), user()],
+        ("missing_call_id_added",),
+    ),
+    "a call without an id beside one that has no result": (
+        [user(), called("a", None), result(None, "2")],
+        [user(), called("a", "call00001"), result("a", STUB), result("call00001", "2")],
+        ("missing_call_id_added", "unanswered_call_answered"),
+    ),
+    "more results without ids than calls": (
+        [user(), called(None), result(None, "1"), result(None, "2")],
+        [user(), called("call00001"), result("call00001", "1")],
+        ("missing_call_id_added", "stray_result_moved_or_removed"),
+    ),
+    "a call without an id or a result": (
+        [user(), called("call00001"), result("call00001"), called(None)],
+        [user(), called("call00001"), result("call00001"), called("call00002"), result("call00002", STUB)],
+        ("missing_call_id_added", "unanswered_call_answered"),
     ),
     "the notice in a user's row is the user's": (
         [user("Half" + NOTICE)],

@@ -1,4 +1,7 @@
-"""Give calls that share an id an id each, and rename their results to match.
+"""Give each call an id of its own, and its result the same.
+
+Some hosts use no ids. OpenAI rejects such a history ("Missing required parameter"), and without ids
+it is not certain which result belongs to which call.
 
 Some models give two calls of one answer the same id. Providers reject such a history (Anthropic:
 "`tool_use` ids must be unique", OpenAI: "Duplicate value for 'tool_call_id'"), and a result could
@@ -8,15 +11,19 @@ Most providers accept the same id in a later turn; `Rules.unique_ids` marks thos
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from tenuto.core.history_table import Entry, Path, Role, Row, Rules
+from tenuto.core.history_table import Entry, Path, Role, Row, Rules, member
 
 _LONGEST_ID_CHARS = 40
 """OpenAI rejects longer ids of calls."""
+
+_NEW_ID = "call{:05}"
+"""Mistral rejects ids other than nine letters and digits."""
 
 
 @dataclass(slots=True)
@@ -25,6 +32,27 @@ class _Group:
 
     calls: list[Entry] = field(default_factory=list)
     results: list[Entry] = field(default_factory=list)
+
+
+def add_missing_ids(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
+    """Give an id to each call without one. The results without one get these, in order."""
+    if rules.answers is not None or not any(_lacks_id(call) for row in rows for call in row.calls):
+        return
+    taken = {entry.id for row in rows for entry in (*row.calls, *row.results)}
+    free_ids = (name for number in count(1) if (name := _NEW_ID.format(number)) not in taken)
+    waiting: deque[str] = deque()
+    for row in rows:
+        for call in filter(_lacks_id, row.calls):
+            waiting.append(next(free_ids))
+            _rename(call, waiting[-1])
+        for result in filter(_lacks_id, row.results):
+            if waiting:
+                _rename(result, waiting.popleft())
+    words.append("missing_call_id_added")
+
+
+def _lacks_id(entry: Entry) -> bool:
+    return not entry.id and member(entry.value, entry.named_at) is None
 
 
 def rename_repeated_ids(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:

@@ -26,6 +26,7 @@ from tenuto.core.history_table import (
     Rules,
     Shape,
     Text,
+    member,
 )
 
 _SAYING, _ASKING = ("assistant", "model"), ("user", "system", "developer")
@@ -167,26 +168,26 @@ class RowRepair:
     ) -> None:
         """Keep a call or a result for the pairing, and repair the arguments of a call."""
         if type(shape) is Result:
-            name = _member(value, shape.id)
+            name = member(value, shape.id)
             named = name if isinstance(name, str) else ""
             row.results.append(Entry(named, value, row, at, shape.id))
             if self._rules.result_changes and (lacks := self._rules.result_changes(value)):
                 self.words.append("empty_result_filled")
                 changes.update(lacks)
         elif type(shape) is Call:
-            arguments = _member(value, shape.arguments)
+            arguments = member(value, shape.arguments)
             if not self._rules.object_arguments or not isinstance(arguments, dict):
                 self._mend_arguments(value, arguments, shape.arguments, changes)
-            name = _member(value, shape.id)
-            if isinstance(name, str):
-                row.calls.append(Entry(name, value, row, at, shape.id))
-            elif self._rules.answers and isinstance(_member(value, shape.id[:-1]), dict):
+            name = member(value, shape.id)
+            if isinstance(name, str) or (name is None and not self._rules.answers):
+                row.calls.append(Entry(name or "", value, row, at, shape.id))
+            elif self._rules.answers and isinstance(member(value, shape.id[:-1]), dict):
                 row.calls.append(Entry("", value, row, at))
 
     def _mend_arguments(self, value: JsonObject, found: Any, path: Path, changes: Changes) -> None:
         """Replace broken arguments with an empty object, and write arguments as the provider wants
         (H4)."""
-        if not path or (len(path) > 1 and not isinstance(_member(value, path[:-1]), dict)):
+        if not path or (len(path) > 1 and not isinstance(member(value, path[:-1]), dict)):
             return
         if found is None and self._rules.may_lack_arguments:
             return
@@ -198,7 +199,7 @@ class RowRepair:
 
 def _is_unsigned(part: JsonObject, shape: Reasoning) -> bool:
     """Return whether reasoning was cut before its signature."""
-    held = _member(part, shape.inside)
+    held = member(part, shape.inside)
     return isinstance(held, dict) and not held.get("signature")
 
 
@@ -210,12 +211,3 @@ def _whole_arguments(arguments: Any) -> str:
     """Return arguments as text if they are complete, otherwise an empty object."""
     judged = judge(arguments) if isinstance(arguments, str) else None
     return judged.text if judged is not None and judged.finding is Finding.WHOLE else "{}"
-
-
-def _member(value: Any, path: Path) -> Any:
-    """Return the value at the end of a path; None if there is none."""
-    for key in path:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key)
-    return value

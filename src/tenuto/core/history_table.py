@@ -262,3 +262,12 @@ class Rules:
     result_changes: Callable[[JsonObject], Changes] | None = None
     led_by_reasoning: bool = False
     served: Served | None = None
+
+
+def member(value: Any, path: Path) -> Any:
+    """Return the value at the end of a path; None if there is none."""
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
