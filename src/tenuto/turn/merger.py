@@ -14,7 +14,7 @@ that is open, a second message of an attempt begins a new one, and the last even
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tenuto.core.parts import (
     AnySignal,
@@ -61,6 +61,7 @@ class Merger:
         self._item: Part | None = None
         self._open: Part | None = None
         self._next = 0
+        self._led_to_nothing: set[int] = set()
         # About the attempt that is being written:
         self._numbers: dict[Place, int | None] = {}
         self._texts = self._texts_before = 0
@@ -165,6 +166,7 @@ class Merger:
     def next_attempt(self, *, apart: bool) -> bytes:
         """Begin another attempt. Its text continues in the open part, unless the attempt is
         separate from it or nothing can be added to that part."""
+        self._led_to_nothing.update(self._reasoning_at_end())
         self._numbers, self._texts, self._left_out, self._unled = {}, 0, [], False
         self._texts_before = 0
         self._announced, self._spoke, self._aside = None, False, []
@@ -317,7 +319,7 @@ class Merger:
             part = self._hold_item(self._next, Kind.CALL, self._layout.called(call, self._unled))
             out.append(self._layout.call(part, call))
         out.append(self._start())
-        items = [item for _, item in sorted(self._items.items())]
+        items = self._items_of_answer()
         out.append(self._layout.end(answer, items, include_usage=include_usage))
         return b"".join(out)
 
@@ -327,6 +329,23 @@ class Merger:
         return start + self._layout.error(code, message)
 
     # --- parts
+
+    def _items_of_answer(self) -> list[Part]:
+        """Return the items in order, without the reasoning of earlier attempts that led to nothing:
+        the provider refuses it without what followed it. It stays if there is nothing else."""
+        items = dict(sorted(self._items.items()))
+        led = [item for number, item in items.items() if number not in self._led_to_nothing]
+        return led or list(items.values())
+
+    def _reasoning_at_end(self) -> Iterator[int]:
+        """Yield the numbers of the last items, as far as these are reasoning."""
+        for number, item in sorted(self._items.items(), reverse=True):
+            if not self._is_reasoning(item):
+                return
+            yield number
+
+    def _is_reasoning(self, item: Part) -> bool:
+        return self._groups is not None and self._groups.holds(item.native) is Kind.REASONING
 
     @property
     def _in_text(self) -> bool:
