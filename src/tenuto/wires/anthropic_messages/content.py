@@ -2,12 +2,13 @@
 
 The provider wants some of it back unchanged (a paused turn, signed thinking before failed calls),
 and a whole body is made of it. Calls for the caller are left out: they are judged and written
-separately.
+separately. After the blocks stands the container in which the provider runs code, so that a
+further request can name it: the files that the model wrote are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
@@ -15,6 +16,10 @@ from tenuto.core.parts import Kind, Part
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.blocks_content import Block, Speech
 from tenuto.wires.json import JsonObject, decode_object
+from tenuto.wires.members import object_in
+from tenuto.wires.request_reading import text_in
+
+CONTAINER = "container"
 
 
 def text_block(text: str) -> JsonObject:
@@ -66,7 +71,29 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'type': 'text', 'text': 'Half of it.'},)
     """
-    return SPEECH.merged(spoken, _blocks)
+    merged = SPEECH.merged(spoken, _blocks)
+    ran_in = next(filter(None, map(_container_of, reversed(spoken))), "")
+    return (*merged, {CONTAINER: ran_in}) if merged and ran_in else merged
+
+
+def _container_of(spoken: AttemptContent) -> str:
+    """Return the id of the container of one attempt; "" if it has none."""
+    told = spoken.message.said if spoken.message is not None else {}
+    return text_in(object_in((spoken.value or told).get(CONTAINER)).get("id"))
+
+
+def container_in(content: Iterable[Block]) -> str:
+    """Return the id of the container; "" if there is none.
+
+    >>> container_in([{"type": "text", "text": "Hi"}, {CONTAINER: "container_1"}])
+    'container_1'
+    """
+    return next((str(block[CONTAINER]) for block in content if CONTAINER in block), "")
+
+
+def blocks_in(content: Iterable[Block]) -> tuple[Block, ...]:
+    """Return only the blocks."""
+    return tuple(block for block in content if CONTAINER not in block)
 
 
 def _blocks(spoken: AttemptContent) -> list[JsonObject]:

@@ -12,6 +12,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
 from tenuto.wires.answer import Answer, kept_of
+from tenuto.wires.anthropic_messages.content import blocks_in
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import JsonObject, encode, encode_named_event
@@ -123,7 +124,7 @@ def _beside_the_stop(answer: Answer) -> JsonObject:
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     """Return a whole message: the first attempt's identity, the last stop, the merged content."""
     kept = {key: item for key, item in first.items() if key not in (*_STOP_KEYS, "error")}
-    content = [*answer.content, *map(_call, answer.calls)]
+    content = [*blocks_in(answer.content), *map(_call, answer.calls)]
     return encode(
         {
             **_bare_message(""),

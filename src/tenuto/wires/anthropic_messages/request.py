@@ -19,10 +19,18 @@ from urllib.parse import unquote
 
 import msgspec
 
-from tenuto.core.actions import AppendAssistant, AppendCalls, Content
+from tenuto.core.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
 from tenuto.core.calls import ToolCall
 from tenuto.core.history import plan_repairs
-from tenuto.wires.anthropic_messages.content import SPEECH, is_kept, is_thought, text_block
+from tenuto.wires.anthropic_messages.content import (
+    CONTAINER,
+    SPEECH,
+    blocks_in,
+    container_in,
+    is_kept,
+    is_thought,
+    text_block,
+)
 from tenuto.wires.anthropic_messages.history import RULES, UNSIGNED_RULES, result_of
 from tenuto.wires.blocks_content import Block
 from tenuto.wires.calls import accepted_ids, object_of, schemas_in, valid_call
@@ -76,6 +84,8 @@ LEAST_THINKING_TOKENS = 1024
 EFFORTS_ABOVE_LOW = ("medium", "high", "xhigh", "max")
 """`output_config.effort`: the values that can be lowered."""
 
+_WITH_CONTENT = (AppendAssistant, AppendContent, AppendCalls)
+
 _BUDGET = (("thinking",), ("budget_tokens",))
 _EFFORT = (("output_config",), ("effort",))
 
@@ -90,13 +100,26 @@ class MessagesRequest(EditableRequest):
         not_empty="output_config",
     )
 
+    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
+        """Return the members of the request with these edits. The model goes on in the container
+        that its answer so far ran code in, unless the caller names one."""
+        members = super().edited(edits, dialect)
+        contents = (e.content for e in edits if isinstance(e, _WITH_CONTENT))
+        ran_in = next(filter(None, map(container_in, contents)), "")
+        asked = value_of(members.get(CONTAINER))
+        if ran_in and isinstance(asked, dict) and not asked.get("id"):  # it names skills only
+            members[CONTAINER] = with_members(members[CONTAINER], {"id": encode(ran_in)})
+        elif ran_in and asked is None:
+            members[CONTAINER] = encode(ran_in)
+        return members
+
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         listed = tools if isinstance(tools, list) else []
         ours = [t for t in listed if isinstance(t, dict) and _is_client_tool(t.get("type"))]
         return schemas_in(ours, "input_schema")
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
-        return [_row("assistant", SPEECH.said_before(edit.text, edit.content))]
+        return [_row("assistant", SPEECH.said_before(edit.text, blocks_in(edit.content)))]
 
     def _asked(self, text: str) -> JsonObject:
         return _row("user", [text_block(text)])
@@ -106,7 +129,8 @@ class MessagesRequest(EditableRequest):
     ) -> list[JsonObject]:
         # Unchanged, without thinking that an attempt before the pause left unsigned (C20).
         signed = dialect.signed_thinking
-        kept = [b for b in content if not signed or b.get("type") != "thinking" or is_kept(b)]
+        blocks = blocks_in(content)
+        kept = [b for b in blocks if not signed or b.get("type") != "thinking" or is_kept(b)]
         return [_row("assistant", kept)] if kept else []
 
     def _rows_with(self, added: Sequence[Any]) -> list[bytes]:

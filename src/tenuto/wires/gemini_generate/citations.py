@@ -19,6 +19,7 @@ from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
 
 _COUNTED_IN_BYTES = "citationSources"
+_FETCHED = "urlContextMetadata"
 _INDEXED = frozenset({"groundingChunks", "groundingSupports"})
 
 
@@ -39,6 +40,7 @@ class _Sources:
     def __init__(self, parts: Sequence[Part] | None) -> None:
         self._parts = parts
         self._grounding: JsonObject = {}
+        self._fetched: JsonObject = {}
         self._chunks: list[Any] = []
         self._supports: list[Any] = []
         self._citations: dict[str, list[Any]] = {}
@@ -52,6 +54,8 @@ class _Sources:
     def add(self, candidate: JsonObject) -> None:
         """Add the sources of a body or of one event."""
         self._ground(object_in(candidate.get("groundingMetadata")), parts_of(candidate))
+        for key, value in object_in(candidate.get(_FETCHED)).items():
+            self._fetched[key] = _united(self._fetched.get(key), value)
         for key, found in object_in(candidate.get("citationMetadata")).items():
             told = self._citations.setdefault(key, [])
             for item in list_in(found):
@@ -63,9 +67,9 @@ class _Sources:
         """Return all sources."""
         lists = {"groundingChunks": self._chunks, "groundingSupports": self._supports}
         grounding = self._grounding | {key: found for key, found in lists.items() if found}
-        made = {"groundingMetadata": grounding} if grounding else {}
         citations = {key: found for key, found in self._citations.items() if found}
-        return made | ({"citationMetadata": citations} if citations else {})
+        told = {"groundingMetadata": grounding, "citationMetadata": citations}
+        return {key: found for key, found in (told | {_FETCHED: self._fetched}).items() if found}
 
     def _ground(self, grounding: JsonObject, parts: Sequence[Part]) -> None:
         for key, value in grounding.items():

@@ -21,9 +21,12 @@ TOKEN = "continuationToken"
 """The token that continues a paused answer. It is a part of its own in the content."""
 
 CITING = frozenset(
-    {"groundingMetadata", "grounding_metadata", "citationMetadata", "citation_metadata"}
+    {
+        *("groundingMetadata", "grounding_metadata", "citationMetadata", "citation_metadata"),
+        *("urlContextMetadata", "url_context_metadata"),
+    }
 )
-"""Members of a candidate that hold positions within the answer."""
+"""Members of a candidate with sources: positions within the answer, or the pages that were read."""
 
 SOURCES = "sources"
 """The key under which a message keeps whole candidates with such members. `citations` joins their

@@ -16,6 +16,7 @@ from tenuto.wires.citations import is_one
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import JsonObject, encode, encode_event
 from tenuto.wires.layout import FlatLayout
+from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.citations import annotations_of, joined_annotations
 from tenuto.wires.usage import Counts
 
@@ -28,6 +29,14 @@ _OF_CHUNKS = frozenset({"object", "choices", "usage", "error"})
 
 _NOT_SHARED = frozenset({"choices", "usage", "error", "x_groq", "timings", "moderation"})
 
+
+_MERGED = frozenset(
+    {
+        *("role", "content", "refusal", "annotations", "tool_calls", "function_call", "audio"),
+        *("reasoning", "reasoning_content"),
+    }
+)
+"""Members of a message that are merged in ways of their own."""
 
 COUNTS = Counts(
     input="prompt_tokens",
@@ -176,7 +185,7 @@ def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObjec
     answer."""
     choice = dict(first_choice(last) or first_choice(first))
     given = choice.get("message")
-    message: JsonObject = {"role": "assistant", **(given if isinstance(given, dict) else {})}
+    message: JsonObject = {"role": "assistant", **object_in(given), **_beside_text(answer)}
     message["content"] = answer.text or None
     reasoning_key = "reasoning" if "reasoning" in message else "reasoning_content"
     _set_or_drop(message, reasoning_key, answer.reasoning)
@@ -195,6 +204,21 @@ def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObjec
     if answer.usage is not None:
         body["usage"] = COUNTS.merged(answer.raw_usage, answer.usage)
     return body
+
+
+def _beside_text(answer: Answer) -> JsonObject:
+    """Return the members of all attempts' messages beside what is merged in its own way. Lists are
+    joined, such as OpenRouter's images and Groq's executed tools."""
+    told: JsonObject = {}
+    for one in answer.spoken:
+        message = object_in(first_choice(one.value or {}).get("message"))
+        for key, item in message.items():
+            before = told.get(key)
+            if isinstance(before, list) and isinstance(item, list):
+                told[key] = [*before, *item]
+            elif key not in _MERGED and (item or not before):
+                told[key] = item
+    return told
 
 
 def first_choice(value: JsonObject) -> JsonObject:
