@@ -134,9 +134,11 @@ class Builder:
         self._refusal.append(signal.text)
 
     def _take_call(self, signal: CallDelta) -> None:
+        known = len(self._calls.slots)
         self._calls.feed(signal)
         self._call_pieces += 1
-        self._texts_before_call = len(self._text)
+        if not signal.whole or len(self._calls.slots) > known:  # one that is sent again was earlier
+            self._texts_before_call = len(self._text)
         if self._stops:
             self._late = True
 

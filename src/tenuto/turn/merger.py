@@ -89,6 +89,8 @@ class Merger:
                     self._started = True
                 case Opened(place, kind, native):
                     self._place(place, kind, native)
+                    if self._kind(signal) is Kind.TEXT:
+                        self._texts = self._texts_before = 1
                 case CallPiece(place, delta) if delta.name:
                     self._place(place, Kind.CALL, {})
                 case Piece(place, kind, holds=str()) if not self._is_open_at(place):

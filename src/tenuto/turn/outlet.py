@@ -536,8 +536,13 @@ class Outlet:
         held = list(self._told())
         self._drop_held()
         self._take_over()
-        out = [self.writer.passed(told) for told in held]
-        return self.say("") + self.framed(b"".join(out))
+        pending, self._pending = self._pending, ""
+        texts = ["".join(_texts_in(told)) for told in held]
+        before, kept = dealt(texts, pending)
+        out = [self.say(before)]
+        for told, text in zip(held, kept, strict=True):
+            out += [self._pass(told), self.say(text)]
+        return b"".join(out)
 
     def _drop_held(self) -> None:
         self._clear_held()
@@ -560,6 +565,13 @@ class Outlet:
     def framed(self, events: bytes) -> bytes:
         """Return events that the wire wrote in the framing that the caller reads."""
         return self._framing.writes.recoded(events)
+
+
+def _texts_in(told: Sequence[AnySignal]) -> Iterator[str]:
+    """Yield the pieces of text of an event."""
+    for signal in told:
+        if isinstance(signal, Piece | Opened) and signal.kind is Kind.TEXT:
+            yield (signal.text if isinstance(signal, Piece) else signal.says) or ""
 
 
 def _begins_part(signal: AnySignal) -> bool:
