@@ -95,6 +95,25 @@ def test_an_answer_that_is_an_image_is_not_empty():
         assert len(far.requests) == 1
 
 
+@pytest.mark.behaviour("S2", "C24")
+def test_what_stands_beside_the_text_of_each_body_is_kept():
+    ran, thought = {"type": "search"}, {"type": "reasoning.text", "text": "Hm."}
+    halves = [
+        {"content": "Half ", "images": ["a"], "executed_tools": [ran], "only_first": 1},
+        {"content": "and half.", "images": ["b"], "reasoning_details": [thought]},
+    ]
+    cut, rest = body_of(halves[0], "length"), body_of(halves[1], "stop")
+    with FarSide(json_answer(cut), json_answer(rest)) as far:
+        message = ask(wrapped(far)).choices[0].message
+    assert message.content == "Half and half."
+    assert message.model_extra == {
+        "images": ["a", "b"],
+        "executed_tools": [ran],
+        "reasoning_details": [thought],
+        "only_first": 1,
+    }
+
+
 @pytest.mark.behaviour("P8", "S8")
 def test_an_event_stream_is_known_by_its_bytes_and_not_by_its_name():
     with FarSide(answer(STREAM, "content-type: application/json", length=False)) as far:

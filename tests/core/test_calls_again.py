@@ -1,5 +1,7 @@
 """A call that the provider says a second time, and text behind calls."""
 
+from dataclasses import replace
+
 import pytest
 
 from tenuto.core.builder import Builder
@@ -58,9 +60,10 @@ def test_a_call_that_differs_in_anything_is_another_call(again) -> None:
         ((pay(), TextDelta(" \n"), CUT), False),
         ((pay(), TextDelta("The ti"), CUT), True),
         ((pay(), TextDelta("So "), pay('{"amount": 7}', 1, "b"), CUT), False),
+        ((pay(), TextDelta("The ti"), replace(pay(), whole=True), CUT), True),
         ((TextDelta("The ti"), CUT), False),
     ],
-    ids=["before", "blank", "behind", "between", "no call"],
+    ids=["before", "blank", "behind", "between", "behind one that is sent again", "no call"],
 )
 def test_text_behind_the_last_call_is_told_from_text_before_it(signals, behind) -> None:
     assert read(*signals).text_behind_calls is behind

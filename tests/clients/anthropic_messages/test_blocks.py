@@ -395,3 +395,56 @@ def test_what_stands_beside_the_last_stop_is_handed_on(play, mode, way):
             made = stream.get_final_message()
     assert (made.stop_reason, made.stop_sequence) == ("stop_sequence", "###")
     assert made.container.id == "c_1"
+
+
+# --- text around a call that is left out ---------------------------------------------------------
+
+AROUND = {
+    "behind a call": [Call().block()],
+    "behind thinking and a call": [thought("hm"), Call().block()],
+    "around a call": [said("Before. "), Call().block()],
+    "behind two calls": [Call().block(), Call(id="toolu_b").block()],
+    "around two calls": [Call().block(), said("Between. "), Call(id="toolu_b").block()],
+}
+REST = {
+    "text": (R("tten now."),),
+    "a call": (R("", TOOL, [Call(id="toolu_c")]),),
+    "both": (R("tten now.", TOOL, [Call(id="toolu_c")]),),
+}
+
+
+@pytest.mark.behaviour("S2", "T3", "C24")
+@pytest.mark.parametrize("rest", REST.values(), ids=REST)
+@pytest.mark.parametrize("before", AROUND.values(), ids=AROUND)
+def test_text_that_is_cut_behind_a_call_is_the_same_whole_and_streamed(play, way, before, rest):
+    asked_again = R("", TOOL, [Call(id="toolu_d")])
+    answers = [R([*before, said("The file is being wri")], MAX, tokens=500), *rest, asked_again]
+    got = in_both_modes(play, answers, way, max_tokens=500, **FILES)
+    texts = [block["text"] for block in got if block["type"] == "text"]
+    written = "The file is being wri" + ("tten now." if rest[0].says else "")
+    assert texts == [b["text"] for b in before if b["type"] == "text"] + [written]
+    assert [block["type"] for block in got].count("tool_use") == 1
+
+
+# --- the container that the provider runs code in ------------------------------------------------
+
+CONTAINER = {"container": {"id": "container_1"}}
+NAMED = {
+    "none": ({}, "container_1"),
+    "null": ({"container": None}, "container_1"),
+    "skills": ({"container": {"skills": [1]}}, {"skills": [1], "id": "container_1"}),
+    "another": ({"container": "container_0"}, "container_0"),
+}
+
+
+@pytest.mark.behaviour("C26", "C7")
+@both
+@pytest.mark.parametrize("stop", [PAUSE, MAX])
+@pytest.mark.parametrize(("asked", "sent"), NAMED.values(), ids=NAMED)
+def test_a_further_request_names_the_container_of_the_answer(play, mode, way, stop, asked, sent):
+    ran = [said("I run it. "), searching(), found(), said("So ")]
+    turn = play(R(ran, stop, beside=CONTAINER), R("it is.", beside=CONTAINER))
+    got = turn.tell(mode, way, extra_body=asked)
+    assert (got.error, got.text) == (None, "I run it. So it is.")
+    assert turn.bodies[1]["container"] == sent
+    assert "container" not in str(turn.added(1))

@@ -100,6 +100,16 @@ def test_keys_in_snake_case_are_edited_where_they_stand(play: Any) -> None:
     assert b'"generation_config":{"max_output_tokens":100,"top_k":4.0}' in sent
 
 
+@pytest.mark.behaviour("S2", "C24")
+@MODES
+def test_the_pages_that_each_attempt_read_are_kept(play: Any, mode: str) -> None:
+    pages = [{"retrievedUrl": f"https://example.com/{name}"} for name in "ab"]
+    read = [{"urlContextMetadata": {"urlMetadata": [page]}} for page in pages]
+    asker = play(R("Twice a ", MAX, beside=read[0]), R("day.", END, beside=read[1]))
+    told = asker.tell(mode).last.candidates[0].url_context_metadata
+    assert [page.retrieved_url for page in told.url_metadata] == [p["retrievedUrl"] for p in pages]
+
+
 class Notes(BaseModel):
     title: str
     items: list[str]
