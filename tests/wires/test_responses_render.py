@@ -235,3 +235,15 @@ def test_a_citation_whose_words_are_in_another_part_is_left_out():
     rest = cited("twice a day.", "twice", "a day")
     _, message = WIRE.content([spoken([half], "The tide comes twi"), spoken([rest], "ce a day.")])
     assert pointed_at(message) == [["a day"]]
+
+
+@pytest.mark.behaviour("S2")
+def test_messages_of_two_answers_never_share_an_id():
+    """OpenAI refuses a conversation that holds an id twice, and ids of more than 64 characters."""
+    ids = set()
+    for number in range(2):
+        layout = ResponseLayout("m")
+        layout.begin({"response": {"id": f"resp_{'0' * 90}{number}"}})
+        ids |= {layout.group(None, (), 1)["id"], layout.group(None, (), 2)["id"]}
+    assert len(ids) == 4
+    assert all(made.startswith("msg_") and len(made) <= 64 for made in ids)

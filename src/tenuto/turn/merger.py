@@ -268,7 +268,9 @@ class Merger:
             # The provider begins a further part of text where citations separate them.
             out = self._close() if self._texts > 1 else b""
             if self._groups is not None:
-                self._coming = signal.native if self._texts > 1 else self._coming
+                # Its id stands for the reasoning before it, which may have been left out.
+                named = self._texts > 1 or not (self._in_message or self._left_out)
+                self._coming = signal.native if named else self._coming
                 return out
             self._announced = signal.place
             if not self._in_text and self._layout.words_begin_text:

@@ -32,6 +32,11 @@ _HOLDS = {"message": Kind.TEXT, "reasoning": Kind.REASONING}
 """Items that hold parts, and the kind of these parts."""
 
 
+_OF_THE_ID_CHARS = 32
+"""How much of the response's id is part of Tenuto's own: OpenAI rejects ids of more than 64
+characters."""
+
+
 class ResponseLayout(GroupLayout):
     """Writes a response as events (`wires.layout.GroupLayout`): items begin, hold parts that grow
     by deltas, and end."""
@@ -76,8 +81,9 @@ class ResponseLayout(GroupLayout):
     def group(self, native: Native | None, taken: Sequence[Native], number: int) -> JsonObject:
         """Return an empty message."""
         begun = {**(native or message("")), "status": "in_progress", "content": []}
-        if any(item.get("id") == begun.get("id") for item in taken):
-            begun["id"] = f"msg_tenuto_{number}"
+        if native is None or any(item.get("id") == begun.get("id") for item in taken):
+            # A conversation may hold no id twice.
+            begun["id"] = f"msg_tenuto_{number}_{str(self._identity['id'])[-_OF_THE_ID_CHARS:]}"
         return begun
 
     def unannounced(self, native: Native | None) -> JsonObject:
