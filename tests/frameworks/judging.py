@@ -143,7 +143,6 @@ class Judge:
     def __init__(self, driver: Any, sim: Simulator) -> None:
         self.driver = driver
         self.sim = sim
-        self.count = 0
         self.left = 0
 
     def results(self, columns: Iterable[str]) -> Iterator[Result]:
@@ -196,8 +195,9 @@ class Judge:
         way: str,
         column: str,
     ) -> Result:
-        self.count += 1
-        prompt = f"Tell me about {case.name}, take {self.count}."
+        # The same question, and so the same answer, for each client and each framework.
+        self.sim.forget()
+        prompt = f"Tell me about {case.name}, {mode} and {way}."
         disk = Disk()
         stream = mode == "stream"
         body = dict(case.request)
@@ -263,7 +263,6 @@ class Judge:
         function = next(iter(function.get("functionDeclarations", ())), function)
         schema: Any = next((function[key] for key in SCHEMAS if function.get(key)), {})
         name = "tool" if case.after_tool_result else case.name
-        schema = function.get("parameters") or function.get("input_schema") or {}
         whole = self.sim.expected(prompt, name, tool=function["name"], parameters=schema)
         return [json.loads(str(call.arguments)) for call in whole.calls]
 

@@ -103,7 +103,12 @@ def measured(name: str, driver: Any, to: str, columns: tuple[str, ...]) -> int:
         results = list(Judge(driver, sim).results(columns))
     version = importlib.metadata.version(driver.distribution)
     recipe = recipe_of(driver)
-    found = {"version": version, "recipe": recipe, "results": [asdict(r) for r in results]}
+    found = {
+        "version": version,
+        "wire": driver.wire,
+        "recipe": recipe,
+        "results": [asdict(r) for r in results],
+    }
     Path(to).write_text(json.dumps(found, indent=0), "utf-8")
     for column in columns:
         counts = Counter(r.verdict for r in results if r.column == column)
