@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from judging import COLUMNS, ORDER, Judge, Result, Verdict
+from judging import COLUMNS, ORDER, Judge, Result, Verdict, recipe_of
 
 from tenuto.sim import STEPS, Simulator
 
@@ -28,12 +28,6 @@ QUESTION = "Why do tides come twice a day?"
 ASKED = ("/chat/completions", "/responses", "/messages", ":generateContent")
 TOKEN_CHARS = 20
 """Tokens longer than real ones: frameworks take their time for each event of a stream."""
-
-
-def recipe_of(driver: Any) -> str:
-    """The column of the policy that the page recommends for a framework's loop. Most frameworks
-    hide or translate the stop, so only an error is sure to be heard."""
-    return getattr(driver, "recipe", "error")
 
 
 def is_wrong(result: Result, recipe: str) -> bool:
