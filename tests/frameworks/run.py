@@ -30,13 +30,23 @@ TOKEN_CHARS = 20
 """Tokens longer than real ones: frameworks take their time for each event of a stream."""
 
 
-def is_wrong(result: Result, recipe: str) -> bool:
-    """Whether a result with a recovering client must not be. Silence is wrong only where the page
-    recommends the policy, and with "error"."""
-    if result.column == "bare":
-        return False
-    silent = result.verdict is Verdict.SILENT and result.column in (recipe, "error")
-    return result.verdict is Verdict.HARMFUL or silent
+def key_of(result: Result) -> tuple[str, ...]:
+    """The turn of a result, whatever the client."""
+    return result.case, result.mode, result.way
+
+
+def wrong_of(results: list[Result], recipe: str) -> list[Result]:
+    """The results with a recovering client that must not be: silence and harm under "error" and where
+    the page recommends the policy, and anywhere harm that the bare client does not do."""
+    bare = {key_of(r) for r in results if r.column == "bare" and r.verdict is Verdict.HARMFUL}
+    found = []
+    for result in results:
+        advised = result.column in (recipe, "error")
+        silent = result.verdict is Verdict.SILENT and advised
+        harmful = result.verdict is Verdict.HARMFUL and (advised or key_of(result) not in bare)
+        if result.column != "bare" and (silent or harmful):
+            found.append(result)
+    return found
 
 
 def block_fails(name: str) -> str:
@@ -107,9 +117,12 @@ def measured(name: str, driver: Any, to: str, columns: tuple[str, ...]) -> int:
     for column in columns:
         counts = Counter(r.verdict for r in results if r.column == column)
         print(f"{name:14} {column:6}", *(f"{counts[v]:4} {v}" for v in ORDER), flush=True)
-    wrong = [result for result in results if is_wrong(result, recipe)]
-    for r in wrong:
-        print(f"  {r.verdict}: {r.case} {r.mode} {r.way} {r.column}: {r.why[:200]}")
+    wrong = wrong_of(results, recipe)
+    for r in results:
+        if r in wrong or (r.column != "bare" and r.verdict is Verdict.HARMFUL):
+            excuse = "" if r in wrong else ", as with the bare client"
+            where = f"{r.case} {r.mode} {r.way} {r.column}"
+            print(f"  {r.verdict}{excuse}: {where}: {r.why[:200]}")
     return len(wrong)
 
 
