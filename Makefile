@@ -20,9 +20,9 @@ CHECKS := check-format check-lint check-types check-pyright check-layers check-d
 PYRIGHT_VENV := .pyright/venv
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-openai-alone phoenix openllmetry openai-v2
-FRAMEWORKS ?= openai langchain pydantic-ai openai-agents openai-agents-responses strands agno \
-  litellm litellm-anthropic llamaindex crewai haystack autogen agent-framework semantic-kernel \
-  google-adk smolagents instructor dspy llm
+FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain pydantic-ai openai-agents \
+  openai-agents-responses strands agno litellm litellm-anthropic llamaindex crewai haystack autogen \
+  agent-framework semantic-kernel google-adk smolagents instructor dspy llm
 
 .PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
@@ -132,12 +132,10 @@ define INSTALL_OWN
 endef
 
 # A framework that is measured on a second wire uses the same environment for it.
-ENVIRONMENTS = $(sort $(patsubst %-anthropic,%,$(FRAMEWORKS:%-responses=%)))
-frameworks: $(ENVIRONMENTS:%=.frameworks/%/.installed) ## run every fault under each framework, with and without Tenuto (FRAMEWORKS="agno strands")
-	@failed=; for name in $(FRAMEWORKS); do \
-	  base=$${name%-responses}; \
-	  .frameworks/$${base%-anthropic}/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
-	done; \
+ENVIRONMENT = $(patsubst %-anthropic,%,$(1:%-responses=%))
+frameworks: $(foreach name,$(sort $(call ENVIRONMENT,$(FRAMEWORKS))),.frameworks/$(name)/.installed) ## run every fault under each framework, with and without Tenuto (FRAMEWORKS="agno strands")
+	@failed=; $(foreach name,$(FRAMEWORKS), \
+	  .frameworks/$(call ENVIRONMENT,$(name))/bin/python tests/frameworks/run.py $(name) .frameworks/$(name).json || failed="$$failed $(name)";) \
 	$(BIN)/python tests/frameworks/table.py .frameworks; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 

@@ -16,6 +16,7 @@ class Driver:
     wire = "openai-chat"
     library = "httpx"
     ways = ("async",)
+    describes_hosts = True
 
     def __init__(self, given: Given) -> None:
         client = openai.AsyncOpenAI(base_url=given.base_url, api_key="key", http_client=given.http)

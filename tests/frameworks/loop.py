@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from judging import MOST_REQUESTS, Endless
+from judging import MOST_REQUESTS, Answer, Endless, Given
 
 
 def schemas(tools: list[Callable[..., str]]) -> list[dict[str, Any]]:
@@ -43,16 +43,56 @@ class Conversation:
         self.messages.append({"role": "user", "content": prompt})
         return range(MOST_REQUESTS)
 
+    def call(self, name: str, arguments: dict[str, Any]) -> str:
+        """Run a tool."""
+        return self._tools[name](**arguments)
+
     def run(self, message: Any, row: Any = None) -> bool:
         """Keep an answer, as itself or as this row, and run its calls. False: it has none."""
         self.messages.append(message if row is None else row)
         calls = message.tool_calls or []
         for call in calls:
-            tool = self._tools[call.function.name]
-            result = tool(**json.loads(call.function.arguments))
+            result = self.call(call.function.name, json.loads(call.function.arguments))
             self.messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
         return bool(calls)
 
     def never_ends(self) -> Endless:
         """What is raised where each answer asks for another one."""
         return Endless()
+
+
+class SdkLoop:
+    """The loop over a provider's SDK. A driver sends what `talk` holds, whole or streamed, and keeps
+    what comes: False says that it has no calls, so that it is the answer."""
+
+    ways = ("sync", "async")
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.talk = Conversation(given.tools)
+
+    def ask(self, prompt: str) -> Answer:
+        for _ in self.talk.ask(prompt):
+            made = self.send()
+            if not self.keep(made):
+                return self.answer(made)
+        raise self.talk.never_ends()
+
+    async def ask_async(self, prompt: str) -> Answer:
+        for _ in self.talk.ask(prompt):
+            made = await self.send_async()
+            if not self.keep(made):
+                return self.answer(made)
+        raise self.talk.never_ends()
+
+    def send(self) -> Any:
+        raise NotImplementedError
+
+    async def send_async(self) -> Any:
+        raise NotImplementedError
+
+    def keep(self, made: Any) -> bool:
+        raise NotImplementedError
+
+    def answer(self, made: Any) -> Answer:
+        raise NotImplementedError

@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from judging import COLUMNS, ORDER, Judge, Result, Verdict
+from judging import COLUMNS, ORDER, Judge, Result, Verdict, recipe_of
 
 from tenuto.sim import STEPS, Simulator
 
@@ -30,19 +30,23 @@ TOKEN_CHARS = 20
 """Tokens longer than real ones: frameworks take their time for each event of a stream."""
 
 
-def recipe_of(driver: Any) -> str:
-    """The column of the policy that the page recommends for a framework's loop. Most frameworks
-    hide or translate the stop, so only an error is sure to be heard."""
-    return getattr(driver, "recipe", "error")
+def key_of(result: Result) -> tuple[str, ...]:
+    """The turn of a result, whatever the client."""
+    return result.case, result.mode, result.way
 
 
-def is_wrong(result: Result, recipe: str) -> bool:
-    """Whether a result with a recovering client must not be. Silence is wrong only where the page
-    recommends the policy, and with "error"."""
-    if result.column == "bare":
-        return False
-    silent = result.verdict is Verdict.SILENT and result.column in (recipe, "error")
-    return result.verdict is Verdict.HARMFUL or silent
+def wrong_of(results: list[Result], recipe: str) -> list[Result]:
+    """The results with a recovering client that must not be: silence and harm under "error" and where
+    the page recommends the policy, and anywhere harm that the bare client does not do."""
+    bare = {key_of(r) for r in results if r.column == "bare" and r.verdict is Verdict.HARMFUL}
+    found = []
+    for result in results:
+        advised = result.column in (recipe, "error")
+        silent = result.verdict is Verdict.SILENT and advised
+        harmful = result.verdict is Verdict.HARMFUL and (advised or key_of(result) not in bare)
+        if result.column != "bare" and (silent or harmful):
+            found.append(result)
+    return found
 
 
 def block_fails(name: str) -> str:
@@ -103,14 +107,22 @@ def measured(name: str, driver: Any, to: str, columns: tuple[str, ...]) -> int:
         results = list(Judge(driver, sim).results(columns))
     version = importlib.metadata.version(driver.distribution)
     recipe = recipe_of(driver)
-    found = {"version": version, "recipe": recipe, "results": [asdict(r) for r in results]}
+    found = {
+        "version": version,
+        "wire": driver.wire,
+        "recipe": recipe,
+        "results": [asdict(r) for r in results],
+    }
     Path(to).write_text(json.dumps(found, indent=0), "utf-8")
     for column in columns:
         counts = Counter(r.verdict for r in results if r.column == column)
         print(f"{name:14} {column:6}", *(f"{counts[v]:4} {v}" for v in ORDER), flush=True)
-    wrong = [result for result in results if is_wrong(result, recipe)]
-    for r in wrong:
-        print(f"  {r.verdict}: {r.case} {r.mode} {r.way} {r.column}: {r.why[:200]}")
+    wrong = wrong_of(results, recipe)
+    for r in results:
+        if r in wrong or (r.column != "bare" and r.verdict is Verdict.HARMFUL):
+            excuse = "" if r in wrong else ", as with the bare client"
+            where = f"{r.case} {r.mode} {r.way} {r.column}"
+            print(f"  {r.verdict}{excuse}: {where}: {r.why[:200]}")
     return len(wrong)
 
 

@@ -12,8 +12,10 @@ from typing import Any
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "frameworks.md"
 MARK = "<!-- Below: written by `make frameworks`. -->\n"
+SDKS = ("openai", "openai-responses", "anthropic", "google-genai")
+"""The providers' SDKs by themselves. Each row is compared with the one on the same wire."""
 NAMES = (
-    "openai", "langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
+    *SDKS, "langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
     "litellm", "litellm-anthropic", "llamaindex", "crewai", "haystack",
     "autogen", "agent-framework", "semantic-kernel", "google-adk", "smolagents", "instructor", "dspy", "llm",
 )  # fmt: skip
@@ -41,9 +43,9 @@ def right_of(found: dict[str, Any]) -> set[tuple[str, ...]]:
     return {_key(r) for r in mine if r["verdict"] == "right"}
 
 
-def share_of(found: dict[str, Any], sdks: set[tuple[str, ...]]) -> str:
+def share_of(found: dict[str, Any], sdk: set[tuple[str, ...]]) -> str:
     """How many of a framework's turns come out right, of those that do with the wrapped SDK."""
-    both = sdks & {_key(result) for result in found["results"]}
+    both = sdk & {_key(result) for result in found["results"]}
     return f"{len(right_of(found) & both)} of {len(both)}"
 
 
@@ -53,14 +55,15 @@ def sums(measured: dict[str, Any]) -> list[str]:
         f"| | | {' | '.join(VERDICTS)} | of the SDK's |",
         "| --- | --- " + "| ---: " * (len(VERDICTS) + 1) + "|",
     ]
-    sdks = right_of(measured["openai"]) if "openai" in measured else set()
+    sdks = {measured[sdk]["wire"]: right_of(measured[sdk]) for sdk in SDKS if sdk in measured}
     for name, found in measured.items():
         for column, client in CLIENTS.items():
             counts = Counter(r["verdict"] for r in found["results"] if r["column"] == column)
             cells = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
             title = f"{name} {found['version']}" if column == "bare" else ""
             recommended = ", as above" if column == recipe_of(found) else ""
-            share = share_of(found, sdks) if recommended else ""
+            sdk = sdks.get(found.get("wire"))  # None: it was not measured
+            share = share_of(found, sdk) if recommended and sdk else ""
             rows.append(f"| {title} | {client}{recommended} | {cells} | {share} |")
     return rows
 
