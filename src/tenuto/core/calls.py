@@ -29,6 +29,7 @@ class ToolCall:
         detail: a more specific word for the finding, often "".
         free: whether the tool takes text of any form; `arguments` is then that text.
         extra: further keys of the call as the provider sent them; None if there were none.
+        decoded: whether the arguments came decoded, so that their text cannot show a cut.
     """
 
     id: str
@@ -38,6 +39,7 @@ class ToolCall:
     detail: str = ""
     free: bool = False
     extra: Mapping[str, object] | None = None
+    decoded: bool = False
 
 
 NEVER_CAME = "never_came"
@@ -201,7 +203,10 @@ class Calls:
                 call_id = _fresh_id(self._salt, number, taken)
             taken.add(call_id)
             extra = slot.extra or None
-            calls.append(ToolCall(call_id, slot.name, text, finding, detail, slot.free, extra))
+            made = ToolCall(
+                call_id, slot.name, text, finding, detail, slot.free, extra, slot.decoded
+            )
+            calls.append(made)
         return tuple(calls), tuple(dict.fromkeys(odd))
 
     def _with_names_joined(self) -> list[_Slot]:

@@ -164,10 +164,15 @@ def _facts(
 
 
 def _runnable(turn: TurnRecord, response: Response) -> tuple[ToolCall, ...]:
-    """Return the calls of a cut response that may run (T3)."""
-    if turn.policy.truncated_calls != "execute_complete" or not response.calls:
+    """Return the calls of a cut response that may run (T3). The last one is not among them if the
+    limit may have cut it without a trace."""
+    calls = response.calls
+    if turn.policy.truncated_calls != "execute_complete" or not calls:
         return ()
-    return checking.runnable(response.calls, turn.parsed.tool_parameters())
+    cut = response.stop.reason is StopReason.MAX_TOKENS and not response.text_behind_calls
+    if cut and calls[-1].decoded:
+        calls = calls[:-1]
+    return checking.runnable(calls, turn.parsed.tool_parameters())
 
 
 def _may_go(turn: TurnRecord, attempt: Attempt) -> tuple[str, ...] | None:

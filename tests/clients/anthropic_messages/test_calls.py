@@ -110,6 +110,15 @@ def test_execute_complete_hands_on_what_is_whole_and_valid_and_nothing_else(
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "tool_call_truncated")
 
 
+@pytest.mark.behaviour("T3", "T1")
+@both
+def test_the_last_call_of_a_cut_body_is_not_proved_complete(play, mode, way):
+    """A body holds what the provider made of a call, whose arguments may have been cut."""
+    turn = play(R("Both: ", MAX, [SECOND, WHOLE]), truncated_calls="execute_complete")
+    proved = [GIVEN_SECOND] if mode == "body" else [GIVEN_SECOND, GIVEN]
+    assert turn.tell(mode, way, **FILES).inputs == proved
+
+
 @pytest.mark.behaviour("T4")
 @both
 @pytest.mark.parametrize("stop", [MAX, TOOL])

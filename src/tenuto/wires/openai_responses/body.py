@@ -136,8 +136,10 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     if not content and answer.text:
         content = [message(answer.text)]
     status = "completed" if ending_of(answer)["status"] == "completed" else "incomplete"
-    if content and kind_of(content[-1]) == "message":
-        content[-1] = {**content[-1], "status": status}
+    for number, item in enumerate(content):
+        is_last = number == len(content) - 1
+        if kind_of(item) == "message" and (is_last or status == "completed"):
+            content[number] = {**item, "status": status}
     kept = [item.get("id") for item in content if kind_of(item) == "reasoning"]
     thoughts = [item for item in list_in(last.get("output")) if kind_of(item) == "reasoning"]
     tied = all(item.get("id") in kept for item in thoughts)
