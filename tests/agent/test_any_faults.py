@@ -347,6 +347,11 @@ FOUND = {
             Step(arguments=Arguments.EMPTY, finish="length"),
         ],
     ),
+    "a call that is run because its stream broke off behind it twice": (
+        "openai-chat",
+        [saying("", ("tool_0", {"key": "k0", "payload": None})), saying("tide")],
+        [Step(ending=Ending.DROP)] * 2,
+    ),
 }
 """Wires, turns and their steps that the property once failed on: the simulator counted wrong."""
 

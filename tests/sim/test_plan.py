@@ -16,10 +16,11 @@ TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type"
 USER = {"role": "user", "content": "Go."}
 ANSWERS = [saying("I look.", ("look", {"at": "é"}), ("look", {"at": "b"})), saying("Seen.")]
 CUT = Step(arguments=Arguments.CUT, finish="length")
+DROP = Step(ending=Ending.DROP)
 
 
-def ask(made: Exchange, messages: list[Any]) -> Any:
-    body = {"model": "sim", "messages": messages, "tools": TOOLS}
+def ask(made: Exchange, messages: list[Any], **more: Any) -> Any:
+    body = {"model": "sim", "messages": messages, "tools": TOOLS, **more}
     return made.answer("POST", "/v1/chat/completions", {}, json.dumps(body).encode())
 
 
@@ -28,10 +29,10 @@ def message_of(answer: Any) -> Any:
     return json.loads(answer.body)["choices"][0]["message"]
 
 
-def with_results(message: Any) -> list[Any]:
+def with_results(message: Any, result: str = "ok") -> list[Any]:
     message = {name: message[name] for name in ("role", "content", "tool_calls")}
     results = [
-        {"role": "tool", "tool_call_id": call["id"], "content": "ok"}
+        {"role": "tool", "tool_call_id": call["id"], "content": result}
         for call in message["tool_calls"]
     ]
     return [message, *results]
@@ -86,6 +87,33 @@ def test_a_body_that_broke_off_was_not_said():
     ask(made, [USER])
     whole = message_of(ask(planned(), [USER]))
     assert message_of(ask(made, [USER, *with_results(whole)]))["content"] == "I look."
+
+
+def test_calls_whose_stream_broke_off_are_not_made_again_after_their_results():
+    made = planned(DROP, DROP)
+    whole = message_of(ask(planned(), [USER]))
+    for _ in range(2):  # a client may take the same end twice for the right one
+        assert b'"look"' in b"".join(ask(made, [USER], stream=True).events)
+    rows = [USER, *with_results(whole)]
+    assert message_of(ask(made, [*rows, USER]))["content"] == "Seen."
+
+
+def test_calls_whose_stream_broke_off_are_made_again_without_results():
+    made = planned(DROP)
+    ask(made, [USER], stream=True)
+    again = message_of(ask(made, [USER, {"role": "assistant", "content": "I look."}, USER]))
+    assert len(again["tool_calls"]) == 2
+
+
+def test_failed_results_do_not_count_if_the_stream_after_them_broke_off():
+    made = planned(CUT, DROP)
+    whole = message_of(ask(planned(), [USER]))
+    ask(made, [USER])
+    failed = [USER, *with_results(whole, "Error")]
+    ask(made, failed, stream=True)
+    again = message_of(ask(made, [*failed, {"role": "assistant", "content": "I look."}, USER]))
+    assert len(again["tool_calls"]) == 2
+    assert message_of(ask(made, [USER, *with_results(again)]))["content"] == "Seen."
 
 
 def test_forgetting_forgets_the_plan():

@@ -207,6 +207,15 @@ def first_prompt(rows: Sequence[Row]) -> str:
     return next((row.text for row in rows if row.role == "user"), "")
 
 
+def results_in(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return the results of tools.
+
+    >>> results_in([Row("user", "u"), Row("tool", "ok")])
+    (Row(role='tool', text='ok', resumes=False),)
+    """
+    return tuple(row for row in rows if row.role == "tool")
+
+
 def answers_result(rows: Sequence[Row]) -> bool:
     """Return whether a tool result still awaits the text that answers it, or the end of that text.
 

@@ -18,10 +18,10 @@ import re
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row, answers_result, first_prompt
+from tenuto.sim.asked import Asked, Row, answers_result, first_prompt, results_in
 from tenuto.sim.case import CUT_SHORT, Arguments, Case, Ending, Kind, Say, Step
 from tenuto.sim.cases import CASES_ON, STEPS
 from tenuto.sim.errors import Failure
@@ -56,6 +56,9 @@ class Conversation:
     """How many answers of the plan were sent, if there is a plan."""
     given: dict[int, int] = field(default_factory=dict)
     """How many calls each sent answer of the plan contained, by its index."""
+    results_before: tuple[Row, ...] | None = None
+    """The results in the last request, if the stream of its answer broke off after whole calls.
+    A later request with the same results shows that the client didn't run these calls."""
     planned: Wanted | None = None
     """The next answer of the plan."""
     planned_for: str | None = None
@@ -116,7 +119,9 @@ class Conversations:
         if self.plan is not None:
             # A client that could not use the answer repeats its request, perhaps with another
             # output limit, and gets the same answer.
-            if not state.broken_call and asked.counted != state.planned_for:
+            again = asked.counted == state.planned_for
+            not_run = state.broken_call or state.results_before == results_in(asked.rows)
+            if not (again or not_run):
                 state.place = self.plan.place(asked.rows, state.given)
             state.planned_for = asked.counted
             state.planned = self.plan.due(state.place, state.answer_key, tools=bool(asked.tools))
@@ -177,6 +182,18 @@ def arrives(step: Step, finish: str | None, *, stream: bool) -> bool:
     """
     cut = finish == "length" or step.keep < 1 or step.ending not in _WHOLE[stream]
     return not (is_broken(step) or cut or step.error)
+
+
+def breaks_off(step: Step, *, stream: bool) -> bool:
+    """Return whether a stream with this step breaks off after its whole content.
+
+    >>> breaks_off(Step(ending=Ending.DROP), stream=True)
+    True
+    >>> breaks_off(Step(keep=0.5, ending=Ending.DROP), stream=True), breaks_off(Step(), stream=True)
+    (False, False)
+    """
+    ended = replace(step, ending=Ending.WHOLE, finish=None)
+    return stream and step.ending in CUT_SHORT and arrives(ended, None, stream=True)
 
 
 def chosen_case(wire: Wire, model: str, headers: Mapping[str, str]) -> Case | Failure:

@@ -10,10 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, answers_result, first_prompt, reread
+from tenuto.sim.asked import Asked, answers_result, first_prompt, reread, results_in
 from tenuto.sim.case import Arguments, Ending, Kind, Say, Step, Writes
 from tenuto.sim.cases import CASES_ON, described
-from tenuto.sim.conversation import Conversation, Conversations, arrives, is_broken, lacks_tools
+from tenuto.sim.conversation import (
+    Conversation,
+    Conversations,
+    arrives,
+    breaks_off,
+    is_broken,
+    lacks_tools,
+)
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
 from tenuto.sim.prose import key_of
@@ -177,7 +184,12 @@ class Exchange:
             given = any(call.arguments not in ("{}", "", None) for call in now.calls)
             lost = given and step.arguments is Arguments.NULL
             # The budget may have cut a call even if the stop is missing or doesn't say so.
-            state.broken_call = lost or said.call_cut or not whole_answer
+            broken = lost or said.call_cut
+            # A client may run whole calls even if the stream breaks off after them.
+            broke_off = breaks_off(_live(step), stream=asked.stream)
+            open_end = bool(said.calls) and broke_off and not broken
+            state.broken_call = broken or not (whole_answer or open_end)
+            state.results_before = results_in(asked.rows) if open_end else None
             state.given[state.place] = len(said.calls)
         elif whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from tenuto.sim.asked import Row
+from tenuto.sim.asked import Row, results_in
 from tenuto.sim.case import Step
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Call, Wanted
@@ -67,7 +67,7 @@ class Plan:
         >>> two.place(rows), two.place(rows, {0: 1})
         (0, 1)
         """
-        results = sum(row.role == "tool" for row in rows)
+        results = len(results_in(rows))
         texts = {row.text.strip() for row in rows if row.role == "assistant"}
         for place, answer in enumerate(self.answers):
             calls = given.get(place, len(answer.calls))
