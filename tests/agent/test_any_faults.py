@@ -29,7 +29,7 @@ from tenuto.core.policy import Policy
 from tenuto.core.transcript import Assistant, Results, Transcript, User
 from tenuto.core.view import LIMITS
 from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
-from tenuto.sim.case import Arguments, Ending, Odd
+from tenuto.sim.case import Arguments, Ending, Odd, Say
 from tenuto.wires.composing import Composed
 from tenuto.wires.form import Declared, Opening
 
@@ -351,6 +351,18 @@ FOUND = {
         "openai-chat",
         [saying("", ("tool_0", {"key": "k0", "payload": None})), saying("tide")],
         [Step(ending=Ending.DROP)] * 2,
+    ),
+    "a call of an unknown tool that the budget cut, and a stop that hides it": (
+        "gemini-interactions",
+        [
+            saying(
+                "",
+                ("tool_0", {"key": "k0", "payload": None}),
+                ("unknown_tool", {"key": "k1", "payload": '"quoted" {\\} ' * 20}),
+            ),
+            saying("Answer 2: tide."),
+        ],
+        [Step(say=Say.THINK_OPEN, finish="length"), Step(finish="STOP")],
     ),
 }
 """Wires, turns and their steps that the property once failed on: the simulator counted wrong."""

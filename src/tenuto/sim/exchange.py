@@ -183,12 +183,15 @@ class Exchange:
             # A client that has a schema requests a call again if its arguments never arrived.
             given = any(call.arguments not in ("{}", "", None) for call in now.calls)
             lost = given and step.arguments is Arguments.NULL
-            # The budget may have cut a call even if the stop is missing or doesn't say so.
-            broken = lost or said.call_cut
-            # A client may run whole calls even if the stream breaks off after them.
+            # A client may run whole calls even if the stream breaks off after them. It may take a
+            # call that the budget cut for a whole one, too, if the stop hides that and no tool of
+            # the request says which arguments are missing.
             broke_off = breaks_off(_live(step), stream=asked.stream)
-            open_end = bool(said.calls) and broke_off and not broken
-            state.broken_call = broken or not (whole_answer or open_end)
+            names = dict(asked.tools)
+            hidden = whole_answer and said.call_cut and said.calls[-1].name not in names
+            may_be_run = hidden if said.call_cut else broke_off
+            open_end = bool(said.calls and may_be_run) and not lost
+            state.broken_call = lost or not (open_end or (whole_answer and not said.call_cut))
             state.results_before = results_in(asked.rows) if open_end else None
             state.given[state.place] = len(said.calls)
         elif whole.calls and (said.calls or calling):
