@@ -186,12 +186,11 @@ class Exchange:
             # A client may run whole calls even if the stream breaks off after them. It may take a
             # call that the budget cut for a whole one, too, if the stop hides that and no tool of
             # the request says which arguments are missing.
-            broke_off = breaks_off(_live(step), stream=asked.stream)
-            names = dict(asked.tools)
-            hidden = whole_answer and said.call_cut and said.calls[-1].name not in names
-            may_be_run = hidden if said.call_cut else broke_off
-            open_end = bool(said.calls and may_be_run) and not lost
-            state.broken_call = lost or not (open_end or (whole_answer and not said.call_cut))
+            cut = said.call_cut
+            broke_off = not cut and breaks_off(_live(step), stream=asked.stream)
+            unseen = cut and whole_answer and said.calls[-1].name not in dict(asked.tools)
+            open_end = bool(said.calls) and not lost and (broke_off or unseen)
+            state.broken_call = lost or not (open_end or (whole_answer and not cut))
             state.results_before = results_in(asked.rows) if open_end else None
             state.given[state.place] = len(said.calls)
         elif whole.calls and (said.calls or calling):
