@@ -197,6 +197,6 @@ def imported(library: str, install: str = "") -> Any:
     except ModuleNotFoundError as error:
         if error.name != library:
             raise
-        raise UnsupportedClient(
-            f"{library} is not installed; install it with: {install or f'pip install {library}'}"
-        ) from error
+        (other,) = set(LIBRARIES) - {library}
+        advice = install or f"pip install {library}; or pass {other!r} for a client of {other}"
+        raise UnsupportedClient(f"{library} is not installed; install it with: {advice}") from error
