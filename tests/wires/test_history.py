@@ -44,17 +44,27 @@ def said(text: Any = "Yes", **more: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": text} | more
 
 
-def called(*ids: str | None, arguments: Any = "{}") -> dict[str, Any]:
+def called(*ids: str | int | None, arguments: Any = "{}") -> dict[str, Any]:
     """A row of calls. An id of None stands for a call without the member."""
     call = {"type": "function", "function": {"name": "f", "arguments": arguments}}
     calls = [call if i is None else {"id": i} | call for i in ids]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
-def result(call_id: str | None, text: str = "ok") -> dict[str, Any]:
+def result(call_id: str | int | None, text: str = "ok") -> dict[str, Any]:
     """A row with a result. An id of None stands for a row without the member."""
     row = {"role": "tool", "content": text}
     return row if call_id is None else row | {"tool_call_id": call_id}
+
+
+def of_tools(**ids: str | None) -> dict[str, Any]:
+    """A row with a call of each tool."""
+    calls = [call for i in ids.values() for call in called(i)["tool_calls"]]
+    named = [
+        call | {"function": call["function"] | {"name": n}}
+        for call, n in zip(calls, ids, strict=True)
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": named}
 
 
 def raw(rows: list[Any]) -> list[bytes]:
@@ -225,6 +235,31 @@ CASES: dict[str, tuple[list[Any], list[Any], tuple[str, ...]]] = {
         [user(), called("call00001"), result("call00001", "1")],
         ("missing_call_id_added", "stray_result_moved_or_removed"),
     ),
+    "results without ids behind calls with ids": (
+        [user(), called("a", "b"), result(None, "1"), result(None, "2")],
+        [user(), called("a", "b"), result("a", "1"), result("b", "2")],
+        ("missing_call_id_added",),
+    ),
+    "a result without an id behind the second of two rows": (
+        [user(), called(None), called(None), result(None, "2")],
+        [user(), called("call00001"), result("call00001", STUB), called("call00002"), result("call00002", "2")],
+        ("missing_call_id_added", "unanswered_call_answered"),
+    ),
+    "a result without an id in a later turn": (
+        [user(), called(None), user("wait"), called(None), result(None, "2")],
+        [user(), called("call00001"), result("call00001", STUB), user("wait"), called("call00002"), result("call00002", "2")],
+        ("missing_call_id_added", "unanswered_call_answered"),
+    ),
+    "results without ids that name their tools": (
+        [user(), of_tools(f=None, g=None), result(None, "1") | {"name": "g"}, result(None, "2") | {"name": "f"}],
+        [user(), of_tools(f="call00001", g="call00002"), result("call00001", "2") | {"name": "f"}, result("call00002", "1") | {"name": "g"}],
+        ("missing_call_id_added", "results_reordered"),
+    ),
+    "ids that Mistral's SDK wrote for missing ones": (
+        [user(), called("null", "null"), result(None, "1"), result(None, "2")],
+        [user(), called("call00001", "call00002"), result("call00001", "1"), result("call00002", "2")],
+        ("missing_call_id_added",),
+    ),
     "a call without an id or a result": (
         [user(), called("call00001"), result("call00001"), called(None)],
         [user(), called("call00001"), result("call00001"), called("call00002"), result("call00002", STUB)],
@@ -243,6 +278,12 @@ CASES: dict[str, tuple[list[Any], list[Any], tuple[str, ...]]] = {
 def test_a_history_is_put_right(name):
     rows, expected, words = CASES[name]
     assert repaired(rows) == (expected, words)
+
+
+@pytest.mark.behaviour("H2")
+def test_results_of_calls_whose_ids_are_numbers_are_kept():
+    rows = [user(), called(7, 8), result(8, "2"), result(7, "1")]
+    assert repaired(rows) == ([*rows[:2], rows[3], rows[2]], ("results_reordered",))
 
 
 contents = (

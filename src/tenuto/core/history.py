@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from tenuto.core.history_ids import add_missing_ids, rename_repeated_ids
+from tenuto.core.history_ids import put_ids_right
 from tenuto.core.history_pairs import pair_by_turns
 from tenuto.core.history_rows import RowRepair, is_plain
 from tenuto.core.history_served import drop_unfinished
@@ -44,8 +44,7 @@ def plan_repairs(
     rows = _rows(values, repair, rules)
     if rules.alternates:
         repair.words += _joins_and_removals(rows, len(values))
-    add_missing_ids(rows, rules, repair.words)
-    rename_repeated_ids(rows, rules, repair.words)
+    put_ids_right(rows, rules, repair.words)
     if rules.pair is not None:
         rows = rules.pair(rows, rules, elsewhere, repair.words)
     else:

@@ -11,8 +11,7 @@ Most providers accept the same id in a later turn; `Rules.unique_ids` marks thos
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -34,31 +33,75 @@ class _Group:
     results: list[Entry] = field(default_factory=list)
 
 
-def add_missing_ids(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
-    """Give an id to each call without one. The results without one get these, in order."""
-    if rules.answers is not None or not any(_lacks_id(call) for row in rows for call in row.calls):
+def put_ids_right(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
+    """Give each call without an id one, each call that shares one another, and each result that of
+    its call."""
+    if rules.answers is not None:
         return
-    taken = {entry.id for row in rows for entry in (*row.calls, *row.results)}
+    if not any(map(_lacks_id, _entries(rows))):
+        _rename_repeated_ids(rows, rules, words)
+        return
+    unnamed = _add_missing_ids(rows)
+    _rename_repeated_ids(rows, rules, words)
+    named = [_name_results(group, unnamed) for group in _groups(rows)]
+    if unnamed or any(named):
+        words.append("missing_call_id_added")
+
+
+def _add_missing_ids(rows: Sequence[Row]) -> list[Entry]:
+    """Give an id to each call without one, and return these calls."""
+    taken = {entry.id for entry in _entries(rows)}
     free_ids = (name for number in count(1) if (name := _NEW_ID.format(number)) not in taken)
-    waiting: deque[str] = deque()
-    for row in rows:
-        for call in filter(_lacks_id, row.calls):
-            waiting.append(next(free_ids))
-            _rename(call, waiting[-1])
-        for result in filter(_lacks_id, row.results):
-            if waiting:
-                _rename(result, waiting.popleft())
-    words.append("missing_call_id_added")
+    unnamed = [call for row in rows for call in row.calls if _lacks_id(call)]
+    for call in unnamed:
+        _rename(call, next(free_ids))
+    return unnamed
+
+
+def _name_results(group: _Group, unnamed: Sequence[Entry]) -> bool:
+    """Give the results without an id those of the calls that they follow, and return whether there
+    were any: of calls that had none either, or of the last row with calls, if these are enough. A
+    result may name its tool; otherwise the order decides.
+
+    Args:
+        unnamed: the calls that had no id.
+    """
+    results = [result for result in group.results if _lacks_id(result)]
+    answered = {result.id for result in group.results}
+    free = [call for call in group.calls if call.id not in answered]
+    for narrower in (unnamed, [call for call in free if call.row is free[-1].row]):
+        kept = [call for call in free if call in narrower]
+        free = kept if len(kept) >= len(results) else free
+    named = False
+    for result in results:
+        tool = _tool(result)
+        call = next((call for call in free if tool and _tool(call) == tool), next(iter(free), None))
+        if call is not None:
+            free.remove(call)
+            _rename(result, call.id)
+            named = True
+    return named
+
+
+def _entries(rows: Iterable[Row]) -> Iterator[Entry]:
+    return (entry for row in rows for entry in (*row.calls, *row.results))
 
 
 def _lacks_id(entry: Entry) -> bool:
-    return not entry.id and member(entry.value, entry.named_at) is None
+    """Return whether an entry has no id. Mistral's SDK writes "null" for a missing one."""
+    return member(entry.value, entry.named_at) in (None, "null")
 
 
-def rename_repeated_ids(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
+def _tool(entry: Entry) -> object:
+    """Return the name of the tool that a call or a result names; None if it names none."""
+    value = member(entry.value, entry.named_at[:-1])
+    return value.get("name") or member(value, ("function", "name"))
+
+
+def _rename_repeated_ids(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
     """Rename calls whose id an earlier call has, and the results that belong to them."""
     every = [call.id for row in rows for call in row.calls]
-    if len(set(every)) == len(every) or rules.answers is not None:
+    if len(set(every)) == len(every):
         return
     rename = _rename_anywhere if rules.pair is not None else _rename_by_turns
     if rename(rows, rules):

@@ -168,9 +168,7 @@ class RowRepair:
     ) -> None:
         """Keep a call or a result for the pairing, and repair the arguments of a call."""
         if type(shape) is Result:
-            name = member(value, shape.id)
-            named = name if isinstance(name, str) else ""
-            row.results.append(Entry(named, value, row, at, shape.id))
+            row.results.append(Entry(_id_of(value, shape) or "", value, row, at, shape.id))
             if self._rules.result_changes and (lacks := self._rules.result_changes(value)):
                 self.words.append("empty_result_filled")
                 changes.update(lacks)
@@ -178,9 +176,9 @@ class RowRepair:
             arguments = member(value, shape.arguments)
             if not self._rules.object_arguments or not isinstance(arguments, dict):
                 self._mend_arguments(value, arguments, shape.arguments, changes)
-            name = member(value, shape.id)
-            if isinstance(name, str) or (name is None and not self._rules.answers):
-                row.calls.append(Entry(name or "", value, row, at, shape.id))
+            name = _id_of(value, shape)
+            if name or (name is not None and not self._rules.answers):
+                row.calls.append(Entry(name, value, row, at, shape.id))
             elif self._rules.answers and isinstance(member(value, shape.id[:-1]), dict):
                 row.calls.append(Entry("", value, row, at))
 
@@ -195,6 +193,15 @@ class RowRepair:
         if mended != found:
             self.words.append("broken_arguments_replaced")
             changes[path] = mended
+
+
+def _id_of(value: JsonObject, shape: Call | Result) -> str | None:
+    """Return the id of a call, also one that came as a number; "": there is none; None: it is
+    nothing that identifies a call."""
+    name = member(value, shape.id)
+    if isinstance(name, int) and not isinstance(name, bool):
+        return str(name)
+    return "" if name is None else name if isinstance(name, str) else None
 
 
 def _is_unsigned(part: JsonObject, shape: Reasoning) -> bool:

@@ -261,17 +261,16 @@ class Merger:
         if kind is Kind.REASONING and self._open is not None and self._open.kind in _SAID:
             return b""
         if kind is not Kind.TEXT:
-            out = self._close() + self._begin(signal.kind, signal.native)
+            out = self._write_left_out() + self._close() + self._begin(signal.kind, signal.native)
         else:
             self._forget_repeated(kind)
             self._texts = (self._texts if self._spoke else self._texts_before) + 1
             # The provider begins a further part of text where citations separate them.
             out = self._close() if self._texts > 1 else b""
             if self._groups is not None:
-                # Its id stands for the reasoning before it, which may have been left out.
-                named = self._texts > 1 or not (self._in_message or self._left_out)
+                named = self._texts > 1 or not self._in_message
                 self._coming = signal.native if named else self._coming
-                return out
+                return out + (self._write_left_out() if named else b"")
             self._announced = signal.place
             if not self._in_text and self._layout.words_begin_text:
                 return out
@@ -279,6 +278,11 @@ class Merger:
         assert self._item is not None
         self._numbers[signal.place] = _number(self._item)
         return out
+
+    def _write_left_out(self) -> bytes:
+        """Write the reasoning that was left out, before what it led to."""
+        left_out, self._left_out = self._left_out, []
+        return b"".join(map(self._whole, left_out))
 
     def _forget_repeated(self, kind: Kind) -> None:
         """Drop what stood beside text of which nothing was written, since it was repeated: a part
@@ -316,8 +320,7 @@ class Merger:
         """End the message: write what is open, the calls, the stop, the usage and the end mark."""
         out = [self._close(answer)]
         if answer.calls:
-            left_out, self._left_out = self._left_out, []
-            out += map(self._whole, left_out)
+            out.append(self._write_left_out())
         for call in answer.calls:
             out.append(self._start())
             part = self._hold_item(self._next, Kind.CALL, self._layout.called(call, self._unled))

@@ -14,7 +14,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.wires.answer import Answer
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import list_in
-from tenuto.wires.openai_responses.content import message
+from tenuto.wires.openai_responses.content import led, message
 from tenuto.wires.openai_responses.items import FOREIGN_CALL, kind_of
 from tenuto.wires.usage import Counts
 
@@ -111,8 +111,7 @@ def paired(items: Iterable[JsonObject]) -> list[JsonObject]:
     ['message']
     """
     given = list(items)
-    last = max((n for n, item in enumerate(given) if kind_of(item) != "reasoning"), default=-1)
-    return given[: last + 1] or given
+    return led(given) or given
 
 
 def call_item(call: ToolCall, *, status: str = "completed", tied: bool = True) -> JsonObject:

@@ -35,7 +35,20 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     >>> len(merged), merged[0]["content"][0]["text"]
     (1, 'Half of it.')
     """
-    return tuple(map(_within, SPEECH.merged(spoken, _items)))
+    last = spoken[-1] if spoken else None
+    items = SPEECH.merged(spoken, lambda one: _items(one) if one is last else led(_items(one)))
+    return tuple(map(_within, items))
+
+
+def led(items: list[JsonObject]) -> list[JsonObject]:
+    """Return items without reasoning at the end, which led to none of them. OpenAI refuses it
+    without what followed it.
+
+    >>> [item["type"] for item in led([{"type": "message"}, {"type": "reasoning"}])]
+    ['message']
+    """
+    last = max((n for n, item in enumerate(items) if kind_of(item) != "reasoning"), default=-1)
+    return items[: last + 1]
 
 
 def goes_on(part: JsonObject) -> bool:
