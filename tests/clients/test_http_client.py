@@ -297,7 +297,9 @@ def test_an_unknown_library_is_named_with_those_that_are_known(make: Callable[..
 @in_each_library
 def test_a_library_that_is_not_installed_is_told_with_what_to_install(make, library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(tenuto.UnsupportedClient, match=f"pip install {library}$"):
+    other = "httpx" if library == "httpx2" else "httpx2"
+    told = f"pip install {library}; or pass '{other}' for a client of {other}$"
+    with pytest.raises(tenuto.UnsupportedClient, match=told):
         make(library)
 
 

@@ -65,7 +65,9 @@ def recovering(client: Any, engine: Engine) -> Any:
     vars(api)[_ASYNC] = httpx_client.recovering(_async_client(old), engine)
     wrapped = _over(original, old, api)
     wrapped.__class__ = _subclass(_class_of(original))
-    vars(wrapped)["_tenuto_original"] = original
+    # Resources such as `aio` may be all that the caller keeps. They hold the API client.
+    for holder in (wrapped, api):
+        vars(holder)["_tenuto_original"] = original
     return wrapped
 
 

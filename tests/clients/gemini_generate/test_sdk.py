@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
@@ -142,6 +143,17 @@ def test_the_original_may_be_forgotten_and_the_copy_closes_what_it_shares(
     assert ask(wrapped, mode, "sync") == WHOLE
     wrapped.close()
     assert wrapped._api_client._httpx_client.is_closed
+
+
+@pytest.mark.behaviour("C23")
+@MODES
+def test_what_the_copy_made_is_enough_to_keep(replay: Replay, mode: str, way: str) -> None:
+    wrapped = tenuto.wrap(GeminiAsker.make(replay), policy=POLICY)
+    kept = SimpleNamespace(models=wrapped.models, aio=wrapped.aio)
+    del wrapped
+    gc.collect()
+    replay.say(*HALVES)
+    assert ask(kept, mode, way) == WHOLE
 
 
 @pytest.mark.behaviour("C23")
