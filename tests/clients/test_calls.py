@@ -476,12 +476,12 @@ def test_an_empty_answer_after_a_break_is_no_end_while_a_call_is_owed(
 
 
 WORDS = {"done": "Done! I wrote the file.", "the rest of it": '"text": "b"}'}
-BROKEN = {"cut": R("I write. ", MAX, [CUT]), "malformed": R("I write. ", TOOL, [MALFORMED])}
+BROKEN_BATCHES = {"cut": R("I write. ", MAX, [CUT]), "malformed": R("I write. ", TOOL, [MALFORMED])}
 
 
 @pytest.mark.behaviour("T5", "T16", "P1")
 @both
-@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("broken", BROKEN_BATCHES.values(), ids=BROKEN_BATCHES)
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
 def test_words_are_no_answer_to_who_asks_for_a_broken_call_again(play, mode, way, words, broken):
     turn = play(broken, R(words), R("", TOOL, [WHOLE]))
@@ -493,7 +493,7 @@ def test_words_are_no_answer_to_who_asks_for_a_broken_call_again(play, mode, way
 
 @pytest.mark.behaviour("T5", "T16", "P1")
 @both
-@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("broken", BROKEN_BATCHES.values(), ids=BROKEN_BATCHES)
 def test_a_broken_call_that_never_comes_again_leaves_the_turn_partial(play, mode, way, broken):
     turn = play(broken, *[R("Done! I wrote the file.")] * 2)
     got = turn.tell(mode, way, **FILES)

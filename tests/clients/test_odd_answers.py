@@ -98,7 +98,7 @@ def test_an_answer_that_is_an_image_is_not_empty():
 @pytest.mark.behaviour("S2", "C24")
 def test_what_stands_beside_the_text_of_each_body_is_kept():
     ran, thought = {"type": "search"}, {"type": "reasoning.text", "text": "Hm."}
-    halves = [
+    halves: list[dict[str, Any]] = [
         {"content": "Half ", "images": ["a"], "executed_tools": [ran], "only_first": 1},
         {"content": "and half.", "images": ["b"], "reasoning_details": [thought]},
     ]

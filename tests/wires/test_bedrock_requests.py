@@ -22,7 +22,10 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import Kind, Message, Opened
 from tenuto.providers.registry import route
+from tenuto.wires.answer import AttemptContent
+from tenuto.wires.bedrock_converse.content import merged_content
 from tenuto.wires.bedrock_converse.history import RULES
 from tenuto.wires.bedrock_converse.request import BRIDGE, parse_request
 from tenuto.wires.dialect import Dialect
@@ -287,3 +290,15 @@ def test_reasoning_without_a_signature_stays_where_nobody_signs():
     profile = "/model/arn%3Aaws%3Abedrock%3Ax/converse"
     assert request(*rows, path=profile).repairs == ("unsigned_reasoning_removed",)
     assert request(HI, row("assistant", SIGNED, X)).repairs == ()
+
+
+@pytest.mark.behaviour("N6", "C20")
+def test_thinking_in_another_makers_form_is_kept() -> None:
+    """InvokeModel's blocks of Anthropic may come where Converse was asked."""
+    message = Message()
+    block = {"type": "thinking", "thinking": "", "signature": "c2ln"}
+    message.take([Opened((0,), Kind.REASONING, block, "thinking", "Hm.")])
+    thought = {"text": "Hm.", "signature": "c2ln"}
+    assert merged_content([AttemptContent(None, "", message=message)]) == (
+        {"reasoningContent": {"reasoningText": thought}},
+    )

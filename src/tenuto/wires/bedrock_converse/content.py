@@ -96,7 +96,7 @@ def _block(part: Part) -> Block:
         content = [{"text": block["text"]}] if block["text"] else []
         return {"citationsContent": {"content": content, "citations": block["citations"]}}
     if part.kind is Kind.REASONING and part.holds:
-        return {"reasoningContent": _thought(block)}
+        return {"reasoningContent": _thought(block, part.holds)}
     call, result = (object_in(block.get(kind)) for kind in ("toolUse", "toolResult"))
     if call and "input" not in call:
         value = decode_object("".join(part.arguments).encode("utf-8", "replace"))
@@ -106,9 +106,10 @@ def _block(part: Part) -> Block:
     return block
 
 
-def _thought(said: JsonObject) -> JsonObject:
-    """Return reasoning from the members that a stream sent."""
+def _thought(said: JsonObject, holds: str) -> JsonObject:
+    """Return reasoning from the members that a stream sent. `holds`: that with the text, which has
+    another name if the block is of another maker's form."""
     if "redactedContent" in said:
         return {"redactedContent": said["redactedContent"]}
     signed = {"signature": said["signature"]} if "signature" in said else {}
-    return {"reasoningText": {"text": said["text"], **signed}}
+    return {"reasoningText": {"text": said.get(holds, ""), **signed}}
