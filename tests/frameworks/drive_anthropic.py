@@ -3,8 +3,8 @@
 from typing import Any
 
 import anthropic
-from judging import Answer, Given, fault_of
-from loop import SdkLoop, schemas
+from judging import Answer, Given
+from loop import SdkLoop
 
 
 class Driver(SdkLoop):
@@ -21,35 +21,28 @@ class Driver(SdkLoop):
             http_client=given.http,
             max_retries=0,
         )
-        self.options: dict[str, Any] = {
-            "model": "sim",
-            "max_tokens": 4_096,
-            "extra_body": given.body or None,
-        }
-        if given.tools:
-            self.options["tools"] = [
-                {
-                    "name": function["name"],
-                    "description": function["description"],
-                    "input_schema": function["parameters"],
-                }
-                for function in (each["function"] for each in schemas(given.tools))
-            ]
+        self.options["max_tokens"] = 4_096
 
-    def _request(self) -> dict[str, Any]:
-        said = {"messages": self.talk.messages, "extra_headers": fault_of(self.given)}
-        return self.options | said
+    def tools(self, schemas: list[dict[str, Any]]) -> Any:
+        return [
+            {
+                "name": function["name"],
+                "description": function["description"],
+                "input_schema": function["parameters"],
+            }
+            for function in (each["function"] for each in schemas)
+        ]
 
     def send(self) -> Any:
         if not self.given.stream:
-            return self.client.messages.create(**self._request())
-        with self.client.messages.stream(**self._request()) as stream:
+            return self.client.messages.create(**self.request())
+        with self.client.messages.stream(**self.request()) as stream:
             return stream.get_final_message()
 
     async def send_async(self) -> Any:
         if not self.given.stream:
-            return await self.client.messages.create(**self._request())
-        async with self.client.messages.stream(**self._request()) as stream:
+            return await self.client.messages.create(**self.request())
+        async with self.client.messages.stream(**self.request()) as stream:
             return await stream.get_final_message()
 
     def keep(self, made: Any) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 from google import genai
 from google.genai import types
 from judging import Answer, Given, fault_of
-from loop import SdkLoop, schemas
+from loop import SdkLoop
 
 
 class Driver(SdkLoop):
@@ -18,41 +18,40 @@ class Driver(SdkLoop):
         client = "httpx_async_client" if given.way == "async" else "httpx_client"
         options: Any = {"base_url": given.base_url.removesuffix("/v1"), client: given.http}
         self.client = genai.Client(api_key="key", http_options=types.HttpOptions(**options))
-        self.config: dict[str, Any] = dict(given.body)
-        if given.tools:
-            self.config["tools"] = [
-                types.Tool(
-                    function_declarations=[
-                        types.FunctionDeclaration(
-                            name=function["name"],
-                            description=function["description"],
-                            parameters_json_schema=function["parameters"],
-                        )
-                        for function in (each["function"] for each in schemas(given.tools))
-                    ]
-                )
-            ]
 
-    def _request(self) -> dict[str, Any]:
+    def tools(self, schemas: list[dict[str, Any]]) -> Any:
+        declared = [
+            types.FunctionDeclaration(
+                name=function["name"],
+                description=function["description"],
+                parameters_json_schema=function["parameters"],
+            )
+            for function in (each["function"] for each in schemas)
+        ]
+        return [types.Tool(function_declarations=declared)]
+
+    def request(self) -> dict[str, Any]:
         contents = [
             types.UserContent(row["content"]) if isinstance(row, dict) else row
             for row in self.talk.messages
         ]
         config = types.GenerateContentConfig(
-            http_options=types.HttpOptions(headers=fault_of(self.given)), **self.config
+            http_options=types.HttpOptions(headers=fault_of(self.given)),
+            tools=self.options.get("tools"),
+            **self.given.body,
         )
         return {"model": "gemini-3.6-flash", "contents": contents, "config": config}
 
     def send(self) -> Any:
         if not self.given.stream:
-            return [self.client.models.generate_content(**self._request())]
-        return list(self.client.models.generate_content_stream(**self._request()))
+            return [self.client.models.generate_content(**self.request())]
+        return list(self.client.models.generate_content_stream(**self.request()))
 
     async def send_async(self) -> Any:
         models = self.client.aio.models
         if not self.given.stream:
-            return [await models.generate_content(**self._request())]
-        return [chunk async for chunk in await models.generate_content_stream(**self._request())]
+            return [await models.generate_content(**self.request())]
+        return [chunk async for chunk in await models.generate_content_stream(**self.request())]
 
     def keep(self, made: Any) -> bool:
         parts = _parts(made)

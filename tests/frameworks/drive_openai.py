@@ -3,8 +3,8 @@
 from typing import Any
 
 import openai
-from judging import Answer, Given, fault_of
-from loop import SdkLoop, schemas
+from judging import Answer, Given
+from loop import SdkLoop
 
 
 class Driver(SdkLoop):
@@ -18,24 +18,17 @@ class Driver(SdkLoop):
         self.client = kind(
             base_url=given.base_url, api_key="key", http_client=given.http, max_retries=0
         )
-        self.options: dict[str, Any] = {"model": "sim", "extra_body": given.body or None}
-        if given.tools:
-            self.options["tools"] = schemas(given.tools)
-
-    def _request(self) -> dict[str, Any]:
-        said = {"messages": self.talk.messages, "extra_headers": fault_of(self.given)}
-        return self.options | said
 
     def send(self) -> Any:
         if not self.given.stream:
-            return self.client.chat.completions.create(**self._request())
-        with self.client.chat.completions.stream(**self._request()) as stream:
+            return self.client.chat.completions.create(**self.request())
+        with self.client.chat.completions.stream(**self.request()) as stream:
             return stream.until_done().get_final_completion()
 
     async def send_async(self) -> Any:
         if not self.given.stream:
-            return await self.client.chat.completions.create(**self._request())
-        async with self.client.chat.completions.stream(**self._request()) as stream:
+            return await self.client.chat.completions.create(**self.request())
+        async with self.client.chat.completions.stream(**self.request()) as stream:
             return await (await stream.until_done()).get_final_completion()
 
     def keep(self, made: Any) -> bool:

@@ -3,41 +3,27 @@
 import json
 from typing import Any
 
-import openai
-from judging import Answer, Given, fault_of
-from loop import SdkLoop, schemas
+from drive_openai import Driver as OnChat
+from judging import Answer
 
 
-class Driver(SdkLoop):
-    distribution = "openai"
+class Driver(OnChat):
     wire = "openai-responses"
-    library = "httpx2"
+    rows = "input"
 
-    def __init__(self, given: Given) -> None:
-        super().__init__(given)
-        kind: Any = openai.AsyncOpenAI if given.way == "async" else openai.OpenAI
-        self.client = kind(
-            base_url=given.base_url, api_key="key", http_client=given.http, max_retries=0
-        )
-        self.options: dict[str, Any] = {"model": "sim", "extra_body": given.body or None}
-        if given.tools:
-            tools = [{"type": "function", **each["function"]} for each in schemas(given.tools)]
-            self.options["tools"] = tools
-
-    def _request(self) -> dict[str, Any]:
-        said = {"input": self.talk.messages, "extra_headers": fault_of(self.given)}
-        return self.options | said
+    def tools(self, schemas: list[dict[str, Any]]) -> Any:
+        return [{"type": "function", **each["function"]} for each in schemas]
 
     def send(self) -> Any:
         if not self.given.stream:
-            return self.client.responses.create(**self._request())
-        with self.client.responses.stream(**self._request()) as stream:
+            return self.client.responses.create(**self.request())
+        with self.client.responses.stream(**self.request()) as stream:
             return stream.get_final_response()
 
     async def send_async(self) -> Any:
         if not self.given.stream:
-            return await self.client.responses.create(**self._request())
-        async with self.client.responses.stream(**self._request()) as stream:
+            return await self.client.responses.create(**self.request())
+        async with self.client.responses.stream(**self.request()) as stream:
             return await stream.get_final_response()
 
     def keep(self, made: Any) -> bool:

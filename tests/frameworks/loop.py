@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from judging import MOST_REQUESTS, Answer, Endless, Given
+from judging import MOST_REQUESTS, Answer, Endless, Given, fault_of
 
 
 def schemas(tools: list[Callable[..., str]]) -> list[dict[str, Any]]:
@@ -66,10 +66,24 @@ class SdkLoop:
     what comes: False says that it has no calls, so that it is the answer."""
 
     ways = ("sync", "async")
+    rows = "messages"
+    """The argument with the conversation."""
 
     def __init__(self, given: Given) -> None:
         self.given = given
         self.talk = Conversation(given.tools)
+        self.options: dict[str, Any] = {"model": "sim", "extra_body": given.body or None}
+        if given.tools:
+            self.options["tools"] = self.tools(schemas(given.tools))
+
+    def request(self) -> dict[str, Any]:
+        """The arguments of the SDK's call."""
+        said = {self.rows: self.talk.messages, "extra_headers": fault_of(self.given)}
+        return self.options | said
+
+    def tools(self, schemas: list[dict[str, Any]]) -> Any:
+        """The tools as the SDK takes them."""
+        return schemas
 
     def ask(self, prompt: str) -> Answer:
         for _ in self.talk.ask(prompt):
