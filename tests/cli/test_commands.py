@@ -596,6 +596,7 @@ def test_sim_announces_its_address_answers_and_ends_on_an_interrupt(
         [*COMMAND, "sim", "--port", port], capture_output=True, text=True, check=False
     )
     assert taken.returncode == 1
-    assert taken.stderr.startswith(f"tenuto: cannot listen on 127.0.0.1 port {port}: ")
+    why = "Address already in use; choose another --port, or 0 for a free one"
+    assert taken.stderr == f"tenuto: cannot listen on 127.0.0.1 port {port}: {why}\n"
     running_sim.send_signal(signal.SIGINT)
     assert running_sim.wait(10) == 0

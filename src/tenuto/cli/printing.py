@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -34,6 +35,19 @@ BAD_FILE = 2
 def reason_of(error: OSError) -> str:
     """Return the system's message for an error."""
     return error.strerror or str(error)
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> str:
+    """Return why a server can't listen, and what to do if the port is the reason.
+
+    >>> cannot_listen("::1", 80, OSError(errno.EACCES, "Permission denied"))
+    'cannot listen on ::1 port 80: Permission denied; choose another --port, or 0 for a free one'
+    """
+    told = f"cannot listen on {host} port {port}: "
+    if error.errno in (errno.EADDRINUSE, errno.EACCES):
+        # asyncio and Python repeat the address in their own message.
+        return f"{told}{os.strerror(error.errno)}; choose another --port, or 0 for a free one"
+    return told + reason_of(error).partition(" (while")[0]
 
 
 def why_unread(name: str, error: OSError) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tenuto.cli.command_error import CommandError, is_of_output
 from tenuto.cli.numbers import whole_number
-from tenuto.cli.printing import JsonFlag, Switch, print_json, reason_of
+from tenuto.cli.printing import JsonFlag, Switch, cannot_listen, print_json
 from tenuto.core.rule import Rule
 from tenuto.sim import serve
 from tenuto.sim.simulator import Prefill
@@ -81,7 +81,7 @@ def sim(
     except OSError as error:
         if is_of_output(error):  # while it printed its address
             raise
-        raise CommandError(f"cannot listen on {host} port {port}: {reason_of(error)}") from None
+        raise CommandError(cannot_listen(host, port, error)) from None
 
 
 def _listed(by_wire: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from cyclopts import Parameter
 
 from tenuto.cli.command_error import CommandError
 from tenuto.cli.numbers import whole_number
-from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, print_json, reason_of, why_unread
+from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, cannot_listen, print_json, why_unread
 from tenuto.cli.tail import first_line, is_odd
 from tenuto.cli.turn_text import text_of
 from tenuto.core.rule import Rule
@@ -144,8 +144,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        reason = reason_of(error).partition(" (while")[0]  # Python repeats the address here
-        raise CommandError(f"cannot listen on {host} port {port}: {reason}") from None
+        raise CommandError(cannot_listen(host, port, error)) from None
 
 
 def _url(host: str, port: int) -> str:
