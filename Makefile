@@ -21,7 +21,7 @@ PYRIGHT_VENV := .pyright/venv
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-openai-alone phoenix openllmetry openai-v2
 FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain pydantic-ai openai-agents \
-  openai-agents-responses strands agno litellm litellm-anthropic llamaindex crewai haystack autogen \
+  openai-agents-responses strands agno litellm litellm-anthropic llamaindex llamaindex-anthropic crewai haystack autogen \
   agent-framework semantic-kernel google-adk smolagents instructor dspy llm
 
 .PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean

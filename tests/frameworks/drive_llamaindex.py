@@ -28,15 +28,18 @@ class Driver:
 
     async def ask_async(self, prompt: str) -> Answer:
         made = await self.agent.run(prompt, ctx=self.context)
-        return Answer(str(made), _stop(made.raw))
+        return Answer(self.text(made), self.stop(made.raw))
 
+    def text(self, made: Any) -> str:
+        """The answer as its user prints it."""
+        return str(made)
 
-def _stop(raw: Any) -> str | None:
-    """The stop of the last chunk or of the body, as the SDK has it."""
-    choices = raw.get("choices") if isinstance(raw, dict) else getattr(raw, "choices", None)
-    last = choices[0] if choices else None
-    return (
-        last.get("finish_reason")
-        if isinstance(last, dict)
-        else getattr(last, "finish_reason", None)
-    )
+    def stop(self, raw: Any) -> str | None:
+        """The stop of the last chunk or of the body, as the SDK has it."""
+        choices = raw.get("choices") if isinstance(raw, dict) else getattr(raw, "choices", None)
+        last = choices[0] if choices else None
+        return (
+            last.get("finish_reason")
+            if isinstance(last, dict)
+            else getattr(last, "finish_reason", None)
+        )

@@ -16,7 +16,7 @@ SDKS = ("openai", "openai-responses", "anthropic", "google-genai")
 """The providers' SDKs by themselves. Each row is compared with the one on the same wire."""
 NAMES = (
     *SDKS, "langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
-    "litellm", "litellm-anthropic", "llamaindex", "crewai", "haystack",
+    "litellm", "litellm-anthropic", "llamaindex", "llamaindex-anthropic", "crewai", "haystack",
     "autogen", "agent-framework", "semantic-kernel", "google-adk", "smolagents", "instructor", "dspy", "llm",
 )  # fmt: skip
 VERDICTS = ("right", "told", "silent", "harmful")
