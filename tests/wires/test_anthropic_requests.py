@@ -139,6 +139,12 @@ def test_a_result_in_the_last_turn_of_the_user_is_seen(rows, expected):
     [
         ({}, False, False, False),
         ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, False, True, True),
+        (
+            {"thinking": {"type": "enabled", "budget_tokens": 1024}, "tools": [{"name": "f"}]},
+            False,
+            True,
+            False,
+        ),
         ({"thinking": {"type": "adaptive"}}, False, True, True),
         (
             {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}},
@@ -384,6 +390,7 @@ CHANGES: list[tuple[dict[str, Any], list[Any], dict[str, Any]]] = [
     ({"thinking": ENABLED | {"budget_tokens": 1500}}, [LOWER], {"thinking": ENABLED | {"budget_tokens": 1024}}),
     ({"thinking": ENABLED | {"budget_tokens": 1024}}, [LOWER], {"thinking": {"type": "disabled"}}),
     ({"thinking": {"type": "enabled"}}, [LOWER], {"thinking": {"type": "disabled"}}),
+    ({"thinking": ENABLED | {"budget_tokens": 1024}, "tools": [{"name": "f"}]}, [LOWER], {"thinking": ENABLED | {"budget_tokens": 1024}, "tools": [{"name": "f"}]}),
     ({"thinking": {"type": "adaptive"}}, [LOWER], {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}),
     ({"output_config": {"effort": "max", "x": 1}}, [LOWER], {"output_config": {"effort": "low", "x": 1}}),
     ({"output_config": {"effort": "high", "format": SCHEMA}}, [LOWER, DROP], {"output_config": {"effort": "low"}}),

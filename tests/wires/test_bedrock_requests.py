@@ -156,6 +156,16 @@ def test_reasoning_is_lowered_by_each_makers_own_knob(fields, lowered):
     assert applied(parsed, LowerReasoning())[FIELDS] == lowered
 
 
+@pytest.mark.behaviour("H9")
+def test_the_smallest_budget_stays_where_a_call_may_come():
+    """The caller thinks in the request with its result, and needs thinking before the call."""
+    fields = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+    tools = {"tools": [{"toolSpec": {"name": "f", "inputSchema": {"json": {}}}}]}
+    parsed = request(**{FIELDS: fields, "toolConfig": tools})
+    assert not parsed.facts.lower_reasoning
+    assert applied(parsed, LowerReasoning())[FIELDS] == fields
+
+
 @pytest.mark.behaviour("C11")
 def test_a_budget_for_reasoning_fits_below_the_limit():
     parsed = request(**{FIELDS: {"thinking": {"type": "enabled", "budget_tokens": 4000}}})

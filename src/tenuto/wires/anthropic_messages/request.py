@@ -155,14 +155,11 @@ class MessagesRequest(EditableRequest):
         return [_row("assistant", said), _row("user", results)]
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
-        """Halve the caller's budget; turn thinking off if the budget is the smallest already; set a
-        low effort if there is no budget."""
+        """Halve the caller's budget or turn thinking off; set a low effort without a budget."""
         thinking = object_in(value_of(self._members.get("thinking")))
         enabled = thinking.get("type") == "enabled"
-        if enabled and (less := less_budget(thinking.get("budget_tokens"))) is not None:
-            put(members, _BUDGET, encode(less))
-        elif enabled:
-            members["thinking"] = b'{"type":"disabled"}'
+        if enabled and (less := less_thinking(thinking, tools=self.facts.tools)) is not None:
+            members["thinking"] = encode(less)
         effort = object_in(value_of(self._members.get("output_config"))).get("effort")
         if effort in EFFORTS_ABOVE_LOW or (_thinks(thinking) and not enabled):
             put(members, _EFFORT, b'"low"')
@@ -193,6 +190,25 @@ def less_budget(budget: object) -> int | None:
     if type(budget) is not int or budget <= LEAST_THINKING_TOKENS:
         return None
     return max(budget // 2, LEAST_THINKING_TOKENS)
+
+
+def less_thinking(thinking: JsonObject, *, tools: bool) -> JsonObject | None:
+    """Return enabled thinking with half its budget, or turned off if the budget is the smallest
+    already. None: with `tools` of the caller it can't be turned off, because thinking is enabled in
+    the caller's request with a call's result too, and requires thinking before the call:
+    https://platform.claude.com/docs/en/build-with-claude/extended-thinking
+
+    >>> less_thinking({"type": "enabled", "budget_tokens": 9000}, tools=True)
+    {'type': 'enabled', 'budget_tokens': 4500}
+    >>> less_thinking({"type": "enabled", "budget_tokens": 1024}, tools=False)
+    {'type': 'disabled'}
+    >>> less_thinking({"type": "enabled", "budget_tokens": 1024}, tools=True) is None
+    True
+    """
+    less = less_budget(thinking.get("budget_tokens"))
+    if less is not None:
+        return {**thinking, "budget_tokens": less}
+    return None if tools else {"type": "disabled"}
 
 
 def fitting_budget(max_tokens: int) -> int | None:
@@ -262,6 +278,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
     forms = object_in(config.get("format")), object_in(asked.output_format)
     structured = "json_schema" in (forms[0].get("type"), forms[1].get("type"))
     tools = _tools_in(asked.tools)
+    ours = any(_is_client_tool(tool.type) for tool in tools)
     ends_in_assistant = asked.messages[-1].get("role") == "assistant"
     reasons = {
         "thread": asked.thread,  # the provider would keep our hints in its own history
@@ -272,11 +289,11 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         model=text_in(asked.model),
         stream=bool(asked.stream),
         max_tokens=limit_in(tokens),
-        tools=any(_is_client_tool(tool.type) for tool in tools),
+        tools=ours,
         call_forced=_demands_call(object_in(asked.tool_choice), tools),
         after_tool_result=_after_tool_result(asked.messages),
         structured=structured,
-        lower_reasoning=_can_lower(thinking, config.get("effort")),
+        lower_reasoning=_can_lower(thinking, config.get("effort"), tools=ours),
         include_usage=True,
         left_alone=why_left_alone(reasons, tokens, probe_max_tokens),
         prefill_barred=ends_in_assistant or structured or _thinks(thinking),
@@ -323,10 +340,12 @@ def _thinks(thinking: JsonObject) -> bool:
     return thinking.get("type") not in (None, "disabled")
 
 
-def _can_lower(thinking: JsonObject, effort: Any) -> bool:
-    """Return whether thinking can be lowered: always with a budget, else by its effort."""
-    if effort in EFFORTS_ABOVE_LOW or thinking.get("type") == "enabled":
+def _can_lower(thinking: JsonObject, effort: Any, *, tools: bool) -> bool:
+    """Return whether thinking can be lowered: by its budget or by its effort."""
+    if effort in EFFORTS_ABOVE_LOW:
         return True
+    if thinking.get("type") == "enabled":
+        return less_thinking(thinking, tools=tools) is not None
     return _thinks(thinking) and effort != "low"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from tenuto.wires.anthropic_messages.request import (
     EFFORTS_ABOVE_LOW,
     fitting_budget,
-    less_budget,
+    less_thinking,
 )
 from tenuto.wires.json import encode
 from tenuto.wires.members import object_in, value_of, with_members
@@ -44,7 +44,7 @@ def can_be_lowered(members: Mapping[str, bytes]) -> bool:
 
 def lowered(members: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the members that ask for less: half the budget, or no reasoning if it is the smallest
-    already; a low effort.
+    already and no call can come; a low effort.
 
     >>> lowered({FIELDS: b'{"thinking":{"type":"enabled","budget_tokens":1024}}'})
     {'additionalModelRequestFields': b'{"thinking":{"type":"disabled"}}'}
@@ -54,9 +54,9 @@ def lowered(members: Mapping[str, bytes]) -> dict[str, bytes]:
     for key in BUDGETS:
         knob = object_in(fields.get(key))
         if knob.get("type") == "enabled":
-            less = less_budget(knob.get("budget_tokens"))
-            changed = {"type": "disabled"} if less is None else {**knob, "budget_tokens": less}
-            changes[key] = encode(changed)
+            less = less_thinking(knob, tools="toolConfig" in members)
+            if less is not None:
+                changes[key] = encode(less)
     for first, *rest in EFFORTS:
         if _at(fields, (first, *rest)) in EFFORTS_ABOVE_LOW:
             knob = fields[first]
