@@ -357,6 +357,27 @@ def test_a_sync_transport_under_an_async_client_is_refused(replay):
 
 
 @in_each_library
+def test_an_async_transport_under_a_sync_client_is_refused(replay, library):
+    url = f"{replay.base_url}/chat/completions"
+    says = r"give a sync client tenuto\.HTTPTransport\(\), which serves both"
+    for over in ("built", "http_client"):
+        transport: Any = tenuto.AsyncHTTPTransport()
+        client: Any = (
+            library.Client(transport=transport)
+            if over == "built"
+            else tenuto.http_client(library.__name__, transport=transport)
+        )
+        with pytest.raises(tenuto.UnsupportedClient, match=says):
+            client.post(url, json=ASK)
+        with pytest.raises(tenuto.UnsupportedClient, match=says):
+            client.get(replay.base_url)
+        client.close()
+    with pytest.raises(tenuto.UnsupportedClient, match=says):
+        library.Client(transport=tenuto.AsyncHTTPTransport()).__enter__()
+    assert replay.requests == []
+
+
+@in_each_library
 def test_a_transport_of_the_other_library_is_refused(replay, library, way):
     other: Any = {httpx: httpx2, httpx2: httpx}[library]
     below = other.AsyncHTTPTransport() if way == "async" else other.HTTPTransport()

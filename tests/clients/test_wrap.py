@@ -279,6 +279,25 @@ def test_wrapping_twice_is_wrapping_once(sim):
     client.close()
 
 
+@pytest.mark.behaviour("P8c")
+def test_wrapping_again_keeps_what_is_not_given():
+    first: list[str] = []
+    second: list[str] = []
+    none = tenuto.Policy(continuation_max_attempts=0)
+    with FarSide(json_answer(CUT)) as far, bare(far.base_url) as client:
+        wrapped = tenuto.wrap(client, policy=none, on_event=lambda e: first.append(e.name))
+        assert said(tenuto.wrap(wrapped)).strip() == "The first half,"
+        assert first.count("turn_ended") == 1
+        other = tenuto.wrap(wrapped, on_event=lambda e: second.append(e.name))
+        assert said(other).strip() == "The first half,"
+        assert len(far.requests) == 2, "the policy stayed"
+        assert (first.count("turn_ended"), second.count("turn_ended")) == (1, 1)
+    with halves() as far, bare(far.base_url) as client:
+        wrapped = tenuto.wrap(client, policy=none, on_event=lambda e: first.append(e.name))
+        assert said(tenuto.wrap(wrapped, policy=POLICY)) == WHOLE
+        assert first.count("turn_ended") == 2, "the listener stayed"
+
+
 @pytest.mark.behaviour("C28a")
 def test_either_client_may_go_first(sim):
     whole = sim.answer("Tell me.")

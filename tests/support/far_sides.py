@@ -9,6 +9,7 @@ import socketserver
 import struct
 import threading
 from collections.abc import Iterable
+from io import BufferedIOBase
 from types import TracebackType
 from typing import Any
 
@@ -53,6 +54,21 @@ def sse_answer(body: bytes, *headers: str) -> bytes:
     return answer(body, "content-type: text/event-stream", *headers, length=False)
 
 
+def _body_of(source: BufferedIOBase, head: bytes) -> bytes | None:
+    """The body of a request; None if it has both a length and chunks, which servers refuse."""
+    rows = [row.lower().partition(b":") for row in head.split(b"\r\n")]
+    lengths = [int(value) for name, _, value in rows if name == b"content-length"]
+    chunked = any(name == b"transfer-encoding" for name, _, _ in rows)
+    if not chunked:
+        return source.read(lengths[0] if lengths else 0)
+    body = b""
+    while size := int(source.readline(), 16):
+        body += source.read(size)
+        source.readline()
+    source.readline()
+    return None if lengths else body
+
+
 class FarSide:
     """Answers the n-th request with the n-th answer, and all later ones with the last.
 
@@ -71,10 +87,10 @@ class FarSide:
                     if not line:
                         return
                     head += line
-                length = next(
-                    (int(row.split(b":")[1]) for row in head.split(b"\r\n")
-                     if row.lower().startswith(b"content-length")), 0)  # fmt: skip
-                body = self.rfile.read(length)
+                body = _body_of(self.rfile, head)
+                if body is None:
+                    self.wfile.write(answer(b"", status="400 Bad Request"))
+                    return
                 given = answers[min(len(outer.requests), len(answers) - 1)]
                 outer.requests.append((head, body))
                 try:

@@ -25,6 +25,10 @@ connection can be used again. The openai SDK waits as long."""
 _MARK = "tenuto_exchange"
 """The request extension that identifies a further attempt's request."""
 
+_FRAMING = frozenset({b"content-length", b"transfer-encoding"})
+"""The headers that tell where a body ends. The caller's don't fit another body, and servers refuse
+a request with both. For a body of bytes, the library writes the length."""
+
 
 class Exchange:
     """One turn of one client or transport: makes requests for attempts, and the response for the
@@ -89,7 +93,7 @@ class Exchange:
         return self.library.Request(
             self.request.method,
             self.request.url,
-            headers=[p for p in headers if p[0].lower() != b"content-length"],
+            headers=[p for p in headers if p[0].lower() not in _FRAMING],
             content=command.body,
             extensions=extensions,
         )

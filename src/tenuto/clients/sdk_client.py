@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from functools import cache, wraps
 from typing import Any
 
 from tenuto.clients import httpx_client
@@ -76,12 +77,49 @@ def recovering(client: Any, engine: Engine) -> Any:
             "wrap the client first, then replace the method"
         )
     wrapped = copy.copy(client)
-    wrapped.__class__ = signing(client)
+    wrapped.__class__ = _class_of(client)
     _forget_resources(wrapped, client)
     http = client._client  # noqa: SLF001
     vars(wrapped)["_client"] = httpx_client.recovering(http, engine)
     _rebind_middleware(wrapped)
     return wrapped
+
+
+_COPIES = ("copy", "with_options")
+"""The methods that return another client. Only the second identifies these SDKs: in Ollama's,
+`copy` copies a model."""
+
+_MARK = "tenuto_copies"
+
+
+def _class_of(client: object) -> Any:
+    """Return the class for a wrapped client: one whose copies finish their turns, too."""
+    cls = signing(client)
+    return cls if hasattr(cls, _MARK) or not hasattr(cls, "with_options") else _copying(cls)
+
+
+@cache
+def _copying(base: Any) -> Any:
+    """Return a subclass of a client's class, with the same name for display, whose copies finish
+    their turns even if the caller gives one another HTTP client."""
+    members = {name: _copied(base, name) for name in _COPIES}
+    return type(base.__name__, (base,), {**members, _MARK: True, "__module__": base.__module__})
+
+
+def _copied(base: Any, name: str) -> Any:
+    @wraps(getattr(base, name))
+    def copied(self: Any, *args: Any, **options: Any) -> Any:
+        plain = copy.copy(self)
+        plain.__class__ = base  # Anthropic's SDK finds credentials for its own class alone
+        made = getattr(plain, name)(*args, **options)
+        if engine_of(made) is None:
+            engine = engine_of(self)
+            assert engine is not None
+            return recovering(made, engine)
+        made.__class__ = _class_of(made)
+        return made
+
+    return copied
 
 
 def _replaced(part: Any, client: Any) -> Iterator[str]:

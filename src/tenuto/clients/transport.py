@@ -113,6 +113,12 @@ def _sends(given: Any, *methods: str) -> Any:
     )
 
 
+_ASYNC_ONLY = (
+    "tenuto.AsyncHTTPTransport serves only async clients; give a sync client "
+    "tenuto.HTTPTransport(), which serves both"
+)
+
+
 class AsyncHTTPTransport(_Async):
     """A transport for an async client of httpx or httpx2 that finishes the turns sent through it.
 
@@ -158,6 +164,20 @@ class AsyncHTTPTransport(_Async):
         """Handle a request, as the library's own transports do."""
         send = self._once_async if HANDLED in request.extensions else self._finish_async
         return await send(request, stream=True)
+
+    def handle_request(self, request: Any) -> Any:
+        """Refuse a sync client.
+
+        Raises:
+            UnsupportedClient: always."""
+        raise UnsupportedClient(_ASYNC_ONLY)
+
+    def __enter__(self) -> Self:
+        """Refuse a sync client, as `handle_request` does."""
+        raise UnsupportedClient(_ASYNC_ONLY)
+
+    def close(self) -> None:
+        """Do nothing: for a sync client, nothing was opened."""
 
     async def aclose(self) -> None:
         """Close the transport below."""

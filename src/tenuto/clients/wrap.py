@@ -96,7 +96,11 @@ def wrap(
 
     You use it exactly as before. Its settings still apply: timeouts, retries, proxies, headers,
     cookies, hooks, transports, and what a subclass adds. The client that you pass is not changed.
-    Wrapping twice is the same as wrapping once, and a second policy replaces the first.
+    Its `with_options()` and `copy()` return clients that finish their turns as well, also with an
+    `http_client` of their own.
+
+    Wrapping twice is the same as wrapping once: a second `policy` or `on_event` replaces the first,
+    and what you leave out stays. To remove a listener, wrap the original client.
 
     Args:
         client: an `openai.OpenAI`, `anthropic.Anthropic` (or `AnthropicBedrock`, `AnthropicVertex`
@@ -106,9 +110,10 @@ def wrap(
             `mistralai.client.Mistral`, `MistralAzure` or `MistralGCP`; an instance of a subclass of
             one of them; or a client of boto3 or aiobotocore for `bedrock-runtime`. A client that
             signs requests signs Tenuto's requests too.
-        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the
-            defaults.
-        on_event: called with each `Event` of each turn, from the thread that runs the turn.
+        policy: the limits; None: those of the wrapped client that you pass, or else of
+            `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the defaults.
+        on_event: called with each `Event` of each turn, from the thread that runs the turn; None:
+            that of the wrapped client that you pass, or else none.
 
     Raises:
         UnsupportedClient: the object is none of these, or one of its methods, such as
@@ -130,10 +135,11 @@ def wrap(
         says = f"cannot wrap {given}; {advice}" if advice else f"cannot wrap {given}"
         raise UnsupportedClient(f"{says}; supported clients: {names}")
     before = kind.engine_of(client)
-    if before is not None and policy is None:
-        if on_event is None and kind.is_wrapped(client):
+    if before is not None:
+        if policy is None and on_event is None and kind.is_wrapped(client):
             return client
-        policy = before.policy
+        policy = before.policy if policy is None else policy
+        on_event = before.on_event if on_event is None else on_event
     return cast("Client", kind.recovering(client, engine(policy, on_event)))
 
 
