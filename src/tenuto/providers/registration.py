@@ -19,6 +19,7 @@ from tenuto.providers.provider import Overrides, Row
 from tenuto.providers.table import ROWS, UNKNOWN, UNKNOWN_OF
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.enveloped import unread_of
 from tenuto.wires.names import key_of
 from tenuto.wires.registry import WIRES
 
@@ -51,8 +52,8 @@ class Provider:
             without one is whole, and Tenuto makes no further request for it. None: as the wire has
             it, else Tenuto learns it.
         overrides: stop values that mean something else for this provider, each with its reason,
-            such as {"stop": "max_tokens"} for a server that reports `stop` for cut answers. They
-            apply to this provider only.
+            such as {"budget_spent": "max_tokens"}. They apply to this provider only, and to all of
+            its answers: {"stop": "max_tokens"} would have Tenuto continue whole answers too.
         prefill: whether models continue a trailing assistant message as the beginning of their
             answer.
         prefill_models: a pattern to search for in a model's name, if only some models do.
@@ -203,8 +204,8 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
             only one.
 
     Raises:
-        RegistrationError: the argument is not a `Wire`, its name is not allowed, or its table
-            `shown` lacks an outcome.
+        RegistrationError: the argument is not a `Wire`, its name is not allowed, its table `shown`
+            lacks an outcome, or it can't read the errors that it writes.
 
     >>> from dataclasses import replace
     >>> from tenuto.wires.openai_chat.wire import WIRE
@@ -219,6 +220,12 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
     unshown = [outcome.value for outcome in Outcome if outcome not in wire.shown]
     if unshown:
         raise RegistrationError(f"the wire's table `shown` lacks {', '.join(unshown)}")
+    unread = unread_of(wire)
+    if unread:
+        raise RegistrationError(
+            f"the wire's `read` finds no error in what its `{unread}` writes; a wire must write "
+            "the shape that it reads (see tenuto.wires.enveloped), or only be read (is_request=unasked)"
+        )
     WIRES.add(key_of(wire.name, version), wire)
 
 
