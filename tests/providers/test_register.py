@@ -403,3 +403,43 @@ def test_every_wire_can_stand_in_an_envelope(name: str) -> None:
     wire = WIRES.all()[name]
     register_wire(replace(wire))
     register_wire(enveloped(wire, "own", member="answer", is_request="/own".__eq__))
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("", "it is empty"),
+        ("http://acme", "leave out the scheme"),
+        ("a b", "it contains white space"),
+        ("*.acme", "a leading dot, as in '.acme.example', stands for any subdomain"),
+        ("me@acme", "leave out the user"),
+        ("acme/v1?a=b", "leave out the query"),
+        ("acme//v1", "its path has an empty part"),
+        ("x/", "leave out the slash at the end"),
+        ("[::1", "it must be like 'acme.example', with a port or a path"),
+        ("acme:port", "it must be like 'acme.example', with a port or a path"),
+    ],
+)
+def test_an_error_about_a_host_names_what_is_wrong_with_it(host: str, why: str) -> None:
+    with pytest.raises(RegistrationError) as caught:
+        Provider("a", "openai-chat", hosts=[host])
+    assert why in str(caught.value)
+
+
+@pytest.mark.behaviour("N8")
+def test_an_ipv6_host_is_recognized_with_and_without_a_port() -> None:
+    register_provider(Provider("port", "openai-chat", hosts=["[FD00::2]:8080"]))
+    register_provider(Provider("path", "openai-chat", hosts=["[fd00::3]:8080/v2", "[fd00::4]/v2"]))
+    register_provider(Provider("any", "openai-chat", hosts=["[fd00::5]", "fd00::6"]))
+    urls = {
+        "http://[fd00::2]:8080/v1": "port",
+        "http://[fd00::2]:8081/v1": "unknown",
+        "http://[fd00::3]:8080/v2": "path",
+        "http://[fd00::4]:9/v2": "path",
+        "http://[fd00::4]:9/v1": "unknown",
+        "http://[fd00::5]:9/v1": "any",
+        "http://[fd00::6]/v1": "any",
+    }
+    chat = "/chat/completions"
+    assert {url: registry.route(url + chat)[1].dialect.name for url in urls} == urls
