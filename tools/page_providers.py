@@ -10,6 +10,7 @@ from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Row
 from tenuto.providers.table import PROVIDERS, UNKNOWN_OF
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.registry import WIRES
 
 HEAD = """\
 # Providers
@@ -76,7 +77,7 @@ def _rows() -> Iterator[list[str]]:
             _known_by(row),
             code(row.authorization) if row.source and row.authorization else "–",
             _prefill(dialect),
-            code(dialect.output_key),
+            code(WIRES.all()[row.wire].limit_key(dialect)),
             _reasoning(dialect),
             row.source or "–",
         ]

@@ -7,7 +7,10 @@ import json
 import pytest
 
 import tenuto
+from tenuto.core.actions import SetOutputLimit
 from tenuto.providers.table import ROWS
+from tenuto.wires.form import Opening
+from tenuto.wires.members import value_at
 from tenuto.wires.registry import WIRES
 
 pytestmark = pytest.mark.behaviour("N8")
@@ -93,3 +96,42 @@ def test_who_asks_for_the_wire_of_another_row_is_led_there(provider, wire, besid
         tenuto.capabilities(provider, wire=wire)
     assert str(raised.value).endswith(f"; for that wire at the same host, ask about {beside!r}")
     assert tenuto.capabilities(beside, wire=wire).wire == wire
+
+
+HI = {"role": "user", "content": "Hi"}
+BARE = {
+    "openai-completions": {"model": "m", "prompt": "Hi"},
+    "tgi": {"inputs": "Hi", "parameters": {"return_full_text": False}},
+    "dashscope": {"model": "m", "input": {"messages": [HI]}},
+    "watsonx": {"model_id": "m", "project_id": "p", "messages": [HI]},
+}
+"""Requests on the wires that have no form."""
+PATHS = {"tgi": "/generate", "dashscope": "/api/v1/services/aigc/text-generation/generation"}
+
+
+@pytest.mark.parametrize("name", [n for n in ROWS.all() if tenuto.capabilities(n).finishes])
+def test_the_output_key_is_the_path_that_tenuto_writes(name: str):
+    row = ROWS.all()[name]
+    form = WIRES.all()[row.wire].form
+    if form is None:
+        body, path = BARE[row.wire], PATHS.get(row.wire, "/v1")
+    else:
+        model = "amazon.nova-pro-v1:0"
+        body = {**form.members(Opening(model, stream=False)), form.rows: [form.user("Hi")]}
+        path = form.path(model, False)
+    asked = WIRES.all()[row.wire].request(json.dumps(body).encode(), 0, path, row.dialect)
+    assert asked is not None
+    written = json.loads(asked.apply([SetOutputLimit(77)], row.dialect))
+    assert value_at(written, tenuto.capabilities(name).output_key.split(".")) == 77
+
+
+def test_a_host_alone_shows_no_wire():
+    told = tenuto.capabilities("https://llm.acme.example")
+    assert told == tenuto.capabilities("https://llm.acme.example/v1")
+    assert (told.wire, told.output_key) == ("openai-chat", "max_tokens")
+
+
+@pytest.mark.parametrize("given", ["https://", "https:///v1", "://", "http://:80/v1"])
+def test_a_url_without_a_host_is_refused(given: str):
+    with pytest.raises(tenuto.RegistrationError, match="is not a URL: it has no host"):
+        tenuto.capabilities(given)

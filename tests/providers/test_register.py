@@ -28,7 +28,9 @@ from tenuto.turn.commands import Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted
+from tenuto.wires.base import no_request, unasked
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.enveloped import enveloped
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import WIRES, wires
 
@@ -57,17 +59,8 @@ def stream(text: str, finish: str) -> bytes:
     return b"".join(b"data: %s\n\n" % event.encode() for event in events) + b"data: [DONE]\n\n"
 
 
-def read_enveloped(value: object, *, event: bool) -> Any:
-    inner = value.get("answer") if isinstance(value, dict) else None
-    return openai_chat.read(inner, event=event)
-
-
-VENDOR = replace(
-    openai_chat.WIRE,
-    name="vendor",
-    looks_like=lambda value: isinstance(value.get("answer"), dict),
-    is_request=lambda path: path.endswith("/vendor"),
-    read=read_enveloped,
+VENDOR = enveloped(
+    openai_chat.WIRE, "vendor", member="answer", is_request=lambda path: path.endswith("/vendor")
 )
 """A wire of its own: the one that ships, in an envelope `{"answer": …}`."""
 
@@ -388,3 +381,65 @@ def test_what_is_no_wire_is_refused() -> None:
 def test_a_wire_must_say_how_every_outcome_shows() -> None:
     with pytest.raises(RegistrationError, match="`shown` lacks done, text_cut"):
         register_wire(replace(VENDOR, shown={}))
+
+
+@pytest.mark.behaviour("N8")
+def test_a_wire_that_writes_another_shape_than_it_reads_is_refused() -> None:
+    def read(value: Any, *, event: bool) -> Any:
+        return openai_chat.read(value.get("answer"), event=event)
+
+    with pytest.raises(RegistrationError, match=r"what its `render_error` writes.*enveloped"):
+        register_wire(replace(openai_chat.WIRE, name="half", read=read))
+    layout = openai_chat.WIRE.layout
+    with pytest.raises(RegistrationError, match="what its `layout` writes"):
+        register_wire(replace(VENDOR, layout=layout))
+    only_read = replace(openai_chat.WIRE, is_request=unasked, request=no_request)
+    register_wire(replace(only_read, name="read", read=read))
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize("name", [name for name, wire in wires().items() if not wire.only_read])
+def test_every_wire_can_stand_in_an_envelope(name: str) -> None:
+    wire = WIRES.all()[name]
+    register_wire(replace(wire))
+    register_wire(enveloped(wire, "own", member="answer", is_request="/own".__eq__))
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("", "it is empty"),
+        ("http://acme", "leave out the scheme"),
+        ("a b", "it contains white space"),
+        ("*.acme", "a leading dot, as in '.acme.example', stands for any subdomain"),
+        ("me@acme", "leave out the user"),
+        ("acme/v1?a=b", "leave out the query"),
+        ("acme//v1", "its path has an empty part"),
+        ("x/", "leave out the slash at the end"),
+        ("[::1", "it must be like 'acme.example', with a port or a path"),
+        ("acme:port", "it must be like 'acme.example', with a port or a path"),
+    ],
+)
+def test_an_error_about_a_host_names_what_is_wrong_with_it(host: str, why: str) -> None:
+    with pytest.raises(RegistrationError) as caught:
+        Provider("a", "openai-chat", hosts=[host])
+    assert why in str(caught.value)
+
+
+@pytest.mark.behaviour("N8")
+def test_an_ipv6_host_is_recognized_with_and_without_a_port() -> None:
+    register_provider(Provider("port", "openai-chat", hosts=["[FD00::2]:8080"]))
+    register_provider(Provider("path", "openai-chat", hosts=["[fd00::3]:8080/v2", "[fd00::4]/v2"]))
+    register_provider(Provider("any", "openai-chat", hosts=["[fd00::5]", "fd00::6"]))
+    urls = {
+        "http://[fd00::2]:8080/v1": "port",
+        "http://[fd00::2]:8081/v1": "unknown",
+        "http://[fd00::3]:8080/v2": "path",
+        "http://[fd00::4]:9/v2": "path",
+        "http://[fd00::4]:9/v1": "unknown",
+        "http://[fd00::5]:9/v1": "any",
+        "http://[fd00::6]/v1": "any",
+    }
+    chat = "/chat/completions"
+    assert {url: registry.route(url + chat)[1].dialect.name for url in urls} == urls

@@ -17,6 +17,7 @@ from tenuto.providers.registration import is_host
 from tenuto.providers.registry import behind
 from tenuto.providers.table import ROWS
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.registry import WIRES
 
 EXAMPLES = (
     "tenuto providers",
@@ -82,7 +83,7 @@ def _list(url: str | None, *, json: bool) -> None:
                 row.wire,
                 " ".join(row.hosts) or (f"server: {row.server}" if row.server else "–"),
                 _prefill(row),
-                row.dialect.output_key,
+                WIRES.all()[row.wire].limit_key(row.dialect),
                 row.source or "–",
             )
             for row in rows
@@ -149,6 +150,7 @@ def described(row: Row) -> dict[str, Any]:
     members = {key: dict(form[key]) for key in _MEMBERS}
     models = dialect.prefill_models.pattern if dialect.prefill_models else None
     told = {**own, **form, **members, "prefill_models": models, "overrides": dict(row.overrides)}
+    told["output_key"] = WIRES.all()[row.wire].limit_key(dialect)
     return {key: value for key, value in told.items() if key not in ("dialect", "name")}
 
 

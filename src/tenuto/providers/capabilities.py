@@ -31,7 +31,8 @@ class Capabilities:
         body_output_tokens: the largest output limit without streaming; None: the same as
             `output_tokens`.
         window_tokens: the context window; None: not known.
-        output_key: the key of the output limit, for requests that don't set one.
+        output_key: the path of the output limit that Tenuto writes, for requests that don't set
+            one, such as "generationConfig.maxOutputTokens".
         signed_thinking: whether the provider refuses thinking without a signature in a history.
         sends_stop: whether its streams end with a mark; None: Tenuto learns it.
         stops: the provider's own stop values, each with the reason that it means.
@@ -141,7 +142,7 @@ def _of(row: Row, model: str) -> Capabilities:
         output_tokens=dialect.output_tokens or output_tokens(model),
         body_output_tokens=wire.body_ceiling_tokens(model),
         window_tokens=dialect.window_tokens or None,
-        output_key=dialect.output_key,
+        output_key=wire.limit_key(dialect),
         signed_thinking=dialect.signed_thinking,
         sends_stop=row.sends_stop,
         stops={**stops, **{native: reason.value for native, reason in row.overrides.items()}},

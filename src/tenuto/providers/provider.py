@@ -96,15 +96,13 @@ SPOKEN: dict[str, dict[str, Any]] = {
     # The last event of these reports how the answer ended, and their SDKs rely on it.
     "openai-responses": {"sends_stop": True},
     "gemini-generate": {"prefill_models": GEMINI_TAKES_PREFILL},
-    "gemini-interactions": {
-        "output_key": "generation_config.max_output_tokens", "sends_stop": True,
-    },
+    "gemini-interactions": {"sends_stop": True},
     # Nova accepts a prefill too, but trims white space at the beginning of what it adds, so it
     # would be lost whether a word continues or another begins.
     "bedrock-converse": {
-        "prefill_models": CLAUDE_TAKES_PREFILL, "output_key": "maxTokens", "sends_stop": True,
+        "prefill_models": CLAUDE_TAKES_PREFILL, "sends_stop": True,
     },
-    "bedrock-invoke": {"output_key": "maxTokens", "sends_stop": True},
+    "bedrock-invoke": {"sends_stop": True},
     # A trailing assistant message is accepted, but not continued.
     "cohere": {},
     # Every host behind Mistral's SDK serves Mistral's models.
@@ -120,10 +118,9 @@ SPOKEN: dict[str, dict[str, Any]] = {
     # https://github.com/ollama/ollama/tree/main/model/renderers 2026-11-22
     "ollama": {
         "prefill_models": re.compile(r"\A(?:qwen3|olmo-?3|command-a|lfm2|laguna)"),
-        "output_key": "options.num_predict",
     },
     # The last event of a stream repeats the whole text, on any server.
-    "tgi": {"prefill": True, "output_key": "parameters.max_new_tokens", "sends_stop": True},
+    "tgi": {"prefill": True, "sends_stop": True},
 }  # fmt: skip
 """Columns of `Row` and of `Dialect` that apply to every provider of a wire."""
 

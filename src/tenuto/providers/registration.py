@@ -19,12 +19,15 @@ from tenuto.providers.provider import Overrides, Row
 from tenuto.providers.table import ROWS, UNKNOWN, UNKNOWN_OF
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.enveloped import unread_of
 from tenuto.wires.names import key_of
 from tenuto.wires.registry import WIRES
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HOST = re.compile(
-    r"(?:\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?(?::[0-9]{1,5})?|[0-9a-f:]+)(?:/[\w.~-]+)*", re.ASCII
+    r"(?:\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?(?::[0-9]{1,5})?|[0-9a-f:]+"
+    r"|\[[0-9a-f:]+\](?::[0-9]{1,5})?)(?:/[\w.~-]+)*",
+    re.ASCII,
 )
 
 Members = Mapping[str, Any]
@@ -51,15 +54,16 @@ class Provider:
             without one is whole, and Tenuto makes no further request for it. None: as the wire has
             it, else Tenuto learns it.
         overrides: stop values that mean something else for this provider, each with its reason,
-            such as {"stop": "max_tokens"} for a server that reports `stop` for cut answers. They
-            apply to this provider only.
+            such as {"budget_spent": "max_tokens"}. They apply to this provider only, and to all of
+            its answers: {"stop": "max_tokens"} would have Tenuto continue whole answers too.
         prefill: whether models continue a trailing assistant message as the beginning of their
             answer.
         prefill_models: a pattern to search for in a model's name, if only some models do.
         prefill_row: further members of the message with the prefill.
         prefill_members: further top-level members of a request with a prefill.
         prefill_echoed: whether every answer to a prefill begins with it, however short it is.
-        output_key: the key of the output limit, for requests that don't set one.
+        output_key: the key of the output limit, for requests that don't set one, on wires where
+            providers differ in it: Chat Completions and those like it.
         reasoning_prefill: whether models that accept a prefill can also continue from reasoning.
         reasoning_members: further top-level members of a request with reasoning as its prefill.
         reasoning_echoed: whether answers without streaming repeat the reasoning that they continue
@@ -203,8 +207,8 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
             only one.
 
     Raises:
-        RegistrationError: the argument is not a `Wire`, its name is not allowed, or its table
-            `shown` lacks an outcome.
+        RegistrationError: the argument is not a `Wire`, its name is not allowed, its table `shown`
+            lacks an outcome, or it can't read the errors that it writes.
 
     >>> from dataclasses import replace
     >>> from tenuto.wires.openai_chat.wire import WIRE
@@ -219,6 +223,13 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
     unshown = [outcome.value for outcome in Outcome if outcome not in wire.shown]
     if unshown:
         raise RegistrationError(f"the wire's table `shown` lacks {', '.join(unshown)}")
+    unread = unread_of(wire)
+    if unread:
+        raise RegistrationError(
+            f"the wire's `read` finds no error in what its `{unread}` writes; a wire must write "
+            "the shape that it reads (see tenuto.wires.enveloped), or only be read "
+            "(is_request=unasked)"
+        )
     WIRES.add(key_of(wire.name, version), wire)
 
 
@@ -266,8 +277,8 @@ def _like(provider: Provider) -> Dialect:
 def is_host(name: str) -> bool:
     """Return whether a name can stand in `hosts`.
 
-    >>> is_host("gpu.lab:8000"), is_host("two words"), is_host("")
-    (True, False, False)
+    >>> is_host("gpu.lab:8000"), is_host("[::1]:8000"), is_host("two words"), is_host("")
+    (True, True, False, False)
     """
     return _HOST.fullmatch(name.lower()) is not None
 
@@ -277,8 +288,30 @@ def _checked_hosts(hosts: object) -> tuple[str, ...]:
         raise RegistrationError(f"hosts is {hosts!r}, but it must be a list of host names")
     for host in hosts:
         if not isinstance(host, str) or not is_host(host):
-            raise RegistrationError(f"{host!r} is not a host name; leave out the scheme")
-    return tuple(host.lower() for host in hosts)
+            raise RegistrationError(f"{host!r} is not a host name; {_why_no_host(host)}")
+    return tuple(_LONE_IPV6.sub(r"\1", host.lower()) for host in hosts)
+
+
+_LONE_IPV6 = re.compile(r"\A\[([^]]*)\](?!:)")
+"""An IPv6 host without a port, which a row has without brackets."""
+
+_NO_HOST = (
+    (r"", "it is empty"),
+    (r".*://.*", "leave out the scheme"),
+    (r".*\s.*", "it contains white space"),
+    (r".*\*.*", "it contains `*`; a leading dot, as in '.acme.example', stands for any subdomain"),
+    (r".*@.*", "leave out the user before `@`"),
+    (r".*[?#].*", "leave out the query"),
+    (r".*//.*", "its path has an empty part"),
+    (r".*/", "leave out the slash at the end"),
+)
+"""What is wrong with a host, by a pattern for all of it. The first match counts."""
+
+
+def _why_no_host(host: object) -> str:
+    given = host if isinstance(host, str) else "-"
+    found = (why for wrong, why in _NO_HOST if re.fullmatch(wrong, given, re.DOTALL))
+    return next(found, "it must be like 'acme.example', with a port or a path if those matter")
 
 
 def _checked_overrides(overrides: Any) -> Overrides:

@@ -57,20 +57,26 @@ def behind(url: str) -> list[Row]:
     """Return the rows of a URL's provider: one for a request's URL, each API's for a base URL, or
     the unknown row if none names the host.
 
+    Raises:
+        ValueError: it is not a valid URL.
+
     >>> [row.dialect.name for row in behind("https://api.openai.com/v1")]
     ['openai', 'openai-completions', 'openai-responses']
     >>> [row.dialect.name for row in behind("https://nobody.example/v1")]
     ['unknown']
     """
-    wire, provider, _ = route(url)
+    host = urlsplit(url).hostname
+    if not host:
+        raise ValueError("it has no host")
+    wire, provider, path = route(url)
     if wire is not None and not provider.unknown:
         return [provider]
     wires = dict.fromkeys(row.wire.partition("@")[0] for row in ROWS.all().values())
     rows = [row for row in (by_url(url, name) for name in wires) if not row.unknown]
     # A row that names the host itself is more specific than one that names a domain.
-    host = urlsplit(url).hostname
     named = [row for row in rows if any(named.partition("/")[0] == host for named in row.hosts)]
-    return named or rows or [provider]
+    # A host alone says nothing about its wire, even though some wire has requests at "/".
+    return named or rows or [provider if path.strip("/") else UNKNOWN]
 
 
 def check_providers(names: Iterable[str]) -> None:

@@ -64,6 +64,11 @@ def said_beside(message: Message) -> JsonObject:
     return message.said
 
 
+def own_key(dialect: Dialect) -> str:
+    """Return the key of the output limit as the provider's row has it."""
+    return dialect.output_key
+
+
 def as_said(value: JsonObject) -> JsonObject:
     """Return an event as received: it carries only new content."""
     return value
@@ -92,6 +97,8 @@ class Wire:
         is_request: whether a request to this URL path uses this wire.
         request: reads a request from its body, the policy's `probe_max_tokens`, its path and the
             dialect; None: the bytes are no request of this wire.
+
+        limit_key: the path of the output limit that `request` writes if there is none yet.
 
         with_headers: adds what the headers say to a request (names in lower case), on wires whose
             headers matter.
@@ -155,6 +162,7 @@ class Wire:
 
     is_request: Callable[[str], bool]
     request: Callable[[bytes, int, str, Dialect], WireRequest | None]
+    limit_key: Callable[[Dialect], str] = own_key
     with_headers: Callable[[WireRequest, Mapping[str, str]], WireRequest] = as_asked
 
     looks_like: Callable[[JsonObject], bool]

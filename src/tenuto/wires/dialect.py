@@ -20,7 +20,8 @@ class Dialect:
         prefill_row: further members of the message with the prefill.
         prefill_members: further top-level members of a request with a prefill.
         prefill_echoed: whether every answer to a prefill begins with it, however short it is.
-        output_key: the key of the output limit, for requests that don't set one.
+        output_key: the key of the output limit, for requests that don't set one, on wires where
+            providers differ in it: Chat Completions and those like it.
         reasoning_prefill: whether models that accept a prefill can also continue from reasoning.
         reasoning_members: further top-level members of a request with reasoning as its prefill:
             those that make the model continue from it, and those that turn reasoning off. The

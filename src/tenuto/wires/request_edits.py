@@ -40,6 +40,15 @@ Path = tuple[tuple[str, ...], ...]
 """Leads to a member, from the outside in. Each step lists all spellings of a name."""
 
 
+def key_at(path: Path) -> str:
+    """Return the path that `put` creates in a request without it, with dots.
+
+    >>> key_at((("config",), ("maxTokens", "max_tokens")))
+    'config.maxTokens'
+    """
+    return ".".join(names[0] for names in path)
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """The places in a request that edits change.

@@ -44,7 +44,7 @@ from tenuto.wires.anthropic_messages import render, short
 from tenuto.wires.anthropic_messages.content import merged_content
 from tenuto.wires.anthropic_messages.errors import ERRORS, read_fault
 from tenuto.wires.anthropic_messages.form import FORM
-from tenuto.wires.anthropic_messages.request import parse_request
+from tenuto.wires.anthropic_messages.request import MessagesRequest, parse_request
 from tenuto.wires.base import Wire, never
 from tenuto.wires.beside_stop import with_words
 from tenuto.wires.errors import error_in
@@ -61,6 +61,7 @@ from tenuto.wires.reading import (
     numbered,
     reader,
 )
+from tenuto.wires.request_edits import key_at
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.short import ShortPath
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
@@ -414,6 +415,7 @@ WIRE = Wire(
     shown=SHOWN,
     is_request=is_request,
     request=parse_request,
+    limit_key=lambda _: key_at(MessagesRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
     read=read,

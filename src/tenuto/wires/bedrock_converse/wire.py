@@ -32,11 +32,12 @@ from tenuto.wires.bedrock_converse.events import (
     stop_words,
 )
 from tenuto.wires.bedrock_converse.form import FORM
-from tenuto.wires.bedrock_converse.request import asked_at, parse_request
+from tenuto.wires.bedrock_converse.request import ConverseRequest, asked_at, parse_request
 from tenuto.wires.beside_stop import with_words
 from tenuto.wires.guardrail import guardrail_signals, trace_words
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, value_at
+from tenuto.wires.request_edits import key_at
 from tenuto.wires.stops import clean_stop
 
 # --- reading ----------------------------------------------------------------------------------
@@ -128,6 +129,7 @@ WIRE = Wire(
     shown=SHOWN,
     is_request=is_request,
     request=parse_request,
+    limit_key=lambda _: key_at(ConverseRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
     read=read,

@@ -20,13 +20,14 @@ from tenuto.wires.bedrock_invoke import makers
 from tenuto.wires.billed_usage import COUNTED, read_usage
 from tenuto.wires.cohere_v1 import render
 from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
-from tenuto.wires.cohere_v1.request import parse_request
+from tenuto.wires.cohere_v1.request import ChatRequest, parse_request
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.json import JsonObject, arguments_of
 from tenuto.wires.members import list_in, object_in, objects_in
 from tenuto.wires.openai_chat.wire import CONTENT
 from tenuto.wires.request import WireRequest
+from tenuto.wires.request_edits import key_at
 from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 
@@ -191,6 +192,7 @@ WIRE = Wire(
     shown=shown_alike(done="COMPLETE", cut="MAX_TOKENS", blocked="ERROR_TOXIC"),
     is_request=lambda path: path.rstrip("/").endswith("/v1/chat"),  # below any base URL
     request=request,
+    limit_key=lambda _: key_at(ChatRequest.paths.output_limit),
     looks_like=looks_like,
     signed=lambda value: "event_type" in value and is_event(value) and makers.METRICS not in value,
     is_event=is_event,

@@ -113,6 +113,7 @@ WIRE = replace(
     errors=ERRORS,
     is_request=is_request,
     request=parse_request,
+    limit_key=lambda dialect: f"parameters.{dialect.output_key}",
     with_headers=with_headers,
     looks_like=looks_like,
     is_event=is_event,

@@ -52,10 +52,11 @@ from tenuto.wires.gemini_generate.errors import (
     read_fault,
 )
 from tenuto.wires.gemini_generate.form import FORM
-from tenuto.wires.gemini_generate.request import STREAMING, WHOLE, parse_request
+from tenuto.wires.gemini_generate.request import STREAMING, WHOLE, GenerateRequest, parse_request
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import word_in
 from tenuto.wires.reading import decoded_arguments, explained
+from tenuto.wires.request_edits import key_at
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.short import ShortPath
 from tenuto.wires.stops import StopTable, clean_stop, look_up, stop_reader
@@ -360,6 +361,7 @@ WIRE = Wire(
     shown=SHOWN,
     is_request=is_request,
     request=parse_request,
+    limit_key=lambda _: key_at(GenerateRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
     read=read,

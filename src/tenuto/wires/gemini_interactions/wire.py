@@ -42,7 +42,7 @@ from tenuto.wires.gemini_interactions.content import PAUSE, TOKEN, merged_conten
 from tenuto.wires.gemini_interactions.errors import ERRORS, errors_in, is_its_own, read_fault
 from tenuto.wires.gemini_interactions.form import FORM
 from tenuto.wires.gemini_interactions.render import InteractionLayout
-from tenuto.wires.gemini_interactions.request import parse_request
+from tenuto.wires.gemini_interactions.request import InteractionRequest, parse_request
 from tenuto.wires.gemini_interactions.steps import (
     answered_in,
     kind_of,
@@ -62,6 +62,7 @@ from tenuto.wires.reading import (
     numbered,
     reader,
 )
+from tenuto.wires.request_edits import key_at
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 from tenuto.wires.usage import FindUsage, usage_at
@@ -337,6 +338,7 @@ WIRE = Wire(
     shown=SHOWN,
     is_request=is_request,
     request=parse_request,
+    limit_key=lambda _: key_at(InteractionRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
     read=read,

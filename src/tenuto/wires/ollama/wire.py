@@ -34,8 +34,9 @@ from tenuto.wires.members import word_in
 from tenuto.wires.ollama import render
 from tenuto.wires.ollama.errors import ERRORS, error_of, read_fault
 from tenuto.wires.ollama.form import FORM
-from tenuto.wires.ollama.request import CHAT, GENERATE, parse_request
+from tenuto.wires.ollama.request import CHAT, GENERATE, ChatRequest, parse_request
 from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.request_edits import key_at
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 
 _R = StopReason
@@ -193,6 +194,7 @@ WIRE = Wire(
     shown=openai_chat.SHOWN,
     is_request=is_request,
     request=parse_request,
+    limit_key=lambda _: key_at(ChatRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
     read=read,

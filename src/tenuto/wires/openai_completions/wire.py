@@ -21,7 +21,8 @@ from tenuto.wires.json import JsonObject, encode, encode_event
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat import render as chat
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.openai_completions.request import parse_request
+from tenuto.wires.openai_completions.request import CompletionRequest, parse_request
+from tenuto.wires.request_edits import key_at
 from tenuto.wires.stops import StopTable
 
 STOPS: StopTable = {word: openai_chat.STOPS[word] for word in ("stop", "length", "content_filter")}
@@ -134,6 +135,7 @@ WIRE = replace(
     stops=STOPS,
     is_request=is_request,
     request=parse_request,
+    limit_key=lambda _: key_at(CompletionRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
     read=read,

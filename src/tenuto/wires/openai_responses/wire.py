@@ -55,8 +55,9 @@ from tenuto.wires.openai_responses.items import (
     parts_of,
 )
 from tenuto.wires.openai_responses.render import ResponseLayout
-from tenuto.wires.openai_responses.request import parse_request
+from tenuto.wires.openai_responses.request import ResponsesRequest, parse_request
 from tenuto.wires.reading import ReadAny, ReadOne, began, call_piece, numbered, reader
+from tenuto.wires.request_edits import key_at
 from tenuto.wires.short import ShortPath
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 from tenuto.wires.usage import usage_at
@@ -486,6 +487,7 @@ WIRE = Wire(
     shown=SHOWN,
     is_request=is_request,
     request=parse_request,
+    limit_key=lambda _: key_at(ResponsesRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
     read=read,

@@ -33,6 +33,7 @@ from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.request import WireRequest
+from tenuto.wires.request_edits import key_at
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 from tenuto.wires.tgi.render import (
     DETAILS,
@@ -44,7 +45,7 @@ from tenuto.wires.tgi.render import (
     error_of_ours,
     render_body,
 )
-from tenuto.wires.tgi.request import Form, is_request, parse_request
+from tenuto.wires.tgi.request import Form, FormedRequest, is_request, parse_request
 
 _K = FaultKind
 
@@ -171,6 +172,7 @@ WIRE = Wire(
     shown=SHOWN,
     is_request=is_request,
     request=request,
+    limit_key=lambda _: key_at(FormedRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=lambda value: TOKEN in value,
     read=read_places,
