@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import anthropic
+import httpx2
 import pytest
 from support.asking.anthropic_messages import CASES, TOOLS, Said, broken_call, next_turn_is_refused
 from support.asking.wrapping import QUICK, is_right
@@ -215,6 +216,20 @@ def test_a_client_with_other_keys_signs_with_its_own(kind):
     with FarSide(*HALVES) as far:
         assert ask(kind, far, other).text == WHOLE
         assert wrongs(far, secret="another") == ["", ""]
+
+
+@pytest.mark.behaviour("C28a", "P8c")
+@pytest.mark.parametrize("kind", BEDROCK, ids=lambda kind: kind.__name__)
+def test_a_copy_with_another_http_client_signs_every_attempt(kind):
+    def other(client: Any) -> Any:
+        library = httpx2.AsyncClient if kind.__name__.startswith("Async") else httpx2.Client
+        return client.with_options(http_client=library(), aws_secret_key="another")
+
+    with FarSide(*HALVES) as far:
+        extra = {"x-tenuto": "on_incomplete=stop"}
+        assert ask(kind, far, other, extra_headers=extra).text == WHOLE
+        assert wrongs(far, secret="another") == ["", ""]
+        assert all(b"x-tenuto" not in head.lower() for head, _ in far.requests)
 
 
 @pytest.mark.behaviour("C28a")
