@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import http.server
 import json
@@ -127,6 +128,23 @@ def test_an_agent_of_wrong_parts_is_refused_when_it_is_made(wrong: dict[str, Any
     parts = {"model": Model("openai-chat:m", base_url=BASE)} | wrong
     with pytest.raises(tenuto.TenutoError):
         Agent(**parts)
+
+
+def test_a_listener_that_raises_costs_no_turn(caplog: pytest.LogCaptureFixture) -> None:
+    """It is treated as a client's listener is: logged, and the turn goes on."""
+
+    def listen(event: object) -> None:
+        raise ConnectionError("my log server is down")
+
+    with Simulator() as sim:
+        model = Model("openai-chat:m", base_url=sim.base_url)
+        with Agent(model, on_event=listen) as agent:
+            assert agent.run("One, please.").ok
+            assert asyncio.run(agent.arun("Two, please.")).ok
+            chat = agent.conversation()
+            assert list(chat.stream("Three, please."))
+    assert "a listener raised for StepEnded" in caplog.text
+    assert "my log server is down" in caplog.text
 
 
 def test_a_second_turn_waits_for_the_end_of_the_first() -> None:

@@ -44,7 +44,8 @@ class Agent:
         limits: the limits of a turn; None: `Limits()`.
         policy: how far Tenuto goes to finish each answer; None: the settings of `[tool.tenuto]`,
             tenuto.toml and `TENUTO_*`, with 3 attempts at an empty answer.
-        on_event: called with each `AgentEvent`, with `run` too.
+        on_event: called with each `AgentEvent`, with `run` too. If it raises, Tenuto logs the
+            exception, and the turn continues.
         stream: whether to stream answers from the provider.
         library: the HTTP library to send requests with, "httpx2" or "httpx".
 

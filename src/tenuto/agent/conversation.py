@@ -19,6 +19,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
 from tenuto.core.stop import Stop
 from tenuto.core.transcript import Row, Transcript
+from tenuto.telemetry.listeners import tell
 
 
 class Conversation:
@@ -182,7 +183,7 @@ class Conversation:
 
     def _told(self, event: AgentEvent) -> AgentEvent:
         if self._kit.on_event is not None:
-            self._kit.on_event(event)
+            tell(self._kit.on_event, event, type(event).__name__)
         return event
 
     def _ask(self, ask: Ask, watched: bool) -> Iterator[AgentEvent]:
