@@ -123,8 +123,16 @@ class Agent:
         return self.conversation().astream(prompt)
 
     def conversation(self, rows: Sequence[Row] | Session = ()) -> Conversation:
-        """Start a conversation with this agent, or continue one from these rows. With a session,
-        the conversation is stored in its file."""
+        """Start a conversation with this agent, or continue one.
+
+        Args:
+            rows: the `rows` of an earlier `Conversation`, or of the `RunResult` of its first turn.
+                A row is a value of that conversation; don't make one yourself. With a session, the
+                conversation is stored in its file.
+
+        Raises:
+            AgentError: the rows are not those of a conversation, in order.
+        """
         return Conversation(self._kit, rows)
 
     def close(self) -> None:
