@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,8 @@ from support.agent_turns import Asker, simulator
 from tenuto.agent import Agent
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
+from tenuto.core import hints
+from tenuto.core.transcript import Assistant
 from tenuto.sim import Step, saying
 from tenuto.sim.case import Ending
 
@@ -63,6 +66,9 @@ def assert_over(asker: Asker, chat: Conversation, moment: str, way: str) -> None
     if "words" in moment:
         assert (CALL.text + DONE.text).find(result.text[:8]) >= 0
         assert result.text
+    assert result.text in ["", *texts_of(chat)], "what was seen stands in the conversation"
+    if "words" in moment:
+        assert hints.EMPTY_WITH_TOOLS_NOTE not in texts_of(chat)
     ran = len(asker.ran)
     assert ran == (moment in ("a result", "the last words"))
     until_s = time.monotonic() + 5
@@ -71,10 +77,16 @@ def assert_over(asker: Asker, chat: Conversation, moment: str, way: str) -> None
         time.sleep(0.005)
     asker.sim.forget()
     asker.sim.plan([DONE])
+    before = len(asker.sim.requests)
     after = asker.said(chat, "Go on.", way)
     assert after.ok, (after, asker.sim.requests[-1])
+    assert json.dumps(result.text)[1:-1].encode() in asker.sim.requests[before].body, "it is sent"
     assert len(asker.ran) == ran, "nothing runs twice"
     assert {request.status for request in asker.sim.requests} == {200}
+
+
+def texts_of(chat: Conversation) -> list[str]:
+    return [row.text for row in chat.rows if isinstance(row, Assistant)]
 
 
 @every_wire

@@ -387,3 +387,27 @@ async def test_a_turn_that_is_cancelled_while_calls_run_reads_back_as_it_went_on
     assert [result.text for result in live[2].results] == ["at once", hints.CALL_UNSURE, hints.CALL_UNSURE]  # fmt: skip
     rows, notes = opened(path)
     assert (rows, len(notes)) == (live, 2)
+
+
+@pytest.mark.behaviour("C23", "H5a")
+def test_the_text_of_a_turn_that_was_left_reads_back_as_it_was_seen(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    with (
+        Simulator() as sim,
+        tenuto.agent.Agent(Model("openai-chat:m", base_url=sim.base_url)) as agent,
+    ):
+        with Session(path) as session:
+            chat = agent.conversation(session)
+            events = chat.stream("Go.")
+            next(events)
+            events.close()
+            live, result = session.rows, chat.result
+        assert result is not None
+        assert result.text
+        assert [row.text for row in result.rows if isinstance(row, Assistant)] == [result.text]
+        assert opened(path) == (live, ())
+        with Session(path) as session:
+            events = agent.conversation(session).stream("Go on.")
+            next(events)
+        events.close()  # the file is closed: what came by now cannot be kept in it
+        assert len(opened(path)[0]) == len(live) + 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import http.server
 import json
@@ -13,9 +14,11 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
+from agent.simulated import WIRES
 
 import tenuto
 from tenuto.agent import Agent, Model, Tool
+from tenuto.agent.files import file_tools
 from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
@@ -40,6 +43,7 @@ BASE = "http://127.0.0.1:1"
         {"base_url": BASE, "headers": {"a": 5}},
         {"base_url": BASE, "headers": {"content-length": "3"}},
         {"base_url": BASE, "options": {"a": 1j}},
+        {"base_url": BASE, "options": {"messages": []}},
     ],
     ids=repr,
 )
@@ -127,6 +131,51 @@ def test_an_agent_of_wrong_parts_is_refused_when_it_is_made(wrong: dict[str, Any
     parts = {"model": Model("openai-chat:m", base_url=BASE)} | wrong
     with pytest.raises(tenuto.TenutoError):
         Agent(**parts)
+
+
+@pytest.mark.parametrize("rows", [None, 5, [{"role": "user", "content": "Why?"}], [None]], ids=repr)
+def test_rows_of_another_kind_are_refused_in_the_terms_of_the_caller(rows: Any) -> None:
+    agent = Agent(Model("openai-chat:m", base_url=BASE))
+    with pytest.raises(tenuto.agent.AgentError, match="rows of a conversation"):
+        agent.conversation(rows)
+
+
+@pytest.mark.parametrize(
+    ("root", "limits", "allowed"),
+    [
+        (3, {}, "root is 3, but it must be a path"),
+        (".", {"output_limit_tokens": "x"}, "output_limit_tokens is 'x', but it must be a whole"),
+        (".", {"max_file_bytes": None}, "max_file_bytes is None, but it must be a whole number"),
+        (".", {"max_result_chars": 0}, "max_result_chars is 0, but it must be a whole number"),
+    ],
+)
+def test_file_tools_of_wrong_arguments_are_refused(root: Any, limits: Any, allowed: str) -> None:
+    with pytest.raises(tenuto.agent.ToolError, match=allowed):
+        file_tools(root, **limits)
+
+
+@pytest.mark.parametrize("wire", sorted(WIRES))
+def test_the_member_of_the_conversation_is_no_option(wire: str) -> None:
+    rows = Model(f"{wire}:m", base_url=BASE).form.rows
+    with pytest.raises(tenuto.agent.AgentError, match=f"options has '{rows}'.*writes itself"):
+        Model(f"{wire}:m", base_url=BASE, options={rows: []})
+
+
+def test_a_listener_that_raises_costs_no_turn(caplog: pytest.LogCaptureFixture) -> None:
+    """It is treated as a client's listener is: logged, and the turn goes on."""
+
+    def listen(event: object) -> None:
+        raise ConnectionError("my log server is down")
+
+    with Simulator() as sim:
+        model = Model("openai-chat:m", base_url=sim.base_url)
+        with Agent(model, on_event=listen) as agent:
+            assert agent.run("One, please.").ok
+            assert asyncio.run(agent.arun("Two, please.")).ok
+            chat = agent.conversation()
+            assert list(chat.stream("Three, please."))
+    assert "a listener raised for StepEnded" in caplog.text
+    assert "my log server is down" in caplog.text
 
 
 def test_a_second_turn_waits_for_the_end_of_the_first() -> None:

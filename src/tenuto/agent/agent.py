@@ -44,7 +44,8 @@ class Agent:
         limits: the limits of a turn; None: `Limits()`.
         policy: how far Tenuto goes to finish each answer; None: the settings of `[tool.tenuto]`,
             tenuto.toml and `TENUTO_*`, with 3 attempts at an empty answer.
-        on_event: called with each `AgentEvent`, with `run` too.
+        on_event: called with each `AgentEvent`, with `run` too. If it raises, Tenuto logs the
+            exception, and the turn continues.
         stream: whether to stream answers from the provider.
         library: the HTTP library to send requests with, "httpx2" or "httpx".
 
@@ -122,8 +123,16 @@ class Agent:
         return self.conversation().astream(prompt)
 
     def conversation(self, rows: Sequence[Row] | Session = ()) -> Conversation:
-        """Start a conversation with this agent, or continue one from these rows. With a session,
-        the conversation is stored in its file."""
+        """Start a conversation with this agent, or continue one.
+
+        Args:
+            rows: the `rows` of an earlier `Conversation`, or of the `RunResult` of its first turn.
+                A row is a value of that conversation; don't make one yourself. With a session, the
+                conversation is stored in its file.
+
+        Raises:
+            AgentError: the rows are not those of a conversation, in order.
+        """
         return Conversation(self._kit, rows)
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from tenuto.agent.cancellation import Cancellation, Waits
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit
 from tenuto.agent.loop import AgentCommand, AgentReply, AgentRun, Ask, Loop, RunCalls, Tell
+from tenuto.agent.model import check_type
 from tenuto.agent.result import RunResult
 from tenuto.agent.running import CallRunner
 from tenuto.agent.session import Session
@@ -19,10 +20,17 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
 from tenuto.core.stop import Stop
 from tenuto.core.transcript import Row, Transcript
+from tenuto.telemetry.listeners import tell
 
 
 class Conversation:
     """A conversation with an agent, in which each turn knows the earlier ones.
+
+    `Agent.conversation` makes one.
+
+    Args:
+        kit: what the agent's conversations share; only the agent has it.
+        rows: as for `Agent.conversation`.
 
     Attributes:
         result: how the last turn ended; None before the first.
@@ -44,7 +52,7 @@ class Conversation:
 
     def __init__(self, kit: Kit, rows: Sequence[Row] | Session = ()) -> None:
         self._kit = kit
-        self._transcript = rows.transcript if isinstance(rows, Session) else Transcript(rows)
+        self._transcript = rows.transcript if isinstance(rows, Session) else _continued(rows)
         self._loop = Loop(kit.setup, self._transcript)
         self._cancellation = Cancellation()
         self.result: RunResult | None = None
@@ -182,7 +190,7 @@ class Conversation:
 
     def _told(self, event: AgentEvent) -> AgentEvent:
         if self._kit.on_event is not None:
-            self._kit.on_event(event)
+            tell(self._kit.on_event, event, type(event).__name__)
         return event
 
     def _ask(self, ask: Ask, watched: bool) -> Iterator[AgentEvent]:
@@ -216,3 +224,14 @@ class Conversation:
                 await turn.close()
         for event in hearing.rest():
             yield event
+
+
+def _continued(rows: Sequence[Row]) -> Transcript:
+    check_type("rows", rows, Sequence, f"{_ROWS}, or a Session")
+    try:
+        return Transcript(rows)
+    except ValueError as error:
+        raise AgentError(f"rows must be {_ROWS}: {error}") from None
+
+
+_ROWS = "the rows of a conversation or of a RunResult, in order"

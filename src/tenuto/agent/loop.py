@@ -14,6 +14,7 @@ the user may speak next (T8).
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tenuto.agent import text_calls
@@ -34,6 +35,7 @@ from tenuto.agent.result import RunResult
 from tenuto.core import hints
 from tenuto.core.actions import Status
 from tenuto.core.calls import ToolCall
+from tenuto.core.errors import AgentError
 from tenuto.core.fault import FAULT_CLASSES, Fault
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
@@ -145,6 +147,7 @@ class Loop:
     def _reset(self) -> None:
         self._used = _Used()
         self._asking: CallContext | None = None  # of the request in progress
+        self._declined: tuple[int, CallContext] | None = None  # who declined it in words
         self._said = ""  # the last text of any step
         self._added: list[Row] = []
         self._fault: Fault | None = None
@@ -178,14 +181,13 @@ class Loop:
                     break
                 yield from self._run_calls(guard)
         finally:
+            self._keep_cut()
             self._transcript.close()
         return self._result(text, status, reason)
 
     def result(self, reason: str) -> RunResult:
         """Return the result of a turn that its driver ended early."""
-        asked = self._asking
-        text = (asked and (asked.given or _text(asked))) or self._said
-        return self._result(text, "partial" if text else "failed", reason)
+        return self._result(self._said, "partial" if self._said else "failed", reason)
 
     # --- a step
 
@@ -212,7 +214,7 @@ class Loop:
     def _answered(self) -> Generator[AgentCommand, AgentReply, CallContext]:
         """Ask one candidate after another until an answer counts or no candidate is left. If one
         declined in words and the next returned nothing, keep the words."""
-        declined: tuple[int, CallContext] | None = None
+        self._declined = None
         while True:
             context = yield from self._asked()
             if _overflowed(context) and (yield from self._compact()):
@@ -221,13 +223,13 @@ class Loop:
             if not why:
                 break
             if _text(context):
-                declined, self._said = (self._at, context), _text(context)
+                self._declined, self._said = (self._at, context), _text(context)
             self._at += 1
             self._requests.forget()
             yield Tell(Switched(self._setup.models[self._at].name, why, self.step))
         # An answer that consists of calls alone counts, too.
-        if declined is not None and not (_is_whole(context) or _text(context)):
-            self._at, context = declined
+        if self._declined is not None and not (_is_whole(context) or _text(context)):
+            self._at, context = self._declined
         return context
 
     def _asked(self) -> Generator[AgentCommand, AgentReply, CallContext]:
@@ -319,19 +321,39 @@ class Loop:
         report, answer, self._fault = context.report, context.answer, context.fault
         if report is None or answer is None:
             return text, "failed", self._why_failed("provider_error")
-        model = self._setup.models[self._at]
-        row = Assistant(
-            answer.text, answer.calls, answer.reasoning, answer.content, model.wire.name
-        )
-        if model.text_calls:
-            row = self._read(row, report.status == "complete", context)
-        if row.text.strip() or row.calls:
-            self._keep(row)
-        if row.text.strip():
-            self._said = row.text
+        row = self._row(context)
+        self._keep_answer(row)
         # If the last step has no text, the text of an earlier step remains.
         kept = row.text if report.status == "complete" or row.text.strip() else text
         return kept, report.status, self._why_failed(report.reason)
+
+    def _keep_cut(self) -> None:
+        """Add what arrived of an answer that the driver cut off, as of any other cut answer
+        (C23)."""
+        context, self._asking = self._asking, None
+        if context is None:
+            return
+        row = self._row(context)
+        if self._declined is not None and not (row.text.strip() or row.calls):
+            self._at, context = self._declined
+            row = self._row(context)
+        with suppress(AgentError):  # a turn may outlast its session, whose file is then closed
+            self._keep_answer(row)
+
+    def _keep_answer(self, row: Assistant) -> None:
+        if row.text.strip():
+            self._said = row.text
+        if row.text.strip() or row.calls:
+            self._keep(row)
+
+    def _row(self, context: CallContext) -> Assistant:
+        """Return what arrived of an answer as a row of the conversation."""
+        model, answer = self._setup.models[self._at], context.answer
+        row = Assistant(context.given)
+        if answer is not None:
+            content = answer.content, model.wire.name
+            row = Assistant(answer.text, answer.calls, answer.reasoning, *content)
+        return self._read(row, _is_whole(context), context) if model.text_calls else row
 
     def _why_failed(self, reason: str) -> str:
         """Return the reason, or "time_limit" for an error that another attempt might have solved,

@@ -50,14 +50,15 @@ class Model:
             it.
         max_output_tokens: the output limit of each request; None: the provider's own.
         context_window_tokens: the context window; None: as in the provider's row, if known.
-        options: further members of each request's body, as the provider names them.
+        options: further members of each request's body, as the provider names them. The member
+            that holds the conversation can't be one: Tenuto writes it.
         headers: further request headers; `repr` doesn't show them.
         text_calls: whether to describe and call tools in text, for a model or server without tool
             calls. It understands <tool_call>, <function=…>, [TOOL_CALLS] and JSON in a code fence.
 
     Raises:
-        AgentError: the name is invalid, the provider is unknown or can't serve this model, or there
-            is no key.
+        AgentError: the name is invalid, the provider is unknown or can't serve this model, there
+            is no key, or another argument is not allowed.
 
     >>> Model("openai-chat:llama", base_url="http://127.0.0.1:8080/v1").wire.name
     'openai-chat'
@@ -95,6 +96,11 @@ class Model:
             raise AgentError(
                 f"the agent cannot call {self.id} on {self.wire.name}; call it as "
                 f"{self._beside(elsewhere)}:{self.id}"
+            )
+        if self.form.rows in self.options:
+            raise AgentError(
+                f"options has {self.form.rows!r}, which Tenuto writes itself; give "
+                "earlier rows to Agent.conversation(…)"
             )
         variable = self._address.key_variable
         if variable and not self.base_url and not self._key:

@@ -202,8 +202,8 @@ EMPTY_RESULT = "(Nothing was returned.)"
 """Replaces a result without text in Tenuto's own requests: Cohere rejects a blank one."""
 
 REPEATED_CALL = (
-    "[This is the {times}th time in a row that the same call came to the same result. Calling it "
-    "again will not change that: do something else, or say what stands in the way.]"
+    "[Times in a row that the same call came to the same result: {times}. Calling it again will "
+    "not change that: do something else, or say what stands in the way.]"
 )
 """Added to a result that keeps coming back the same (P8a)."""
 

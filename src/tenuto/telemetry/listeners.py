@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
+from typing import TypeVar
 
 from tenuto.core.event import Event, OnEvent
 
@@ -21,6 +23,8 @@ lines_log: logging.Logger = logging.getLogger("tenuto.turns")
 but it shows the warnings of `log` about its settings."""
 
 lines_log.addHandler(logging.NullHandler())
+
+Heard = TypeVar("Heard")
 
 _lock = threading.Lock()
 _listeners: tuple[OnEvent, ...] = ()
@@ -83,6 +87,15 @@ def heard_by(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | N
     return listeners[0] if len(listeners) == 1 else _Joined(listeners)
 
 
+def tell(listener: Callable[[Heard], object], event: Heard, name: str) -> None:
+    """Call a listener. It is somebody else's code, so whatever it raises is logged, and the turn
+    continues."""
+    try:
+        listener(event)
+    except Exception:
+        log.exception("a listener raised for %s", name)
+
+
 def log_lines() -> OnEvent | None:
     """Return the listener that writes log lines. None: logging is off, and nothing is loaded."""
     if not lines_log.isEnabledFor(logging.WARNING):  # the highest level of any line
@@ -101,7 +114,4 @@ class _Joined:
 
     def __call__(self, event: Event) -> None:
         for listener in self._listeners:
-            try:
-                listener(event)
-            except Exception:
-                log.exception("a listener raised for %s", event.name)
+            tell(listener, event, event.name)

@@ -7,7 +7,6 @@ and its `Watch` tell it what happens; it never asks them.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,12 +21,11 @@ from tenuto.core.report import Report
 from tenuto.core.response import Response
 from tenuto.core.stop import printable
 from tenuto.core.view import Facts
+from tenuto.telemetry.listeners import tell
 from tenuto.turn.commands import ConnectionLost
 from tenuto.turn.environment import Environment
 from tenuto.turn.recoveries import Over, Recoveries
 from tenuto.turn.redaction import Redactor
-
-log: logging.Logger = logging.getLogger("tenuto")
 
 RECOVERIES: dict[Recovery, tuple[type[Event], type[Event]]] = {
     Recovery.CONTINUATION: (
@@ -125,10 +123,7 @@ class EventSender:
             attempt=self._attempt,
             **own,
         )
-        try:
-            self._on_event(event)
-        except Exception:  # somebody else's code: whatever it raises must not cost an answer
-            log.exception("a listener raised for %s", event.name)
+        tell(self._on_event, event, event.name)
 
     def _since(self, begun_s: float) -> float:
         return round(self._now() - begun_s, 6)

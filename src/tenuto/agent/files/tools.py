@@ -16,6 +16,7 @@ from tenuto.agent.files.searching import search
 from tenuto.agent.files.writing import append_file, create_file
 from tenuto.agent.function_tool import Tool
 from tenuto.core.errors import ToolError
+from tenuto.core.rule import shown
 
 MAX_FILE_BYTES: Final = 5_000_000
 """The largest file that the tools read or write."""
@@ -45,14 +46,17 @@ def file_tools(
             cut calls; None: unknown.
 
     Raises:
-        ToolError: `root` doesn't exist or is not a folder, or a limit is not above 0.
+        ToolError: `root` is not an existing folder, or a limit is not a whole number above 0.
 
     >>> [tool.name for tool in file_tools(".")]
     ['read_file', 'create_file', 'edit_file', 'append_file', 'list_files', 'search']
     """
-    limits = (max_file_bytes, max_result_chars, output_limit_tokens)
-    if any(limit is not None and limit < 1 for limit in limits):
-        raise ToolError("max_file_bytes, max_result_chars and output_limit_tokens must be above 0")
+    if not isinstance(root, str | os.PathLike):
+        raise ToolError(f"root is {shown(root)}, but it must be a path, as a str or a pathlib.Path")
+    _check_limit("max_file_bytes", max_file_bytes)
+    _check_limit("max_result_chars", max_result_chars)
+    if output_limit_tokens is not None:
+        _check_limit("output_limit_tokens", output_limit_tokens)
     files = Files(root, max_file_bytes, max_result_chars)
     in_hint = in_description = ""
     if output_limit_tokens is not None:
@@ -81,6 +85,11 @@ def file_tools(
         )
         for function, description, parameters, hint, flags in made
     )
+
+
+def _check_limit(name: str, limit: object) -> None:
+    if type(limit) is not int or limit < 1:
+        raise ToolError(f"{name} is {shown(limit)}, but it must be a whole number, 1 or more")
 
 
 class Files(Root):
