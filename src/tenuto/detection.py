@@ -67,7 +67,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
     Returns:
         the stop. It is DROPPED with low confidence if bytes, text or events end without an end
         mark. That includes text that is no answer at all, such as an HTML page. It is UNKNOWN with
-        low confidence for whole objects and events whose format no wire knows. What the provider's values mean:
+        low confidence for whole objects and events whose format no wire knows. What the provider's
+        values mean:
         https://platform.openai.com/docs/api-reference/chat/object
 
     >>> detect({"object": "chat.completion", "choices": [

@@ -111,8 +111,8 @@ class Policy:
             from a line of text. "error": always from an error. A turn that Tenuto leaves alone,
             such as one that asks for several choices, ends as the provider ended it. "error" also
             puts a single stop at the end of a stream whose text is whole but ends oddly, with no
-            stop or with text after it, and sends tool calls one after the other if their pieces
-            alternate.
+            stop or with text after it. If the pieces of several tool calls arrive mixed, "error"
+            sends all pieces of the first call before those of the next.
         per_request: what a single request may change: ids of groups of settings, such as "tokens",
             and "off", which switches Tenuto off. An empty set ("none" in files and the environment)
             allows nothing.
@@ -175,7 +175,7 @@ class Policy:
         boost_max_tokens: the highest output limit, in tokens, that Tenuto raises a request to. If
             the request has no limit, what the cut answer used counts if it is higher.
         default_max_tokens: the output limit, in tokens, that Tenuto assumes if neither the request
-            nor the usage tells. A longer text raises it.
+            nor the usage tells. If the text is longer, Tenuto estimates its tokens instead.
         context_window_tokens: the model's context window. None: as the provider's row or its
             errors say, if they do.
         context_min_free_tokens: Tenuto does not continue with less free context window than this.
