@@ -148,6 +148,23 @@ def test_arguments_of_other_types_are_refused_by_name(tmp_path) -> None:
         load_policy("x")  # type: ignore[arg-type]
     with pytest.raises(PolicyError, match=r"^variables is 7, but it must be a mapping"):
         load_policy(tmp_path, 7)  # type: ignore[arg-type]
+    for name in ("TENUTO_FAULT_RETRIES", "TENUTO_PRESET"):
+        with pytest.raises(PolicyError, match=f"^{name} is 3, but it must be a text$"):
+            load_policy(tmp_path, {name: 3})  # type: ignore[dict-item]
+    assert load_policy(tmp_path, {3: "x"}) == Policy()  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("key", ["hard_max_tokens", "preset", "per_request"])
+def test_toml_writes_none_as_the_environment_does(tmp_path, key):
+    write(
+        tmp_path,
+        pyproject='[tool.tenuto]\npreset = "chat"\nhard_max_tokens = 5\nper_request = ["off"]\n',
+        tenuto=f'{key} = "none"\n',
+    )
+    asked = {f"TENUTO_{key.upper()}": "none"}
+    policy = load_policy(tmp_path, {})
+    (tmp_path / "tenuto.toml").unlink()
+    assert policy == load_policy(tmp_path, asked) != load_policy(tmp_path, {})
 
 
 @pytest.mark.behaviour("P3")

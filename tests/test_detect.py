@@ -14,7 +14,7 @@ import anthropic
 import httpx2
 import openai
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk, chat_completion
 from openai.types.chat import chat_completion_chunk as chunk_types
@@ -32,6 +32,7 @@ from tenuto.detection import read, recognize
 from tenuto.sim import CASES, Simulator, Step
 from tenuto.turn import watch
 from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.registry import WIRES
 from tenuto.wires.stops import SPOKEN_ELSEWHERE
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
@@ -261,6 +262,33 @@ def test_objects_that_misbehave_do_not_make_detection_raise():
     nested.append(nested)
     for source in (Hostile(), nested, object(), Hostile, b"[" * 100_000, "\ud800", b"\xff" * 10):
         assert detect(source).reason in (StopReason.UNKNOWN, StopReason.DROPPED)
+
+
+MEMBERS = ("choices", "delta", "message", "type", "error", "output", "candidates", "done", "events")
+ODD_OBJECTS = st.recursive(
+    st.none() | st.integers() | st.floats() | st.text() | st.binary() | st.builds(object),
+    lambda inner: (
+        st.lists(inner)
+        | st.dictionaries(
+            st.none() | st.integers() | st.binary() | st.text() | st.sampled_from(MEMBERS), inner
+        )
+    ),
+)
+
+
+@pytest.mark.behaviour("N6", "S5")
+@pytest.mark.parametrize("wire", [None, *sorted(WIRES.all())])
+@settings(max_examples=20)
+@given(first=ODD_OBJECTS, then=ODD_OBJECTS)
+def test_no_odd_object_makes_a_detector_raise(
+    wire: str | None, first: object, then: object
+) -> None:
+    detector = StreamDetector(wire)
+    for piece in ({1: 2}, {None: None}, {b"type": []}, first, then):
+        stop = detector.feed(piece)
+        assert not (stop.terminal and stop.reason in CLEAN and stop.confidence is Confidence.HIGH)
+    assert detector.finalize() == detector.finalize()
+    assert detector.finalize().terminal
 
 
 # --- forms --------------------------------------------------------------------------------------

@@ -22,6 +22,14 @@ variable counts as unset.
 
 A number of attempts of 0 switches that recovery off. A limit of 0 (characters, bytes, tokens,
 seconds) means no limit. With `none`, Tenuto works the value out.
+
+For `none`, write `"none"` or `"auto"` in a TOML file or leave the key out, and write `none` or
+`auto` in the environment. For `capture` and `events`, the words `off`, `false` and `0` mean the
+same as `none`: nothing is recorded. These words mean the same in code, in files and in the
+environment, in any case. To use a folder named `off`, write `./off`.
+
+A set is a list in a TOML file (`per_request = ["off", "ending"]`), and names separated by commas or
+spaces in the environment (`TENUTO_PER_REQUEST="off, ending"`). `none` is the empty set.
 """
 
 PRESETS_HEAD = """
@@ -84,10 +92,10 @@ client.chat.completions.create(
 )
 ```
 
-Separate settings by commas, and write values as in the environment. Separate several names in
-`drop_unsupported` by spaces. `preset=batch` chooses a preset, and `x-tenuto: off` leaves the
-request alone. If you can't set headers, for example inside a framework, set the policy around the
-call:
+Separate settings by commas, and write values as in the environment, except that only spaces
+separate the names of a set: `drop_unsupported=seed user`. `preset=batch` chooses a preset, and
+`x-tenuto: off` leaves the request alone. If you can't set headers, for example inside a framework,
+set the policy around the call:
 
 ```python
 with tenuto.policy(on_incomplete="error"):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import EXCEPTIONS, PRESET, RULES, Policy
+from tenuto.core.policy import EXCEPTIONS, PRESET, RULES, Policy, text_in
 from tenuto.core.presets import values_of
 from tenuto.core.rule import wrong_value
 from tenuto.core.stop import printable
@@ -101,7 +101,7 @@ def _settled(
         given: dict[str, Any] = dict(table)
         try:
             if "preset" in given:
-                preset = _checked_preset("preset", given.pop("preset"))
+                preset = _preset("preset", given.pop("preset"))
             policy = Policy().changed(given)
             if not any_provider:
                 check_providers(policy.providers)
@@ -113,19 +113,17 @@ def _settled(
                 sources |= {f"{part}.{whose}.{key}": name for key in changes}
         values |= given
         sources |= dict.fromkeys(given, name)
-    if text := variables.get("TENUTO_PRESET", "").strip():
-        preset = _checked_preset("TENUTO_PRESET", PRESET.read(text))
+    if text := text_in(variables, "TENUTO_PRESET"):
+        preset = _preset("TENUTO_PRESET", PRESET.read(text))
     begun = values_of(preset) if preset is not None else {}
     sources = dict.fromkeys(begun, f"preset {preset}") | sources
-    sources |= {key: name for name, key in _NAMES.items() if variables.get(name, "").strip()}
+    sources |= {key: name for name, key in _NAMES.items() if text_in(variables, name)}
     policy = Policy().changed(begun | values | exceptions).with_environment(variables)
     return Settings(policy, sources, preset)
 
 
-def _checked_preset(name: str, value: object) -> str | None:
-    if not PRESET.accepts(value):
-        raise wrong_value(name, value, PRESET.allowed)
-    return cast("str | None", value)
+def _preset(name: str, value: object) -> str | None:
+    return cast("str | None", PRESET.checked(name, value))
 
 
 def policy_in_force(policy: Policy | None) -> Policy:
@@ -154,7 +152,7 @@ def _tell_of_unknown(variables: Mapping[str, str]) -> None:
     own variables of this prefix."""
     for name in variables:
         known = name in _NAMES or name == "TENUTO_PRESET" or name in _told
-        if known or not name.upper().startswith("TENUTO_"):
+        if known or not isinstance(name, str) or not name.upper().startswith("TENUTO_"):
             continue
         _told.add(name)
         near = get_close_matches(name.upper(), [*_NAMES, "TENUTO_PRESET"], 1, 0.8)

@@ -65,8 +65,10 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
             name too, and logs a warning once.
 
     Returns:
-        the stop; UNKNOWN with low confidence if the format is unknown, DROPPED with low confidence
-        if the source breaks off. What the provider's values mean:
+        the stop. It is DROPPED with low confidence if bytes, text or events end without an end
+        mark. That includes text that is no answer at all, such as an HTML page. It is UNKNOWN with
+        low confidence for whole objects and events whose format no wire knows. What the provider's
+        values mean:
         https://platform.openai.com/docs/api-reference/chat/object
 
     >>> detect({"object": "chat.completion", "choices": [
@@ -147,13 +149,19 @@ class StreamDetector:
             stop, reports an error, or ends in order. Only `finalize` judges tool calls and empty
             answers.
         """
-        self._reader.take(piece)
-        return self._reader.progress
+        try:
+            self._reader.take(piece)
+            return self._reader.progress
+        except Exception:  # noqa: BLE001 - somebody else's object, as in `detect`
+            return RUNNING
 
     def finalize(self) -> Stop:
         """Return the final stop, when nothing more arrives. It is always terminal, and the same as
         `detect` returns for the whole response. You can call this again."""
-        return self._reader.finish().stop
+        try:
+            return self._reader.finish().stop
+        except Exception:  # noqa: BLE001 - somebody else's object, as in `detect`
+            return Stop(StopReason.UNKNOWN)
 
 
 @lru_cache(maxsize=256)  # once for each name
@@ -401,19 +409,43 @@ def _whole(source: object) -> object:
     return source
 
 
+_DUMPS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("model_dump", {"mode": "json", "warnings": False}),  # enums as their values (N4)
+    ("model_dump", {"warnings": False}),
+    ("to_dict", {}),
+    ("dict", {}),
+)
+"""How SDKs' objects become plain values, the first that works."""
+
+
 def _plain(item: object) -> object:
     """An SDK's object as plain values; anything else as it is."""
     if isinstance(item, dict | type):
         return item
     try:
-        # The streaming helper of openai-python wraps each chunk in an event, and adds events of its
-        # own: https://github.com/openai/openai-python/blob/main/helpers.md
-        if getattr(item, "type", None) == "chunk":
-            item = getattr(item, "chunk", item)
-        for name, given in (("model_dump", {"warnings": False}), ("to_dict", {}), ("dict", {})):
+        item = _unwrapped(item)
+    except Exception:  # noqa: BLE001 - somebody else's object: whatever it raises, we must not
+        return None
+    dumped = item
+    for name, given in _DUMPS:
+        try:
             dump = getattr(item, name, None)
             if callable(dump):
                 return dump(**given)
-    except Exception:  # noqa: BLE001 - somebody else's object: whatever it raises, we must not
-        return None
+        except Exception:  # noqa: BLE001 - as above
+            dumped = None
+    return dumped
+
+
+def _unwrapped(item: object) -> object:
+    """The object that an SDK's event holds beside nothing else of the answer. The streaming helper
+    of openai-python wraps each chunk (and adds events of its own):
+    https://github.com/openai/openai-python/blob/main/helpers.md
+    mistralai wraps each event of a stream:
+    https://github.com/mistralai/client-python#server-sent-event-streaming
+    """
+    if getattr(item, "type", None) == "chunk":
+        return getattr(item, "chunk", item)
+    if type(item).__name__ == "CompletionEvent":
+        return getattr(item, "data", item)
     return item

@@ -139,8 +139,9 @@ class Turn:
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the
             defaults.
         on_event: called with each `Event`.
-        timeout_s: how long the caller waits for a read, and for a whole body, in seconds, more than
-            0; None: no limit.
+        timeout_s: how long the caller waits for a read, in seconds, more than 0; None: no limit. If
+            the answer is not streamed, waits and further attempts end no later than this too. The
+            first attempt as a whole is not limited: it may take longer if it arrives slowly.
 
     Raises:
         TurnError: an argument has the wrong type or a value that is not allowed; or the request is

@@ -225,6 +225,47 @@ def test_a_bad_variable_is_named_with_what_it_holds(variable, text) -> None:
 
 
 @pytest.mark.behaviour("P3")
+@pytest.mark.parametrize("word", ["none", " None ", "auto"])
+@pytest.mark.parametrize("key", sorted(OPTIONAL | set(TEXTS)))
+def test_a_word_for_none_means_it_in_code_in_tables_and_in_the_environment(key, word) -> None:
+    policy = made(capture="turns", events="events", **dict.fromkeys(OPTIONAL, 7))
+    for changed in (
+        policy.changed({key: word}),
+        policy.with_environment({f"TENUTO_{key.upper()}": word}),
+    ):
+        assert getattr(changed, key) is None
+        assert changed == policy.changed({key: None})
+    if key in OPTIONAL:  # a zero is a number there
+        for wrong in ("off", "false", "0"):
+            refused(key, wrong)
+        assert made(models={"m": {key: word}}).resolved("x", "m") == Policy()
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize("text", ["off ending", "off,ending", " off,\tending ,"])
+def test_the_names_of_a_set_are_separated_by_commas_or_white_space(text) -> None:
+    assert Policy().with_environment({"TENUTO_PER_REQUEST": text}).per_request == {"off", "ending"}
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize(
+    ("key", "text"), [("per_request", "off endings"), ("drop_unsupported", "seed, model")]
+)
+def test_an_error_about_a_set_shows_what_was_written(key, text) -> None:
+    variable = f"TENUTO_{key.upper()}"
+    with pytest.raises(PolicyError, match=f"^{variable} is '{text}', but it must be a set of "):
+        Policy().with_environment({variable: text})
+    with pytest.raises(PolicyError, match=rf"^{key} is \['model', 'x'\], but it must be a set of "):
+        made(**{key: ["model", "x"]})
+
+
+@pytest.mark.behaviour("P3")
+def test_a_variable_that_is_no_text_is_named() -> None:
+    with pytest.raises(PolicyError, match=r"^TENUTO_FAULT_RETRIES is 3, but it must be a text$"):
+        Policy().with_environment({"TENUTO_FAULT_RETRIES": 3})  # type: ignore[dict-item]
+
+
+@pytest.mark.behaviour("P3")
 @pytest.mark.parametrize("empty", ["", "  "])
 @pytest.mark.parametrize("key", RULES)
 def test_an_empty_variable_is_an_unset_one(key, empty):
@@ -256,6 +297,7 @@ def test_the_docstring_shows_the_settings_below_the_titles_of_their_groups() -> 
 def test_what_a_request_may_change_is_a_set_of_groups_and_off() -> None:
     assert {"sizes", "observing"} == set(GROUPS) - set(MAY_CHANGE)
     assert made(per_request=["off", "tokens"]).per_request == {"off", "tokens"}
+    assert made(per_request="none").per_request == made(per_request=[]).per_request == frozenset()
     variables = {"TENUTO_PER_REQUEST": "none"}
     assert Policy().with_environment(variables).per_request == frozenset()
     variables = {"TENUTO_PER_REQUEST": "ending, text"}

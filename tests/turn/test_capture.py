@@ -423,6 +423,58 @@ def test_the_environment_may_stop_a_capture_that_the_code_asks_for(monkeypatch) 
         policy_in_force(Policy())
 
 
+OFF = ("off", "Off", " none ", "false", "0")
+"""Texts that mean "no captures" and "no event files" in code, in files and in the environment."""
+
+
+def in_code(word: str) -> tenuto.Policy | None:
+    return Policy(capture=word, events=word)
+
+
+def in_toml(word: str) -> tenuto.Policy | None:
+    Path("tenuto.toml").write_text(f'capture = "{word}"\nevents = "{word}"\n', encoding="utf-8")
+    return None
+
+
+def in_pyproject(word: str) -> tenuto.Policy | None:
+    lines = f'[tool.tenuto]\ncapture = "{word}"\nevents = "{word}"\n'
+    Path("pyproject.toml").write_text(lines, encoding="utf-8")
+    return None
+
+
+def in_variables(word: str) -> tenuto.Policy | None:
+    os.environ |= {"TENUTO_CAPTURE": word, "TENUTO_EVENTS": word}
+    return Policy(capture="turns", events="events")
+
+
+@pytest.mark.behaviour("P3", "P8b")
+@pytest.mark.parametrize("word", OFF)
+@pytest.mark.parametrize("said", [in_code, in_toml, in_pyproject, in_variables])
+def test_a_word_for_off_records_nothing_wherever_it_stands(
+    said, word, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("TENUTO_CAPTURE", "TENUTO_EVENTS"):
+        monkeypatch.setenv(name, "")
+    policy = said(word)
+    with Simulator() as sim:
+        client = tenuto.wrap(openai.OpenAI(base_url=sim.base_url, api_key=KEY), policy=policy)
+        client.chat.completions.create(
+            model="normal", messages=[{"role": "user", "content": "A private question."}]
+        )
+        client.close()
+    assert {path.name for path in tmp_path.iterdir()} <= {"tenuto.toml", "pyproject.toml"}
+
+
+@pytest.mark.behaviour("P3", "P8b")
+def test_toml_s_own_false_is_off_and_a_folder_of_that_name_is_written_with_its_path(
+    tmp_path,
+) -> None:
+    (tmp_path / "tenuto.toml").write_text('capture = false\nevents = "./off"\n')
+    policy = load_policy(tmp_path, {})
+    assert (policy.capture, policy.events) == (None, "./off")
+
+
 @pytest.mark.behaviour("P8b")
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
 def test_the_folder_and_the_file_are_their_owner_s_alone_and_nothing_is_left_over(

@@ -29,8 +29,9 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
     Args:
         files: bodies (JSON) or streams (server-sent events) as they were received, or captures,
             gzipped or not; "-" reads standard input.
-        wire: the wire of all answers, or their provider. By default, Tenuto detects the wire of
-            each answer.
+        wire: the wire of all answers, or their provider. Tenuto does not check it: an answer of
+            another wire shows as one that broke off. By default, Tenuto detects the wire of each
+            answer.
         json: print one JSON object per line.
     """
     if wire is not None and named(wire)[:2] == (None, None):

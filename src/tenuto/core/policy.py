@@ -111,11 +111,11 @@ class Policy:
             from a line of text. "error": always from an error. A turn that Tenuto leaves alone,
             such as one that asks for several choices, ends as the provider ended it. "error" also
             puts a single stop at the end of a stream whose text is whole but ends oddly, with no
-            stop or with text after it, and sends tool calls one after the other if their pieces
-            alternate.
+            stop or with text after it. If the pieces of several tool calls arrive mixed, "error"
+            sends all pieces of the first call before those of the next.
         per_request: what a single request may change: ids of groups of settings, such as "tokens",
-            and "off", which switches Tenuto off. An empty set ("none" in the environment) allows
-            nothing.
+            and "off", which switches Tenuto off. An empty set ("none" in files and the environment)
+            allows nothing.
 
         Cut answers:
 
@@ -175,7 +175,7 @@ class Policy:
         boost_max_tokens: the highest output limit, in tokens, that Tenuto raises a request to. If
             the request has no limit, what the cut answer used counts if it is higher.
         default_max_tokens: the output limit, in tokens, that Tenuto assumes if neither the request
-            nor the usage tells. A longer text raises it.
+            nor the usage tells. If the text is longer, Tenuto estimates its tokens instead.
         context_window_tokens: the model's context window. None: as the provider's row or its
             errors say, if they do.
         context_min_free_tokens: Tenuto does not continue with less free context window than this.
@@ -192,7 +192,7 @@ class Policy:
         Observing:
 
         capture: a folder to which Tenuto writes each turn's requests and responses for `tenuto
-            explain`, without secrets but with all content. None: no captures.
+            explain`, without secrets but with all content. None or "off": no captures.
         capture_max_bytes: bytes of requests and responses in a file, and as many again of what the
             caller got if that differs. 0: no limit.
         capture_max_files: files in that folder. If there are more, Tenuto removes the oldest of its
@@ -200,7 +200,7 @@ class Policy:
         capture_share: the share of healthy turns to capture, from 0 to 1. Tenuto always captures
             turns that took more than one attempt or did not end complete.
         events: a folder to which each process writes its events, without content, for `tenuto
-            tail`. None: no files.
+            tail`. None or "off": no files.
 
         Exceptions:
 
@@ -277,8 +277,9 @@ class Policy:
 
     def __post_init__(self) -> None:
         for key, rule in RULES.items():
-            value = rule.checked(key, getattr(self, key))
-            if rule.kind is frozenset:
+            given = getattr(self, key)
+            value = rule.checked(key, given)
+            if value is not given:
                 object.__setattr__(self, key, value)
         for table in EXCEPTIONS:
             object.__setattr__(self, table, _checked_exceptions(table, getattr(self, table)))
@@ -386,10 +387,8 @@ class Policy:
         found: dict[str, object] = {}
         for key, rule in RULES.items():
             name = f"TENUTO_{key.upper()}"
-            if text := variables.get(name, "").strip():
-                found[key] = value = rule.read(text)
-                if not rule.accepts(value):
-                    raise wrong_value(name, value, rule.allowed)
+            if text := text_in(variables, name):
+                found[key] = rule.checked(name, rule.read(text))
         if not found:
             return self
         exceptions = {
@@ -415,6 +414,18 @@ class Policy:
         """
         names = [f"TENUTO_{key.upper()}" for key in OBSERVING]
         return self.with_environment({n: variables[n] for n in names if n in variables})
+
+
+def text_in(variables: Mapping[str, str], name: str) -> str:
+    """Return a variable's text without the white space around it; "" if it is not set.
+
+    Raises:
+        PolicyError: the value is no text.
+    """
+    text: object = variables.get(name, "")
+    if not isinstance(text, str):
+        raise wrong_value(name, text, "a text")
+    return text.strip()
 
 
 def _matches(model: str, pattern: str) -> bool:

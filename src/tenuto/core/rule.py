@@ -16,7 +16,16 @@ NEVER_LEFT_OUT = frozenset(
 )
 """Keys that a request or a row of it needs: `drop_unsupported` cannot name them."""
 
+NONE_WORDS: dict[type, frozenset[str]] = {
+    str: frozenset({"off", "none", "auto", "false", "0"}),
+    int: frozenset({"none", "auto"}),
+    frozenset: frozenset({"none"}),
+}
+"""The words, in any case, that mean None for a setting that may be None, by the setting's type. For
+a set, they mean the empty set."""
+
 _key_name = re.compile(r"[\w.-]+").fullmatch
+_between_names = re.compile(r"[,\s]+").split
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,35 +103,48 @@ class Rule:
         return whole and self.least <= value <= self.most
 
     def checked(self, name: str, value: object) -> object:
-        """Return a value that is allowed; a list of names becomes a set.
+        """Return the value that a setting gets: None for a word that means it, and a set for a list
+        of names.
 
         Raises:
             PolicyError: the value is not allowed; the message uses `name` for the setting.
+
+        >>> Rule(str, optional=True).checked("capture", "off") is None
+        True
         """
-        if self.kind is frozenset and isinstance(value, set | list | tuple):
+        given: object = value
+        if self._means_none(value):
+            given = frozenset() if self.kind is frozenset else None
+        elif self.kind is frozenset and isinstance(value, set | list | tuple):
             with contextlib.suppress(TypeError):  # a list inside it: the check below reports it
-                value = frozenset(value)
-        if not self.accepts(value):
+                given = frozenset(value)
+        if not self.accepts(given):
             raise wrong_value(name, value, self.allowed)
-        return value
+        return given
+
+    def _means_none(self, value: object) -> bool:
+        """Return whether a text, or the `false` of a TOML file, is one of `NONE_WORDS`."""
+        if not (isinstance(value, str) or value is False):
+            return False
+        may_be_none = self.optional or self.kind is frozenset
+        return may_be_none and str(value).strip().lower() in NONE_WORDS.get(self.kind, ())
 
     def read(self, text: str) -> object:
-        """Return the value of an environment variable's text. Text that cannot be read is returned
-        as it is, so that the check that follows names it."""
+        """Return the value of an environment variable's text, for `checked`. Text that cannot be
+        read is returned as it is, so that the error shows it."""
         word = text.strip()
-        if self.optional and word.lower() in ("", "none", "auto"):
-            return None
-        if self.optional and self.kind is str and word.lower() in ("off", "false", "0"):
+        if self._means_none(word):
+            return word
+        if self.optional and not word:
             return None
         if self.kind is bool:
             return {"true": True, "1": True, "on": True, "yes": True}.get(
                 word.lower(),
                 {"false": False, "0": False, "off": False, "no": False}.get(word.lower(), text),
             )
-        if self.kind is frozenset and word.lower() == "none":
-            return frozenset()
         if self.kind is frozenset:
-            return frozenset(name for part in word.split(",") if (name := part.strip()))
+            names = frozenset(filter(None, _between_names(word)))
+            return names if self.accepts(names) else text
         if self.kind in (int, float):
             try:
                 return self.kind(word)

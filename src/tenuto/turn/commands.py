@@ -120,7 +120,8 @@ class SendRequest(msgspec.Struct, frozen=True):
         edited: whether the body differs from the caller's own.
         timeout_s: the longest single wait, in seconds; None: the caller's own setting.
         within_s: returns the seconds left for the whole head, however many waits it takes. If it
-            hasn't arrived by then, reply with `late()`. None: no limit.
+            hasn't arrived by then, reply with a `ConnectionLost` of the kind `FaultKind.TIMEOUT`.
+            None: no limit.
 
     Reply: `Head`, or `ConnectionLost`."""
 
@@ -144,7 +145,8 @@ class ReadMore(msgspec.Struct, frozen=True):
     gets a `SendData`.
 
     `within_s` returns the seconds left for this read. If nothing arrives by then, reply with
-    `late()`. None: no limit. Never used together with `take`."""
+    a `ConnectionLost` of the kind `FaultKind.TIMEOUT`. None: no limit. Never used together with
+    `take`."""
 
     take: Callable[[bytes], bytes | None] | None = None
     within_s: LeftS | None = None

@@ -135,8 +135,6 @@ def _changes_in(header: str) -> dict[str, object]:
         if not key or not equals:
             raise wrong_value(HEADER, header, _ALLOWED)
         rule = PRESET if key == "preset" else RULES.get(key)
-        if rule is not None and rule.kind is frozenset:
-            text = ",".join(text.split())
         values[key] = rule.read(text) if rule is not None else text
     return checked_changes(f"{HEADER}: ", values, FIXED)
 

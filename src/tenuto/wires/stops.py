@@ -135,6 +135,8 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     if not isinstance(raw, str):
         name = type(raw).__name__  # its value may be content
         return StopSeen(f"<{name}>", field, StopReason.UNKNOWN, known=False, readable=False)
+    if raw.__class__ is not str:
+        raw = str.__str__(raw)  # an enum of an SDK: its value (N4)
     word = raw.strip().lower()
     if word in _NO_STOP:
         return None

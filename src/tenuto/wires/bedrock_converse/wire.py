@@ -81,7 +81,7 @@ def error_of(value: JsonObject) -> object | None:
     if "__type" in value or (isinstance(named, str) and "output" not in value):
         return value
     for name, told in value.items():  # as SDKs that don't raise pass an exception on
-        if name.endswith("Exception") and isinstance(told, dict):
+        if isinstance(told, dict) and str(name).endswith("Exception"):
             return {**told, "type": name}
     return None
 
