@@ -182,6 +182,24 @@ def test_the_text_of_a_refusal_is_no_answer_and_one_other_is_asked(
             assert [row.wire for row in chat.rows if isinstance(row, Assistant)] == [wire]
 
 
+@pytest.mark.behaviour("P4", "H9", "C23")
+@pytest.mark.parametrize("leaving", ["close", "cancel"])
+def test_a_turn_that_is_left_before_the_next_model_keeps_the_words_as_the_first_ones(
+    sim: Simulator, leaving: str
+) -> None:
+    """Only the wire that said them can read their parts."""
+    models = model(sim, "anthropic-messages", "content_filter"), model(sim, "gemini-generate")
+    with agent(*models, stream=True) as asked:
+        chat = asked.conversation()
+        told = chat.stream(PROMPT)
+        for event in told:
+            if isinstance(event, Switched):
+                told.close() if leaving == "close" else chat.cancel()
+        rows = [row for row in chat.rows if isinstance(row, Assistant)]
+        assert [row.wire for row in rows] == ["anthropic-messages"]
+        assert rows[0].text
+
+
 @pytest.mark.behaviour("P4", "C5", "S2")
 @pytest.mark.parametrize("case", ["drop_mid_text_always", "length_then_500"])
 def test_nobody_is_asked_again_for_what_was_said_in_part(sim: Simulator, case: str) -> None:

@@ -224,9 +224,10 @@ class Loop:
                 break
             if _text(context):
                 self._declined, self._said = (self._at, context), _text(context)
+            # A driver may end the turn here: what arrived is still that of the model before.
+            yield Tell(Switched(self._setup.models[self._at + 1].name, why, self.step))
             self._at += 1
             self._requests.forget()
-            yield Tell(Switched(self._setup.models[self._at].name, why, self.step))
         # An answer that consists of calls alone counts, too.
         if self._declined is not None and not (_is_whole(context) or _text(context)):
             self._at, context = self._declined
