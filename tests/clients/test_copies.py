@@ -140,3 +140,27 @@ def test_a_copy_is_made_of_the_class_that_the_sdk_knows():
     wrapped = tenuto.wrap(found)
     for copied in (wrapped.copy(), wrapped.with_options(http_client=httpx2.Client())):
         assert copied.credentials is found.credentials
+
+
+@pytest.mark.behaviour("C28a")
+def test_the_class_stays_the_sdks_own():
+    with FarSide() as far:
+        wrapped = tenuto.wrap(made("OpenAI", "sync", far))
+        assert type(wrapped) is openai.OpenAI
+        other = type(wrapped)(base_url=far.base_url, api_key="key")
+        assert type(other.with_options(timeout=9)) is openai.OpenAI
+
+
+class Strict(openai.OpenAI):
+    """A class that asks each subclass for a keyword."""
+
+    def __init_subclass__(cls, *, named: str) -> None: ...
+
+
+@pytest.mark.behaviour("C28a")
+def test_no_subclass_is_made_of_a_callers_class():
+    with FarSide(*map(json_answer, CHAT)) as far:
+        wrapped = tenuto.wrap(Strict(base_url=far.base_url, api_key="key"), policy=POLICY)
+        copied = wrapped.copy(http_client=httpx2.Client())
+        assert type(copied) is Strict
+        assert said(copied) == WHOLE

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
-from functools import cache, wraps
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from typing import Any
 
 from tenuto.clients import httpx_client
@@ -77,12 +77,12 @@ def recovering(client: Any, engine: Engine) -> Any:
             "wrap the client first, then replace the method"
         )
     wrapped = copy.copy(client)
-    wrapped.__class__ = _class_of(client)
+    wrapped.__class__ = signing(client)
     _forget_resources(wrapped, client)
     http = client._client  # noqa: SLF001
     vars(wrapped)["_client"] = httpx_client.recovering(http, engine)
     _rebind_middleware(wrapped)
-    return wrapped
+    return _with_copies(wrapped)
 
 
 _COPIES = ("copy", "with_options")
@@ -92,40 +92,34 @@ _COPIES = ("copy", "with_options")
 _MARK = "tenuto_copies"
 
 
-def _class_of(client: object) -> Any:
-    """Return the class for a wrapped client: one whose copies finish their turns, too."""
-    cls = signing(client)
-    return cls if hasattr(cls, _MARK) or not hasattr(cls, "with_options") else _copying(cls)
+def _with_copies(client: Any) -> Any:
+    """Have the copies of a wrapped client finish their turns, even if the caller gives one another
+    HTTP client. The methods stand on the instance, so that its class stays the SDK's own."""
+    if hasattr(type(client), "with_options"):
+        for name in _COPIES:
+            if hasattr(vars(client).get(name), _MARK):  # that of the client it was copied from
+                del vars(client)[name]
+            vars(client)[name] = _copied(client, getattr(client, name))
+    return client
 
 
-@cache
-def _copying(base: Any) -> Any:
-    """Return a subclass of a client's class, with the same name for display, whose copies finish
-    their turns even if the caller gives one another HTTP client."""
-    members = {name: _copied(base, name) for name in _COPIES}
-    return type(base.__name__, (base,), {**members, _MARK: True, "__module__": base.__module__})
+def _copied(client: Any, own: Callable[..., Any]) -> Any:
+    @wraps(own)
+    def copied(*args: Any, **options: Any) -> Any:
+        made = own(*args, **options)
+        engine = engine_of(client)
+        if engine is None or not isinstance(made, type(client)):
+            return made  # the client's `_client` was replaced, or a subclass returns something else
+        return recovering(made, engine) if engine_of(made) is None else _with_copies(made)
 
-
-def _copied(base: Any, name: str) -> Any:
-    @wraps(getattr(base, name))
-    def copied(self: Any, *args: Any, **options: Any) -> Any:
-        plain = copy.copy(self)
-        plain.__class__ = base  # Anthropic's SDK finds credentials for its own class alone
-        made = getattr(plain, name)(*args, **options)
-        if engine_of(made) is None:
-            engine = engine_of(self)
-            assert engine is not None
-            return recovering(made, engine)
-        made.__class__ = _class_of(made)
-        return made
-
+    setattr(copied, _MARK, True)
     return copied
 
 
 def _replaced(part: Any, client: Any) -> Iterator[str]:
     """Yield the names of methods that were replaced on the instance or its resources."""
     for name, value in vars(part).items():
-        if name.startswith("_"):
+        if name.startswith("_") or hasattr(value, _MARK):
             continue
         if callable(getattr(type(part), name, None)):
             yield name
