@@ -161,9 +161,12 @@ def test_the_smallest_budget_stays_where_a_call_may_come():
     """The caller thinks in the request with its result, and needs thinking before the call."""
     fields = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
     tools = {"tools": [{"toolSpec": {"name": "f", "inputSchema": {"json": {}}}}]}
-    parsed = request(**{FIELDS: fields, "toolConfig": tools})
-    assert not parsed.facts.lower_reasoning
-    assert applied(parsed, LowerReasoning())[FIELDS] == fields
+    own = {**fields, "tools": [{"type": "computer_20250124", "name": "computer"}]}
+    for more in ({FIELDS: fields, "toolConfig": tools}, {FIELDS: own}):
+        parsed = request(**more)
+        assert not parsed.facts.lower_reasoning
+        assert parsed.facts.least_tokens == 1025
+        assert applied(parsed, LowerReasoning())[FIELDS] == more[FIELDS]
 
 
 @pytest.mark.behaviour("C11")

@@ -51,3 +51,18 @@ def test_a_call_after_thinking_alone_has_thinking_before_it(stream, finish, budg
         assert ask(client, stream, messages=rows, **request).stop_reason == "end_turn"
         assert all(sent.status == 200 for sent in sim.requests)
         plain.close()
+
+
+@pytest.mark.behaviour("H9", "C4")
+@pytest.mark.parametrize("stream", [False, True])
+def test_no_further_request_is_sent_without_room_for_thinking(stream) -> None:
+    with Simulator() as sim:
+        plain = anthropic.Anthropic(base_url=sim.root_url, api_key="key", max_retries=0)
+        client = tenuto.wrap(plain, policy=tenuto.Policy(hard_max_tokens=1_024))
+        thinking = {"type": "enabled", "budget_tokens": 1_024}
+        request = {"model": "m", "max_tokens": 2_000, "thinking": thinking, "tools": [TOOL]}
+        sim.script([Step(say=Say.REASONING, finish="length"), Step(kind=Kind.CALL)])
+        rows = [{"role": "user", "content": "Write the file."}]
+        assert ask(client, stream, messages=rows, **request).stop_reason == "max_tokens"
+        assert [sent.json["thinking"] for sent in sim.requests] == [thinking]
+        plain.close()

@@ -211,6 +211,19 @@ def less_thinking(thinking: JsonObject, *, tools: bool) -> JsonObject | None:
     return None if tools else {"type": "disabled"}
 
 
+def least_tokens(thinking: JsonObject, limit: int | None, *, tools: bool) -> int:
+    """Return the smallest output limit of a further request: above the smallest thinking budget if
+    thinking must stay on, as `less_thinking` says, but no more than the caller's own limit, since
+    other providers allow less.
+
+    >>> on = {"type": "enabled", "budget_tokens": 9000}
+    >>> least_tokens(on, 9999, tools=True), least_tokens(on, 9999, tools=False)
+    (1025, 1)
+    """
+    least = LEAST_THINKING_TOKENS + 1 if tools and thinking.get("type") == "enabled" else 1
+    return min(least, limit or least)
+
+
 def fitting_budget(max_tokens: int) -> int | None:
     """Return a thinking budget that fits an output limit; None: there is no room for one.
 
@@ -289,6 +302,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         model=text_in(asked.model),
         stream=bool(asked.stream),
         max_tokens=limit_in(tokens),
+        least_tokens=least_tokens(thinking, limit_in(tokens), tools=ours),
         tools=ours,
         call_forced=_demands_call(object_in(asked.tool_choice), tools),
         after_tool_result=_after_tool_result(asked.messages),

@@ -15,6 +15,7 @@ from typing import Any
 from tenuto.wires.anthropic_messages.request import (
     EFFORTS_ABOVE_LOW,
     fitting_budget,
+    least_tokens,
     less_thinking,
 )
 from tenuto.wires.json import encode
@@ -54,7 +55,7 @@ def lowered(members: Mapping[str, bytes]) -> dict[str, bytes]:
     for key in BUDGETS:
         knob = object_in(fields.get(key))
         if knob.get("type") == "enabled":
-            less = less_thinking(knob, tools="toolConfig" in members)
+            less = less_thinking(knob, tools=_may_call(members, fields))
             if less is not None:
                 changes[key] = encode(less)
     for first, *rest in EFFORTS:
@@ -66,6 +67,24 @@ def lowered(members: Mapping[str, bytes]) -> dict[str, bytes]:
     if config.get("effort") in EFFORTS_ABOVE_LOW:
         less_of["outputConfig"] = with_members(members["outputConfig"], {"effort": b'"low"'})
     return less_of
+
+
+def least_limit(members: Mapping[str, bytes], limit: int | None) -> int:
+    """Return the smallest output limit of a further request, whose caller's limit is this.
+
+    >>> fields = b'{"thinking":{"type":"enabled","budget_tokens":2000}}'
+    >>> members = {FIELDS: fields, "toolConfig": b"{}"}
+    >>> least_limit({FIELDS: fields}, 9999), least_limit(members, 9999)
+    (1, 1025)
+    """
+    fields = object_in(value_of(members.get(FIELDS)))
+    tools = _may_call(members, fields)
+    return max(least_tokens(object_in(fields.get(key)), limit, tools=tools) for key in BUDGETS)
+
+
+def _may_call(members: Mapping[str, bytes], fields: Mapping[str, Any]) -> bool:
+    """Return whether the request has tools, Bedrock's or Claude's own."""
+    return "toolConfig" in members or "tools" in fields
 
 
 def fit(members: dict[str, bytes], max_tokens: int) -> None:

@@ -190,6 +190,7 @@ def _facts(
         model=model,
         stream=stream,
         max_tokens=tokens,
+        least_tokens=reasoning.least_limit(members, tokens),
         tools="toolConfig" in members,
         call_forced=_demands_call(members),
         after_tool_result=any("toolResult" in block for block in _blocks(rows[-1])),
