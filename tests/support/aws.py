@@ -4,6 +4,7 @@ streams put together from the words of the specification."""
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import struct
 from binascii import crc32
@@ -44,6 +45,9 @@ def wrong_signature(
         return f"signed but not sent: {missing}"
     if unsigned := [n for n in headers if n.startswith("x-amz-") and n not in signed]:
         return f"sent but not signed: {unsigned}"
+    held = hashlib.sha256(body).hexdigest()
+    if headers.get("x-amz-content-sha256", held) != held:
+        return "body"
     if "host" not in signed or headers.get("x-amz-security-token") != SESSION_TOKEN:
         return "host or session token"
     key, _, _, scope_service, _ = parts["Credential"].split("/")

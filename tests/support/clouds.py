@@ -17,6 +17,7 @@ import anthropic
 import tenuto
 from support.asking.anthropic_messages import Said, WrappedAnthropic
 from support.aws import KEYS, SECRET_KEY, chunk, failure, wrong_signature
+from support.far_sides import FarSide
 from tenuto.sim import Simulator
 
 ERRORS = {
@@ -37,6 +38,19 @@ EXCEPTIONS = {
     "api_error": "internalServerException",
 }
 """The same in the middle of a stream."""
+
+
+def wrongs(far: FarSide, service: str = "bedrock", secret: str = SECRET_KEY) -> list[str]:
+    """What is wrong with the signature of each request that arrived."""
+    found = []
+    for head, body in far.requests:
+        line, *rows = head.decode().strip().split("\r\n")
+        headers = {key.lower(): value.strip() for key, _, value in (r.partition(":") for r in rows)}
+        assert not any(name.startswith("x-tenuto") for name in headers)
+        method, path, _ = line.split(" ")
+        url = far.base_url.removesuffix("/v1") + path
+        found.append(wrong_signature(method, url, headers, body, service, secret))
+    return found
 
 
 class Cloud:

@@ -45,6 +45,8 @@ PRIVATE_SEAMS: Final = (
         "The SDKs sign here, above the HTTP client, and offer no hook around it."),
     PrivateSeam(("openai", "anthropic"), ("_base_client",),
         "Nothing public tells a hook that signs from the SDK's own, which does nothing."),
+    PrivateSeam(("openai.OpenAI",), ("_provider_runtime",),
+        "Nothing public tells a client whose `provider` signs from one without a provider."),
     PrivateSeam(("anthropic.Anthropic",), ("_middleware_chain", "_build_middleware_chain"),
         "The public `middleware` says what is in the chain, which is built once, around a "
         "transport."),

@@ -16,7 +16,7 @@ clients close their connections when they are garbage-collected.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -24,8 +24,13 @@ from tenuto.turn.commands import Headers
 
 _NOTE = "tenuto_signer"
 _HOOK = "_prepare_request"
-_UNSIGNED = frozenset({"openai._base_client", "openai._client", "anthropic._base_client"})
-"""Modules whose own hook signs nothing that is sent again within one turn."""
+_UNSIGNED: Mapping[str, str] = {
+    "openai._base_client": "",
+    "openai._client": "_provider_runtime",
+    "anthropic._base_client": "",
+}
+"""Modules whose own hook signs nothing that is sent again within one turn, unless the client has
+this attribute: in the openai SDK, what `BedrockOpenAI` and `OpenAI(provider=…)` sign with."""
 
 
 def signing(client: object) -> Any:
@@ -37,9 +42,11 @@ def signing(client: object) -> Any:
     """
     cls: Any = type(client)
     hook = getattr(cls, _HOOK, None)
-    if hook is None or hook.__module__ in _UNSIGNED or hasattr(cls, _NOTE):
+    if hook is None or hasattr(cls, _NOTE):
         return cls
-    return _noting(cls)
+    signs_with = _UNSIGNED.get(hook.__module__)
+    signs = signs_with is None or getattr(client, signs_with, None) is not None
+    return _noting(cls) if signs else cls
 
 
 @cache

@@ -103,13 +103,13 @@ def wrap(
     and what you leave out stays. To remove a listener, wrap the original client.
 
     Args:
-        client: an `openai.OpenAI`, `anthropic.Anthropic` (or `AnthropicBedrock`, `AnthropicVertex`
-            and so on), `groq.Groq`, `together.Together`, `cerebras.cloud.sdk.Cerebras`,
-            `ollama.Client`, `cohere.ClientV2` or `Client`, or one of their async counterparts; a
-            `google.genai.Client` (`aio` then uses httpx2 or httpx instead of aiohttp); a
-            `mistralai.client.Mistral`, `MistralAzure` or `MistralGCP`; an instance of a subclass of
-            one of them; or a client of boto3 or aiobotocore for `bedrock-runtime`. A client that
-            signs requests signs Tenuto's requests too.
+        client: an `openai.OpenAI` (or `BedrockOpenAI` and so on), `anthropic.Anthropic` (or
+            `AnthropicBedrock`, `AnthropicVertex` and so on), `groq.Groq`, `together.Together`,
+            `cerebras.cloud.sdk.Cerebras`, `ollama.Client`, `cohere.ClientV2` or `Client`, or one of
+            their async counterparts; a `google.genai.Client` (`aio` then uses httpx2 or httpx
+            instead of aiohttp); a `mistralai.client.Mistral`, `MistralAzure` or `MistralGCP`; an
+            instance of a subclass of one of them; or a client of boto3 or aiobotocore for
+            `bedrock-runtime`. A client that signs requests signs Tenuto's requests too.
         policy: the limits; None: those of the wrapped client that you pass, or else of
             `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn; None:

@@ -16,8 +16,8 @@ import httpx2
 import pytest
 from support.asking.anthropic_messages import CASES, TOOLS, Said, broken_call, next_turn_is_refused
 from support.asking.wrapping import QUICK, is_right
-from support.aws import KEYS, REGION, SECRET_KEY, events_of, failure, wrong_signature
-from support.clouds import BEDROCK, Bedrock, BedrockAsker
+from support.aws import KEYS, REGION, events_of, failure
+from support.clouds import BEDROCK, Bedrock, BedrockAsker, wrongs
 from support.events import anthropic_messages as messages
 from support.events.framing import chunks
 from support.far_sides import RESET, Answer, FarSide, answer, json_answer
@@ -129,19 +129,6 @@ ASKED: dict[str, Any] = {
     "max_tokens": 900,
     "messages": [{"role": "user", "content": "Tell me."}],
 }
-
-
-def wrongs(far: FarSide, service: str = "bedrock", secret: str = SECRET_KEY) -> list[str]:
-    """What is wrong with the signature of each request that arrived."""
-    found = []
-    for head, body in far.requests:
-        line, *rows = head.decode().strip().split("\r\n")
-        headers = {key.lower(): value.strip() for key, _, value in (r.partition(":") for r in rows)}
-        assert not any(name.startswith("x-tenuto") for name in headers)
-        method, path, _ = line.split(" ")
-        url = far.base_url.removesuffix("/v1") + path
-        found.append(wrong_signature(method, url, headers, body, service, secret))
-    return found
 
 
 def ask(kind: Any, far: FarSide, change: Callable[[Any], Any] = lambda c: c, **more: Any) -> Said:
