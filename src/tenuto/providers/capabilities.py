@@ -130,7 +130,8 @@ def _rows(provider: str) -> list[Row]:
 
 
 def _of(row: Row, model: str) -> Capabilities:
-    wire, dialect = WIRES.all()[row.wire], row.dialect
+    wire, dialect = WIRES.find(row.wire), row.dialect
+    assert wire is not None  # registration checks it
     stops = {native: reason.value for native, (reason, _) in wire.stops.items()}
     return Capabilities(
         provider=key_of(dialect.name, row.version),
