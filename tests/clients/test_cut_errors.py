@@ -1,5 +1,5 @@
 """An error whose body breaks off is one of the transport's, as without Tenuto: an SDK knows it, and
-asks again by itself."""
+asks again by itself. So is a stream that breaks off while the library reads it at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import openai
 import pytest
 from support.asking.wrapping import QUICK
-from support.far_sides import BODY, FarSide, json_answer
+from support.far_sides import BODY, STREAM, FarSide, answer, json_answer, sse_answer
 
 import tenuto
 
@@ -61,6 +61,74 @@ def test_the_library_raises_its_own_exception(
         for client in (bare, make(library, policy=tenuto.Policy(**QUICK))):
             with pytest.raises(raises.RemoteProtocolError):
                 ask(client, f"{far.base_url}/chat/completions")
+
+
+CUT_STREAM = answer(STREAM, "content-type: text/event-stream")[:-20]
+CUT_GZIP = answer(b"not gzip", "content-type: text/event-stream", "content-encoding: gzip")
+
+
+def posted(client: Any, url: str, **asked: Any) -> Any:
+    """The response to a request for events whose whole answer the library reads at once."""
+    given = ASK | {"stream": True} | asked
+    if not hasattr(client, "aclose"):
+        with client as entered:
+            return entered.post(url, json=given)
+
+    async def turn() -> Any:
+        async with client as entered:
+            return await entered.post(url, json=given)
+
+    return asyncio.run(turn())
+
+
+@pytest.mark.behaviour("P1b", "C5")
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [(CUT_STREAM, "RemoteProtocolError"), (CUT_GZIP, "DecodingError")],
+    ids=["drop", "encoding"],
+)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {},
+        {"continuation_max_attempts": 0},
+        {"on_incomplete": "error"},
+        {"on_incomplete": "notice"},
+        {"turn_timeout_s": 30},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("asked", [{}, {"n": 2}], ids=["turn", "left-alone"])
+@pytest.mark.parametrize("waits", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_events_read_at_once_from_the_only_attempt(
+    library: Any, waits: bool, asked: Any, policy: Any, sent: bytes, name: str
+) -> None:
+    raises = importlib.import_module(library)
+    make = tenuto.async_http_client if waits else tenuto.http_client
+    bare = raises.AsyncClient() if waits else raises.Client()
+    ours = make(library, policy=tenuto.Policy(**QUICK, fault_retries=0, **policy))
+    with FarSide(sent) as far:
+        for client in (bare, ours):
+            with pytest.raises(getattr(raises, name)):
+                posted(client, f"{far.base_url}/chat/completions", **asked)
+        assert len(far.requests) == 2
+
+
+@pytest.mark.behaviour("S1", "P1b")
+@pytest.mark.parametrize("waits", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_events_read_at_once_after_further_attempts(library: Any, waits: bool) -> None:
+    make = tenuto.async_http_client if waits else tenuto.http_client
+    for answers, said in (
+        ((CUT_STREAM, sse_answer(STREAM)), "said."),
+        ((CUT_STREAM,), "Tenuto could not finish this turn"),
+    ):
+        with FarSide(*answers) as far:
+            client = make(library, policy=tenuto.Policy(**QUICK, fault_retries=1))
+            told = posted(client, f"{far.base_url}/chat/completions")
+            assert (told.status_code, len(far.requests)) == (200, 2)
+            assert said in told.text
 
 
 @pytest.mark.behaviour("P1b")

@@ -125,6 +125,25 @@ def test_the_output_key_is_the_path_that_tenuto_writes(name: str):
     assert value_at(written, tenuto.capabilities(name).output_key.split(".")) == 77
 
 
+@pytest.mark.parametrize(
+    ("model", "key"),
+    [
+        ("amazon.nova-lite-v1:0", "inferenceConfig.maxTokens"),
+        ("openai.gpt-oss-20b-1:0", "max_completion_tokens"),
+        ("qwen.qwen3-32b-v1:0", "max_tokens"),
+    ],
+)
+def test_invoke_has_the_key_of_nova_and_writes_that_of_the_request(model: str, key: str):
+    content = [{"text": "Hi"}] if "nova" in model else "Hi"
+    body = json.dumps({"messages": [{"role": "user", "content": content}]}).encode()
+    row = ROWS.all()["aws-invoke"]
+    asked = WIRES.all()[row.wire].request(body, 0, f"/model/{model}/invoke", row.dialect)
+    assert asked is not None
+    written = json.loads(asked.apply([SetOutputLimit(77)], row.dialect))
+    assert value_at(written, key.split(".")) == 77
+    assert tenuto.capabilities("aws-invoke", model).output_key == "inferenceConfig.maxTokens"
+
+
 def test_a_host_alone_shows_no_wire():
     told = tenuto.capabilities("https://llm.acme.example")
     assert told == tenuto.capabilities("https://llm.acme.example/v1")

@@ -185,6 +185,40 @@ def test_a_provider_is_recognized_by_host_port_sub_domain_path_and_server() -> N
     assert tenuto.providers.table.by_server("three/1.2").dialect.prefill is True
 
 
+@pytest.mark.behaviour("N8")
+def test_a_wire_is_tried_before_the_built_in_ones_but_at_hosts_with_a_wire_of_their_own() -> None:
+    path = "/v1/chat/completions"
+    register_wire(replace(VENDOR, is_request=path.__eq__))
+    register_provider(Provider("gpu", wire="openai-chat", hosts=["gpu.lab:8000"]))
+    told = {
+        host: (wire and wire.name, row.dialect.name, row.wire)
+        for host in ("x.example", "gpu.lab:8000", "api.openai.com", "api.mistral.ai")
+        for wire, row, _ in [registry.route(f"https://{host}{path}")]
+    }
+    assert told == {
+        "x.example": ("vendor", "unknown", "vendor"),
+        "gpu.lab:8000": ("openai-chat", "gpu", "openai-chat"),
+        "api.openai.com": ("openai-chat", "openai", "openai-chat"),
+        "api.mistral.ai": ("mistral", "mistral", "mistral"),
+    }
+    wire = registry.route(f"https://x.example{path}", "mistral")[0]  # its SDK says so
+    assert wire is WIRES.find("mistral")
+    register_provider(Provider("vendor-ai", wire="vendor", hosts=["gpu.lab:8000/v1"]))
+    wire, row, _ = registry.route(LOCAL)
+    assert (wire, row.dialect.name) == (WIRES.find("vendor"), "vendor-ai")
+
+
+@pytest.mark.behaviour("N8")
+def test_a_version_of_a_wire_is_only_for_the_provider_that_names_it() -> None:
+    register_wire(replace(openai_chat.WIRE), version="2")
+    register_provider(Provider("gpu", wire="openai-chat@2", hosts=["gpu.lab:8000"]))
+    assert registry.route(LOCAL)[0] is WIRES.find("openai-chat@2")
+    for host in ("api.openai.com", "x.example"):
+        wire, _, _ = registry.route(f"https://{host}/v1/chat/completions")
+        assert wire is WIRES.all()["openai-chat"]
+    assert tenuto.capabilities("gpu").wire == "openai-chat@2"
+
+
 # --- at run time --------------------------------------------------------------------------------
 
 

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 import tenuto
+from tenuto.wires.enveloped import enveloped
+from tenuto.wires.openai_chat.wire import WIRE
 from tenuto.wires.registry import WIRES
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "add-a-provider.md"
@@ -113,6 +115,21 @@ def test_a_cut_stream_comes_back_whole_in_its_envelope() -> None:
     assert [c["finish_reason"] for c in choices if c["finish_reason"]] == ["stop"]
     assert {tuple(event) for event in events} == {("trace", "answer")}
     assert lines.count("data: [DONE]") == 1
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize("make", [body, stream], ids=["body", "stream"])
+def test_a_wire_at_a_path_of_a_built_in_one_needs_no_provider(make: Any) -> None:
+    theirs = "/acme/v1/chat/completions"
+    acme = enveloped(WIRE, "acme", member="answer", is_request=theirs.__eq__)
+    tenuto.register_wire(acme, version="2")
+    with served(make(HALVES[0], "length"), make(HALVES[1], "stop")) as (base, asked):
+        url = base.replace("/enveloped", theirs)
+        said = post(url, stream=make is stream).text
+        assert tenuto.capabilities(url).wire == "acme"
+    assert len(asked) == 2
+    assert HALVES[1].split()[-1] in said
+    assert tenuto.detect(said, wire="acme").reason is tenuto.StopReason.END_TURN
 
 
 @pytest.mark.behaviour("N8")

@@ -42,6 +42,8 @@ class Exchange:
             pipe has it.
         first: the first attempt's response; None before it arrives. `first_whole`: whether the
             library reads its body.
+        unread: the error that ended the reading of the first attempt's whole body; None: there is
+            none, or a further attempt followed.
         remade: whether a request of ours was sent in place of the caller's.
         read_by_hooks: the statuses of responses that a response hook has read. Its reading can be
             repeated.
@@ -53,6 +55,7 @@ class Exchange:
     remade: bool = False
     first: Any = None
     first_whole: bool = False
+    unread: Exception | None = None
     read_by_hooks: frozenset[int] = frozenset()
     answer: Any = None
 
@@ -87,6 +90,7 @@ class Exchange:
             }
         if self.first is not None:  # before that, the caller has nothing to close
             extensions[_MARK] = self
+            self.unread = None
         headers = command.headers
         if self.signer is not None:
             headers = self.signer.unsigned(headers)
@@ -130,9 +134,13 @@ class Exchange:
         """Return the library's error for reading on after the turn was closed."""
         return self.library.ReadError("the turn was closed", request=self.request)  # type: ignore[no-any-return]
 
-    def lost_in_reading(self, error: Exception) -> ConnectionLost | None:
+    def lost_in_reading(self, response: Any, error: Exception) -> ConnectionLost | None:
         """Return a failure of the transport as a value; None: it is another error."""
-        return self.lost(error) if isinstance(error, self.failures) else None
+        if not isinstance(error, self.failures):
+            return None
+        if response is self.first and self.first_whole:
+            self.unread = error
+        return self.lost(error)
 
     def lost(self, error: Exception) -> ConnectionLost:
         """Return a failure of the transport as a value."""
@@ -145,7 +153,13 @@ class Exchange:
 
     def untouched(self, head: Head, data: bytes) -> Any:
         """Return the first attempt's own response if it is exactly what the caller gets, apart from
-        our headers; else None."""
+        our headers; else None.
+
+        Raises:
+            Exception: the transport's own, if the only attempt ended in it. The caller has received
+                nothing, even if it asked for events (P1b)."""
+        if self.unread is not None:
+            raise self.unread
         if not self.first_whole or self.remade or data is not self.first.content:
             return None
         for name, value in head.headers:
@@ -237,7 +251,7 @@ class _Answer:
 
     def lost(self, error: Exception) -> ConnectionLost | None:
         """Return what an exception while reading means, or None if it isn't the transport's."""
-        return self._exchange.lost_in_reading(error)
+        return self._exchange.lost_in_reading(self._response, error)
 
     def _is_body(self) -> bool:
         return self._whole and self._response.status_code < 300

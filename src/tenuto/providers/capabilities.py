@@ -32,7 +32,9 @@ class Capabilities:
             `output_tokens`.
         window_tokens: the context window; None: not known.
         output_key: the path of the output limit that Tenuto writes, for requests that don't set
-            one, such as "generationConfig.maxOutputTokens".
+            one, such as "generationConfig.maxOutputTokens". For "aws-invoke", it is the path in
+            Nova's requests, whatever the model: in requests in the shape of OpenAI's chat, Tenuto
+            writes "max_completion_tokens" for OpenAI's models and "max_tokens" for others.
         signed_thinking: whether the provider refuses thinking without a signature in a history.
         sends_stop: whether its streams end with a mark; None: Tenuto learns it.
         stops: the provider's own stop values, each with the reason that it means.
@@ -130,7 +132,8 @@ def _rows(provider: str) -> list[Row]:
 
 
 def _of(row: Row, model: str) -> Capabilities:
-    wire, dialect = WIRES.all()[row.wire], row.dialect
+    wire, dialect = WIRES.find(row.wire), row.dialect
+    assert wire is not None  # registration checks it
     stops = {native: reason.value for native, (reason, _) in wire.stops.items()}
     return Capabilities(
         provider=key_of(dialect.name, row.version),

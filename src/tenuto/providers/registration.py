@@ -16,7 +16,7 @@ from tenuto.core.errors import RegistrationError
 from tenuto.core.outcome import Outcome
 from tenuto.core.stop import StopReason
 from tenuto.providers.provider import Overrides, Row
-from tenuto.providers.table import ROWS, UNKNOWN, UNKNOWN_OF
+from tenuto.providers.table import ROWS, UNKNOWN, unknown_of
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.enveloped import unread_of
@@ -198,7 +198,8 @@ def register_provider(provider: Provider) -> None:
 def register_wire(wire: Wire, *, version: str = "") -> None:
     """Register a wire, which Tenuto tries before the built-in ones.
 
-    It replaces any wire of the same name and version, including built-in ones.
+    At a host that a provider names, that provider's wire comes first if the path is one of its
+    paths. The wire replaces any wire of the same name and version, including built-in ones.
     docs/guide/add-a-provider.md describes how to write one.
 
     Args:
@@ -253,7 +254,7 @@ def _check_type(key: str, value: object, kind: Any, allowed: str) -> None:
 
 def _unknown(wire: str) -> Row:
     """Return the row for unknown providers of a wire."""
-    return UNKNOWN_OF.get(wire.partition("@")[0], UNKNOWN)
+    return unknown_of(wire.partition("@")[0])
 
 
 def _like(provider: Provider) -> Dialect:

@@ -7,6 +7,8 @@ in `chat`, and rows of other APIs beside it are in `beside`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from tenuto.providers.beside import COMPLETIONS, MESSAGES
@@ -15,7 +17,7 @@ from tenuto.providers.provider import SPOKEN, Row, row
 from tenuto.wires.names import Names, key_of
 
 UNKNOWN_OF = {wire: row(wire, "unknown") for wire in SPOKEN}
-"""The rows with safe defaults, by wire, for hosts that no row names."""
+"""The rows with safe defaults, by built-in wire, for hosts that no row names."""
 
 UNKNOWN = UNKNOWN_OF["openai-chat"]
 
@@ -102,6 +104,16 @@ ROWS: Names[Row] = Names(_shipped)
 """The rows in force: those above, and those that `tenuto.register_provider` added."""
 
 
+@lru_cache(maxsize=256)
+def unknown_of(wire: str) -> Row:
+    """Return the row with safe defaults for a wire, which may be a registered one.
+
+    >>> unknown_of("acme").wire, unknown_of("acme").dialect.name
+    ('acme', 'unknown')
+    """
+    return UNKNOWN_OF.get(wire) or replace(UNKNOWN, wire=wire)
+
+
 def by_url(url: str, wire: str = "openai-chat") -> Row:
     """Return the provider at a URL that speaks a wire; the unknown one if no row names its host.
 
@@ -112,7 +124,7 @@ def by_url(url: str, wire: str = "openai-chat") -> Row:
     for known in ROWS.all().values():
         if known.wire.partition("@")[0] == wire and known.serves(parts):
             return known
-    return UNKNOWN_OF.get(wire, UNKNOWN)
+    return unknown_of(wire)
 
 
 def by_server(server: str, wire: str = "openai-chat") -> Row:
@@ -127,4 +139,4 @@ def by_server(server: str, wire: str = "openai-chat") -> Row:
         speaks = known.wire.partition("@")[0] == wire
         if speaks and known.server and word.startswith(known.server):
             return known
-    return UNKNOWN_OF.get(wire, UNKNOWN)
+    return unknown_of(wire)

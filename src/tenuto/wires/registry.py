@@ -35,10 +35,10 @@ def wires() -> dict[str, Wire]:
 
 
 def wires_for_path(path: str) -> list[Wire]:
-    """Return the wires that requests to a URL path may use, often none: the one that owns the path,
-    and those that only the host distinguishes from it."""
-    here = [wire for wire in wires().values() if wire.is_request(path)]
-    return [*[wire for wire in here if wire.claims is None][:1], *filter(_like_another, here)]
+    """Return the wires that requests to a URL path may use, often none. The first one is used
+    unless the host or the SDK says otherwise; wires that look like another one come last."""
+    here = (wire for wire in wires().values() if wire.is_request(path))
+    return sorted(here, key=_like_another)
 
 
 def wire_for_frame(raw: bytes) -> Wire | None:
