@@ -110,7 +110,10 @@ def _copied(client: Any, own: Callable[..., Any]) -> Any:
         engine = engine_of(client)
         if engine is None or not isinstance(made, type(client)):
             return made  # the client's `_client` was replaced, or a subclass returns something else
-        return recovering(made, engine) if engine_of(made) is None else _with_copies(made)
+        if engine_of(made) is None:
+            return recovering(made, engine)
+        made.__class__ = signing(made)  # a copy may be the first to have what signs
+        return _with_copies(made)
 
     setattr(copied, _MARK, True)
     return copied
