@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
@@ -163,6 +163,11 @@ def test_a_name_that_is_taken_is_replaced_and_that_of_a_provider_does_not_narrow
     assert registry.route("https://proxy.example/v1/chat/completions")[1].dialect.name == "openai"
 
 
+def providers_at(urls: Iterable[str]) -> dict[str, str]:
+    """The name of the provider that a chat request goes to, by base URL."""
+    return {url: registry.route(url + "/chat/completions")[1].dialect.name for url in urls}
+
+
 @pytest.mark.behaviour("N8")
 def test_a_provider_is_recognized_by_host_port_sub_domain_path_and_server() -> None:
     register_provider(Provider("one", wire="openai-chat", hosts=["Acme.example", ".acme.example"]))
@@ -180,8 +185,7 @@ def test_a_provider_is_recognized_by_host_port_sub_domain_path_and_server() -> N
         "http://localhost:8001/v1": "unknown",
         "https://api.deepseek.com/v1": "deepseek",
     }
-    chat = "/chat/completions"
-    assert {url: registry.route(url + chat)[1].dialect.name for url in urls} == urls
+    assert providers_at(urls) == urls
     assert tenuto.providers.table.by_server("three/1.2").dialect.prefill is True
 
 
@@ -475,5 +479,4 @@ def test_an_ipv6_host_is_recognized_with_and_without_a_port() -> None:
         "http://[fd00::5]:9/v1": "any",
         "http://[fd00::6]/v1": "any",
     }
-    chat = "/chat/completions"
-    assert {url: registry.route(url + chat)[1].dialect.name for url in urls} == urls
+    assert providers_at(urls) == urls
