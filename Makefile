@@ -169,9 +169,10 @@ bench: setup ## run every script in bench/
 
 SOAK_S ?= 600
 SOAK_SEED ?= 20261123
+SOAK_RATES ?= 20,35
 
-soak: setup ## run turns with faults for SOAK_S seconds (600), drawn from SOAK_SEED; ONLY=key repeats one turn
-	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
+soak: setup ## run turns with faults for SOAK_S seconds (600), drawn from SOAK_SEED, at SOAK_RATES (20,35); ONLY=key repeats one turn
+	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) --rates $(SOAK_RATES) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
 
 live: setup ## check with your own keys whether services behave as Tenuto's tables say; DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
 	@$(BIN)/python -m live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)

@@ -15,6 +15,7 @@ MAY_CHANGE = frozenset(
     {
         "messages",
         "input",
+        "contents",
         "max_tokens",
         "max_completion_tokens",
         "max_output_tokens",
@@ -25,6 +26,10 @@ MAY_CHANGE = frozenset(
         "reasoning_effort",
         "thinking",
         "output_config",
+        "generationConfig",
+        "toolConfig",
+        "inferenceConfig",
+        "additionalModelRequestFields",
     }
 )
 """Keys that a further attempt may change; all others stay as the first request has them."""

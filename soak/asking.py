@@ -5,14 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from typing import Any
 
+import aiohttp
 import anthropic
+import boto3
+import httpx
+import httpx2
 import openai
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from google import genai
+from google.genai import errors as genai_errors
+from google.genai import types
 
 import tenuto
 from soak.truth import TOOLS, Plan
@@ -23,7 +32,19 @@ CLEAN = {
     "chat": ("stop", "tool_calls"),
     "messages": ("end_turn", "tool_use"),
     "responses": ("completed",),
+    "gemini": ("STOP",),
+    "converse": ("end_turn", "tool_use"),
 }
+_ERRORS = (
+    openai.OpenAIError,
+    anthropic.AnthropicError,
+    genai_errors.APIError,
+    BotoCoreError,
+    ClientError,
+)
+"""What the SDKs raise of their own."""
+_TRANSPORTS_ERRORS = (httpx.HTTPError, httpx2.HTTPError, aiohttp.ClientError)
+"""What google-genai lets through."""
 _report: ContextVar[list[dict[str, Any]] | None] = ContextVar("report", default=None)
 
 
@@ -54,7 +75,7 @@ class Asker:
 
     def warm(self) -> None:
         """Make every client before anybody asks: threads share them."""
-        for wire in ("openai", "anthropic"):
+        for wire in ("openai", "anthropic", "gemini", "converse"):
             for way in ("task", "thread"):
                 for on_incomplete in ("stop", "error"):
                     for prefill in ("auto", "always"):
@@ -69,20 +90,12 @@ class Asker:
                 backoff_s=0.004,
                 backoff_max_s=0.02,
             )
-            base = f"http://127.0.0.1:{self.port}"
-            waits = openai.Timeout if library == "openai" else anthropic.Timeout
-            given: dict[str, Any] = {"api_key": "key", "timeout": waits(60, read=READ_TIMEOUT_S)}
-            if library == "openai":
-                kinds: Any = openai.AsyncOpenAI if way == "task" else openai.OpenAI
-                client = kinds(base_url=f"{base}/v1", **given)
-            else:
-                kinds = anthropic.AsyncAnthropic if way == "task" else anthropic.Anthropic
-                client = kinds(base_url=base, **given)
-            self._made[kind] = tenuto.wrap(client, policy=policy, on_event=_on_event)
+            made = _CLIENTS[library](f"http://127.0.0.1:{self.port}", way)
+            self._made[kind] = tenuto.wrap(made, policy=policy, on_event=_on_event)
         return self._made[kind]
 
     def _given(self, plan: Plan, way: str) -> tuple[Any, dict[str, Any]]:
-        library = "anthropic" if plan.wire == "messages" else "openai"
+        library = _LIBRARIES.get(plan.wire, plan.wire)
         client = self._client(library, way, plan.on_incomplete, plan.prefill)
         return client, _REQUESTS[plan.wire](plan)
 
@@ -102,11 +115,50 @@ class Asker:
 
     async def close(self) -> None:
         """Close all clients."""
-        for (_, way, *_rest), client in self._made.items():
-            if way == "task":
+        for (library, way, *_rest), client in self._made.items():
+            if library == "gemini" and way == "task":
+                await client.aio.aclose()
+            elif way == "task" and library != "converse":
                 await client.close()
             else:
                 client.close()
+
+
+def _openai(base: str, way: str) -> Any:
+    kind: Any = openai.AsyncOpenAI if way == "task" else openai.OpenAI
+    waits = openai.Timeout(60, read=READ_TIMEOUT_S)
+    return kind(base_url=f"{base}/v1", api_key="key", timeout=waits)
+
+
+def _anthropic(base: str, way: str) -> Any:
+    kind: Any = anthropic.AsyncAnthropic if way == "task" else anthropic.Anthropic
+    return kind(base_url=base, api_key="key", timeout=anthropic.Timeout(60, read=READ_TIMEOUT_S))
+
+
+def _gemini(base: str, way: str) -> Any:
+    del way  # one client has both
+    tries = types.HttpRetryOptions(attempts=3, initial_delay=0.01, max_delay=0.02)
+    waits_ms = int(READ_TIMEOUT_S * 1_000)
+    options = types.HttpOptions(base_url=base, timeout=waits_ms, retry_options=tries)
+    return genai.Client(api_key="key", http_options=options)
+
+
+def _converse(base: str, way: str) -> Any:
+    del way  # it has no async one: a task waits for a thread
+    tries = {"mode": "standard", "max_attempts": 3}
+    config = Config(read_timeout=READ_TIMEOUT_S, retries=tries, max_pool_connections=32)
+    return boto3.client(
+        "bedrock-runtime",
+        region_name="us-east-1",
+        endpoint_url=base,
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+        config=config,
+    )
+
+
+_LIBRARIES = {"chat": "openai", "responses": "openai", "messages": "anthropic"}
+_CLIENTS = {"openai": _openai, "anthropic": _anthropic, "gemini": _gemini, "converse": _converse}
 
 
 @contextmanager
@@ -123,7 +175,7 @@ def _answer() -> Iterator[Got]:
 
 
 def _raised(got: Got, error: Exception) -> None:
-    mine = isinstance(error, openai.OpenAIError | anthropic.AnthropicError)
+    mine = isinstance(error, (*_ERRORS, *_TRANSPORTS_ERRORS))
     got.error = f"{type(error).__name__}: {str(error)[:300]}"
     if not mine:
         got.odd.append(
@@ -209,7 +261,61 @@ def _messages(plan: Plan) -> dict[str, Any]:
     return given
 
 
-_REQUESTS = {"chat": _chat, "responses": _responses, "messages": _messages}
+def _contents(plan: Plan) -> dict[str, Any]:
+    rows: list[Any] = []
+
+    def row(role: str, part: dict[str, Any]) -> None:
+        rows.append({"role": role, "parts": [part]})
+
+    for who, what in plan.history:
+        if who == "call":
+            made = {"id": "fc_before", "name": what.name}
+            row("model", {"function_call": made | {"args": what.input}})
+        elif who == "result":
+            name = rows[-1]["parts"][0]["function_call"]["name"]
+            made = {"id": "fc_before", "name": name, "response": {"output": what}}
+            row("user", {"function_response": made})
+            row("model", {"text": "That is done."})
+        else:
+            row("model" if who == "assistant" else "user", {"text": what})
+    row("user", {"text": plan.prompt})
+    config: dict[str, Any] = {"automatic_function_calling": {"disable": True}}
+    if plan.tools:
+        declared = [{"name": n, "parameters_json_schema": s} for n, s in TOOLS.items()]
+        config["tools"] = [{"function_declarations": declared}]
+    config |= {"max_output_tokens": plan.max_tokens} if plan.max_tokens else {}
+    config |= {"response_mime_type": "application/json"} if plan.document else {}
+    return {"model": plan.model, "contents": rows, "config": config}
+
+
+def _converse_messages(plan: Plan) -> dict[str, Any]:
+    rows: list[Any] = []
+    for who, what in plan.history:
+        if who == "call":
+            call = {"toolUseId": "tooluse_before", "name": what.name, "input": what.input}
+            rows.append({"role": "assistant", "content": [{"toolUse": call}]})
+        elif who == "result":
+            result = {"toolUseId": "tooluse_before", "content": [{"text": what}]}
+            rows.append({"role": "user", "content": [{"toolResult": result}]})
+            rows.append({"role": "assistant", "content": [{"text": "That is done."}]})
+        else:
+            rows.append({"role": who, "content": [{"text": what}]})
+    rows.append({"role": "user", "content": [{"text": plan.prompt}]})
+    given: dict[str, Any] = {"modelId": plan.model, "messages": rows}
+    given |= {"inferenceConfig": {"maxTokens": plan.max_tokens}} if plan.max_tokens else {}
+    if plan.tools:
+        specs = [{"name": name, "inputSchema": {"json": s}} for name, s in TOOLS.items()]
+        given["toolConfig"] = {"tools": [{"toolSpec": spec} for spec in specs]}
+    return given
+
+
+_REQUESTS = {
+    "chat": _chat,
+    "responses": _responses,
+    "messages": _messages,
+    "gemini": _contents,
+    "converse": _converse_messages,
+}
 
 
 # Asking, and reading what comes
@@ -315,21 +421,95 @@ def _of_message(made: Any, got: Got) -> None:
     got.stop = made.stop_reason
 
 
+class _Candidates:
+    """A stream of Gemini's: the first candidate's parts, as they come."""
+
+    def __init__(self, got: Got) -> None:
+        self.got = got
+
+    def add(self, chunk: Any) -> None:
+        for candidate in (chunk.candidates or ())[:1]:
+            if candidate.finish_reason is not None:
+                if self.got.stop is not None:
+                    self.got.odd.append("two finish reasons")
+                self.got.stop = candidate.finish_reason.value
+            for part in (candidate.content and candidate.content.parts) or ():
+                call = part.function_call
+                if call is not None:
+                    name = call.id or f"call {len(self.got.calls)}"
+                    self.got.calls.append((name, call.name, call.args or {}))
+                elif part.text and not part.thought:
+                    self.got.text += part.text
+
+    def end(self, stream: Any) -> None:
+        """Nothing: the chunks are all there is."""
+
+
+def _of_candidates(made: Any, got: Got) -> None:
+    _Candidates(got).add(made)
+
+
+class _Blocks:
+    """A stream of Converse, put together as the documentation of boto3 does it."""
+
+    def __init__(self, got: Got) -> None:
+        self.got = got
+        self.calls: dict[int, list[str]] = {}
+
+    def add(self, event: dict[str, Any]) -> None:
+        name, data = next(iter(event.items()))
+        if name == "contentBlockStart" and "toolUse" in data["start"]:
+            call = data["start"]["toolUse"]
+            self.calls[data["contentBlockIndex"]] = [call["toolUseId"], call["name"], ""]
+        elif name == "contentBlockDelta":
+            self.got.text += data["delta"].get("text", "")
+            piece = data["delta"].get("toolUse", {}).get("input", "")
+            if piece:
+                self.calls[data["contentBlockIndex"]][2] += piece
+        elif name == "messageStop":
+            if self.got.stop is not None:
+                self.got.odd.append("two stops")
+            self.got.stop = data["stopReason"]
+        self.got.calls = [(c[0], c[1], c[2]) for c in self.calls.values()]
+
+    def end(self, stream: Any) -> None:
+        """Nothing: the events are all there is."""
+
+
+def _of_converse(made: Any, got: Got) -> None:
+    blocks = made["output"]["message"]["content"]
+    got.text = "".join(block.get("text", "") for block in blocks)
+    calls = [block["toolUse"] for block in blocks if "toolUse" in block]
+    got.calls = [(c["toolUseId"], c["name"], c["input"]) for c in calls]
+    got.stop = made["stopReason"]
+
+
 _READ: dict[str, tuple[Any, Any]] = {
     "chat": (_of_completion, _Chunks),
     "responses": (_of_response, _Events),
     "messages": (_of_message, _Message),
+    "gemini": (_of_candidates, _Candidates),
+    "converse": (_of_converse, _Blocks),
 }
 """How a whole answer and a stream are read."""
 
 
 def _made(client: Any, given: dict[str, Any], plan: Plan) -> Any:
     """The SDK's answer; in a task it may have to be awaited."""
-    if plan.wire == "chat":
-        return client.chat.completions.create(**given)
-    if plan.wire == "responses":
-        return client.responses.create(**given)
-    return (client.messages.stream if plan.stream else client.messages.create)(**given)
+    match plan.wire, plan.stream:
+        case "chat", _:
+            return client.chat.completions.create(**given)
+        case "responses", _:
+            return client.responses.create(**given)
+        case "messages", stream:
+            return (client.messages.stream if stream else client.messages.create)(**given)
+        case "gemini", stream:
+            models = client.aio.models if plan.task else client.models
+            return (models.generate_content_stream if stream else models.generate_content)(**given)
+        case _, True:
+            return client.converse_stream(**given)["stream"]
+        case _:
+            return client.converse(**given)
 
 
 def _ask(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
@@ -339,13 +519,16 @@ def _ask(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
         whole(made, got)
         return
     read = reader(got)
-    with made as stream:
+    with made if hasattr(made, "__enter__") else closing(made) as stream:
         for event in stream:
             read.add(event)
         read.end(stream)
 
 
 async def _ask_async(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+    if plan.wire == "converse":
+        await asyncio.to_thread(_ask, client, given, plan, got)
+        return
     whole, reader = _READ[plan.wire]
     made = _made(client, given, plan)
     made = await made if isawaitable(made) else made
@@ -353,7 +536,7 @@ async def _ask_async(client: Any, given: dict[str, Any], plan: Plan, got: Got) -
         whole(made, got)
         return
     read = reader(got)
-    async with made as stream:
+    async with made if hasattr(made, "__aenter__") else aclosing(made) as stream:
         async for event in stream:
             read.add(event)
         read.end(stream)

@@ -29,6 +29,12 @@ CUTS = (
 )
 """Ends that the model or its host writes into a whole answer."""
 
+AGAIN = ("cut_at_once", "empty", "break_in_call", "length_text", "reset")
+"""What goes wrong again and again with a further attempt, at the rates of `HARSH_RATE` and more: it is
+cut within its first characters, has no text, or breaks off in the call that is owed."""
+HARSH_RATE = 0.4
+AT_ONCE_CHARS = 40
+
 BREAKS = (
     "reset",
     "no_last_chunk",
@@ -205,11 +211,19 @@ def cuts_for(plan: Plan, answer: Answer, stream: bool) -> list[str]:
             found.append("pause")
     if answer.calls:
         found.append("length_call")
-        if stream or plan.wire != "messages":
+        if stream or plan.wire not in ("messages", "converse"):
             found.append("malformed_call")
         if plan.wire != "responses":
             found.append("missing_call")
     return found
+
+
+def again_for(plan: Plan, answer: Answer, stream: bool) -> list[str]:
+    """What of `AGAIN` may be written into this answer of a further attempt."""
+    lacks = {"break_in_call"} if not (answer.calls and stream) else set()
+    if len(answer.text) < 2:
+        lacks |= {"cut_at_once", "length_text"}
+    return [kind for kind in AGAIN if kind not in lacks]
 
 
 def breaks_for(stream: bool) -> list[str]:
@@ -225,10 +239,12 @@ def cut_at(name: str, answer: Answer, plan: Plan, rng: random.Random) -> Answer:
         case "thinking":
             stop = rng.choice(("stop", "length"))
             return Answer("", (), "First I look at the question.", stop, used=_used(plan, stop))
-        case "length_text" | "pause":
-            at = rng.randrange(1, len(answer.text))
+        case "length_text" | "pause" | "cut_at_once":
+            at_once = name == "cut_at_once"
+            most = min(len(answer.text), AT_ONCE_CHARS) if at_once else len(answer.text)
+            at = rng.randrange(1, most)
             spaces = [m.start() for m in re.finditer(r"\s", answer.text) if m.start()]
-            if spaces and rng.random() < 0.25:
+            if spaces and not at_once and rng.random() < 0.25:
                 at = min(rng.choice(spaces) + rng.randrange(2), len(answer.text) - 1)
             text = answer.text[:at]
             if name == "pause":

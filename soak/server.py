@@ -21,13 +21,15 @@ from dataclasses import asdict, dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
-from soak import wire_chat, wire_messages, wire_responses
+from soak import wire_chat, wire_converse, wire_gemini, wire_messages, wire_responses
 from soak.asked import KEY, Asked, Refused, compare, need
 from soak.flat import sample
 from soak.model import (
     CLOSING,
+    HARSH_RATE,
     Answer,
     Attempt,
+    again_for,
     begin_wrongly,
     breaks_for,
     cut_at,
@@ -39,8 +41,11 @@ from soak.model import (
 from soak.truth import REFUSES, Plan, plan_of
 
 WIRES: dict[str, ModuleType] = {
-    module.PATH: module for module in (wire_chat, wire_messages, wire_responses)
+    path: module
+    for module in (wire_chat, wire_messages, wire_responses, wire_gemini, wire_converse)
+    for path in module.PATHS
 }
+"""How the path of each wire ends."""
 MAX_TURNS = 5_000
 MAX_BODY_BYTES = 4_000_000
 STALL_S = 20.0
@@ -95,11 +100,11 @@ class Server:
             return await _plain(writer, 200, told)
         if path == "/soak/sample":
             return await _plain(writer, 200, sample() | {"requests": self.requests})
-        wire = WIRES.get(path)
+        wire = next((w for end, w in WIRES.items() if path.partition("?")[0].endswith(end)), None)
         if method != "POST" or wire is None:
             return await _plain(writer, 404, {"error": {"message": f"no such path: {path}"}})
         self.requests += 1
-        return await self._answer(wire, raw, headers, reader, writer)
+        return await self._answer(wire, path, raw, headers, reader, writer)
 
     def _record(self, key: str, whole: bool) -> dict[str, Any]:
         """What was done in a turn; without its texts where nobody is to read them."""
@@ -111,12 +116,13 @@ class Server:
     async def _answer(
         self,
         wire: ModuleType,
+        path: str,
         raw: bytes,
         headers: dict[str, str],
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> bool:
-        asked: Asked = wire.read(raw)
+        asked: Asked = wire.read(raw, path.partition("?")[0])
         found = KEY.search(raw.decode())
         if found is None:
             return await _plain(writer, 400, wire.error_body(400))
@@ -145,7 +151,7 @@ class Server:
             if str(error) != wire_chat.NO_PREFILL or turn.plan.model != REFUSES:
                 attempt.notes.append(f"refused: {type(error).__name__} {error}")
             made = wire.error_body(400)
-            made["error"]["message"] = str(error)
+            made.get("error", made)["message"] = str(error)
             return await _plain(writer, 400, made)
         return await self._play(wire, turn, asked, attempt, reader, writer)
 
@@ -172,7 +178,8 @@ class Server:
         attempt.whole = (
             answer.stop == "stop" and not fault and not attempt.fault and not attempt.notes
         )
-        return await _send(pieces, asked.stream, fault, rng, reader, writer)
+        kind = wire.STREAM_TYPE if asked.stream else "application/json"
+        return await _send(pieces, kind, fault, rng, reader, writer)
 
 
 def _drawn(turn: Turn, asked: Asked, attempt: Attempt, rng: random.Random) -> tuple[Answer, str]:
@@ -197,6 +204,9 @@ def _drawn(turn: Turn, asked: Asked, attempt: Attempt, rng: random.Random) -> tu
         kinds = [rng.choice([*styles, *ends])]
         if rng.random() < 0.25:
             kinds.append(rng.choice(ends if kinds[0] in styles else styles or [kinds[0]]))
+        if plan.rate >= HARSH_RATE and len(turn.attempts) > 1 and rng.random() < 0.5:
+            again = rng.choice(again_for(plan, answer, asked.stream))
+            kinds = [*(kind for kind in kinds if kind in styles), again]
     lead = len(rest) - len(rest.lstrip())
     exact = asked.prefill or not asked.said
     if not kinds and not exact and turn.reached >= len(asked.said) + lead and rng.random() < 0.3:
@@ -213,14 +223,16 @@ def _drawn(turn: Turn, asked: Asked, attempt: Attempt, rng: random.Random) -> tu
             styled, asked.said, rest, came, rng
         )
         answer = Answer(text, answer.calls, "")
-    cut = next((k for k in kinds if k in cuts_for(plan, answer, asked.stream)), "")
+    cuts = (*cuts_for(plan, answer, asked.stream), *(["cut_at_once"] if answer.text[1:] else []))
+    cut = next((k for k in kinds if k in cuts), "")
     if cut:
         answer = cut_at(cut, answer, plan, rng)
     limited = within_limit(answer, asked.max_tokens)
     attempt.fault = cut or ("own_limit" if limited is not answer and limited != answer else "")
     cut_clean = limited.stop == "length" and limited.text and not styled
     turn.reached = start + len(limited.text.rstrip("\ufffd")) if cut_clean else -1
-    fault = next((k for k in kinds if k in breaks_for(asked.stream)), "")
+    breaks = (*breaks_for(asked.stream), "break_in_call")
+    fault = next((k for k in kinds if k in breaks), "")
     turn.reached = -1 if fault else turn.reached  # nobody knows how much of it arrived
     attempt.fault = "+".join(filter(None, (attempt.fault, fault)))
     return limited, fault
@@ -236,8 +248,9 @@ def _pieces(
             return [Piece("end", json.dumps(wire.error_body(500)).encode())]
         made = wire.body_of(answer, asked, mark, rng)
         return [Piece("text", json.dumps(made, ensure_ascii=ascii_only).encode())]
+    encode = _written[ascii_only]
     pieces = [
-        Piece(kind, _framed(wire, payload, ascii_only))
+        Piece(kind, wire.framed(payload, encode))
         for kind, payload in wire.events_of(answer, asked, mark, rng)
     ]
     if fault in ("close_no_stop", "error_event"):
@@ -246,29 +259,22 @@ def _pieces(
         at = rng.choice(inner) if inner and rng.random() < 0.85 else last
         pieces = pieces[:at]
         if fault == "error_event":
-            pieces.append(Piece("end", _framed(wire, wire.error_event(), ascii_only)))
+            pieces.append(Piece("end", wire.framed(wire.error_event(), encode)))
     return pieces
 
 
 _written = {only: json.JSONEncoder(ensure_ascii=only).encode for only in (True, False)}
 
 
-def _framed(wire: ModuleType, payload: Any, ascii_only: bool) -> bytes:
-    name, payload = wire.framed(payload)
-    data = payload if isinstance(payload, str) else _written[ascii_only](payload)
-    return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
-
-
-def _break_at(pieces: list[Piece], inside: bool, rng: random.Random) -> int:
-    """How many bytes come before a break; most breaks fall among the text and the calls.
-
-    `inside`: the break leaves half an event or half a body.
-    """
+def _break_at(pieces: list[Piece], fault: str, rng: random.Random) -> int:
+    """How many bytes come before a break; most breaks fall among the text and the calls."""
+    inside = fault == "half_event"  # it leaves half an event or half a body
     starts, at = [], 0
     for piece in pieces:
         starts.append(at)
         at += len(piece.data)
-    inner = [n for n, p in enumerate(pieces) if p.kind in CONTENT]
+    among = ("call",) if fault == "break_in_call" else CONTENT
+    inner = [n for n, p in enumerate(pieces) if p.kind in among]
     number = rng.choice(inner) if inner and rng.random() < 0.85 else rng.randrange(len(pieces))
     size = len(pieces[number].data)
     return starts[number] + rng.randrange(1 if inside else 0, max(2, size - 2))
@@ -276,7 +282,7 @@ def _break_at(pieces: list[Piece], inside: bool, rng: random.Random) -> int:
 
 async def _send(
     pieces: list[Piece],
-    stream: bool,
+    content_type: str,
     fault: str,
     rng: random.Random,
     reader: asyncio.StreamReader,
@@ -285,8 +291,10 @@ async def _send(
     data = b"".join(piece.data for piece in pieces)
     whole = len(data)
     broken = fault in ("reset", "no_last_chunk", "short_body", "stall", "half_event")
-    if broken:
-        data = data[: _break_at(pieces, fault == "half_event", rng)]
+    if broken or fault == "break_in_call":
+        data = data[: _break_at(pieces, fault, rng)]
+    fault = "no_last_chunk" if fault == "break_in_call" else fault
+    stream = content_type != "application/json"
     framing = rng.choice(
         ("chunked", "chunked", "chunked", "close") if stream else ("length", "chunked")
     )
@@ -294,7 +302,7 @@ async def _send(
         framing = "chunked" if fault == "no_last_chunk" else "length"
     head = [
         "HTTP/1.1 200 OK",
-        f"content-type: {'text/event-stream' if stream else 'application/json'}",
+        f"content-type: {content_type}",
     ]
     head.append(f"x-request-id: req_{rng.getrandbits(40):x}")
     match framing:

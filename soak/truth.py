@@ -13,10 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-WIRES = ("chat", "responses", "messages")
+WIRES = ("chat", "responses", "messages", "gemini", "converse")
 PREFILL, HINT, REFUSES = "claude-sonnet-4-5", "soak-hint", "soak-refuses-prefill"
 """Models: one that goes on with a trailing assistant message, one that is asked with a hint, and one
 that is believed to take a prefill and answers 400."""
+GEMINI_PREFILL = "gemini-2.5-flash"
+CONVERSE_PREFILL = "anthropic.claude-sonnet-4-5-20250929-v1:0"
+_MODELS = {
+    "messages": (PREFILL, HINT),
+    "gemini": (GEMINI_PREFILL, HINT),
+    "converse": (CONVERSE_PREFILL, HINT),
+}
 
 TOOLS: dict[str, dict[str, Any]] = {
     "write_file": {
@@ -87,10 +94,9 @@ def plan_of(key: str) -> Plan:
     calls = (
         tuple(_call(rng) for _ in range(rng.choice((1, 1, 1, 2, 3)))) if rng.random() < 0.8 else ()
     )
-    document = not tools and wire != "messages" and rng.random() < 0.12
+    document = not tools and wire not in ("messages", "converse") and rng.random() < 0.12
     prefill = "always" if wire == "chat" and rng.random() < 0.3 else "auto"
-    models = {"messages": (PREFILL, HINT), "chat": (PREFILL, PREFILL, REFUSES)}
-    known = models.get(wire, (HINT,)) if wire == "messages" or prefill == "always" else (HINT,)
+    known = (PREFILL, PREFILL, REFUSES) if prefill == "always" else _MODELS.get(wire, (HINT,))
     text = _document(rng) if document else text_of(rng)
     if not tools:
         calls = ()

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from soak.asked import NOTE, Asked, asked_of, need, need_keys, need_object, need_text
 from soak.model import Answer
 from soak.truth import HINT, REFUSES
 
-PATH = "/v1/chat/completions"
+Encode = Callable[[Any], str]
+"""How JSON is written."""
+
+PATHS = ("/v1/chat/completions",)
+STREAM_TYPE = "text/event-stream"
 NO_PREFILL = "This model does not support assistant message prefill. The conversation must end with a user message."
 _FINISH = {"stop": "stop", "length": "length", "calls": "tool_calls", "pause": "stop"}
 
 
-def read(raw: bytes) -> Asked:
+def read(raw: bytes, path: str) -> Asked:
     """The request, without judging it."""
+    del path
     asked = asked_of(raw, "messages", "max_completion_tokens", "max_tokens")
     options = asked.body.get("stream_options") or {}
     asked.usage = not asked.stream or bool(options.get("include_usage"))
@@ -116,9 +121,15 @@ def events_of(answer: Answer, asked: Asked, mark: str, rng: random.Random) -> It
     yield "end", "[DONE]"
 
 
-def framed(payload: Any) -> tuple[str, Any]:
-    """The name of an event on this wire: none has one."""
-    return "", payload
+def framed(payload: Any, encode: Encode) -> bytes:
+    """An event; none has a name on this wire."""
+    return sse("", payload, encode)
+
+
+def sse(name: str, payload: Any, encode: Encode) -> bytes:
+    """A server-sent event."""
+    data = payload if isinstance(payload, str) else encode(payload)
+    return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
 
 
 def error_event() -> Any:
@@ -142,6 +153,11 @@ def arguments(answer: Answer, number: int) -> str:
     raw = answer.calls[number].arguments
     last = number == len(answer.calls) - 1
     return raw[: answer.cut_call] if last and answer.cut_call is not None else raw
+
+
+def some_of(given: dict[str, Any]) -> dict[str, Any]:
+    """What a host makes of arguments that were cut."""
+    return dict(list(given.items())[:-1])
 
 
 def _call(answer: Answer, number: int, mark: str) -> dict[str, Any]:

@@ -10,9 +10,21 @@ from typing import Any
 from soak.asked import NOTE, Asked, asked_of, need, need_keys, need_text
 from soak.model import Answer
 from soak.truth import PREFILL
-from soak.wire_chat import NO_PREFILL, arguments, pieces
+from soak.wire_chat import NO_PREFILL, STREAM_TYPE, Encode, arguments, pieces, some_of, sse
 
-PATH = "/v1/messages"
+__all__ = [
+    "PATHS",
+    "STREAM_TYPE",
+    "body_of",
+    "check",
+    "error_body",
+    "error_event",
+    "events_of",
+    "framed",
+    "read",
+]
+
+PATHS = ("/v1/messages",)
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 _STOP = {"stop": "end_turn", "length": "max_tokens", "calls": "tool_use", "pause": "pause_turn"}
 _KEYS = {
@@ -23,8 +35,9 @@ _KEYS = {
 }
 
 
-def read(raw: bytes) -> Asked:
+def read(raw: bytes, path: str) -> Asked:
     """The request, without judging it."""
+    del path
     return asked_of(raw, "messages", "max_tokens")
 
 
@@ -92,7 +105,7 @@ def body_of(answer: Answer, asked: Asked, mark: str, rng: random.Random) -> dict
         content.append({"type": "text", "text": answer.text})
     for number, call in enumerate(answer.calls):
         whole = arguments(answer, number) == call.arguments
-        made = call.input if whole else _some_of(call.input)
+        made = call.input if whole else some_of(call.input)
         content.append(
             {"type": "tool_use", "id": f"toolu_{mark}_{number}", "name": call.name, "input": made}
         )
@@ -101,11 +114,6 @@ def body_of(answer: Answer, asked: Asked, mark: str, rng: random.Random) -> dict
         "stop_reason": stop(answer),
         "usage": _usage(answer, asked),
     }
-
-
-def _some_of(given: dict[str, Any]) -> dict[str, Any]:
-    """What a host makes of arguments that were cut."""
-    return dict(list(given.items())[:-1])
 
 
 def stop(answer: Answer) -> str:
@@ -156,9 +164,9 @@ def events_of(answer: Answer, asked: Asked, mark: str, rng: random.Random) -> It
     yield "end", {"type": "message_stop"}
 
 
-def framed(payload: Any) -> tuple[str, Any]:
-    """The name of an event on this wire: its type."""
-    return payload["type"], payload
+def framed(payload: Any, encode: Encode) -> bytes:
+    """An event, which its type names."""
+    return sse(payload["type"], payload, encode)
 
 
 def error_event() -> Any:

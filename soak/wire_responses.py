@@ -8,11 +8,21 @@ from typing import Any
 
 from soak.asked import NOTE, Asked, asked_of, need, need_keys, need_object, need_text
 from soak.model import Answer
-from soak.wire_chat import NO_PREFILL, arguments, error_body, pieces
+from soak.wire_chat import NO_PREFILL, STREAM_TYPE, Encode, arguments, error_body, pieces, sse
 
-__all__ = ["PATH", "body_of", "check", "error_body", "error_event", "events_of", "framed", "read"]
+__all__ = [
+    "PATHS",
+    "STREAM_TYPE",
+    "body_of",
+    "check",
+    "error_body",
+    "error_event",
+    "events_of",
+    "framed",
+    "read",
+]
 
-PATH = "/v1/responses"
+PATHS = ("/v1/responses",)
 _KEYS = {
     "message": "type role content id status phase",
     "function_call": "type call_id name arguments id status",
@@ -21,8 +31,9 @@ _KEYS = {
 }
 
 
-def read(raw: bytes) -> Asked:
+def read(raw: bytes, path: str) -> Asked:
     """The request, without judging it."""
+    del path
     return asked_of(raw, "input", "max_output_tokens")
 
 
@@ -159,9 +170,9 @@ def _item(index: int, item: dict[str, Any], size: int) -> Iterator[tuple[str, di
     yield kind, {"type": "response.output_item.done", **place, "item": item}
 
 
-def framed(payload: Any) -> tuple[str, Any]:
-    """The name of an event on this wire: its type."""
-    return payload["type"], payload
+def framed(payload: Any, encode: Encode) -> bytes:
+    """An event, which its type names."""
+    return sse(payload["type"], payload, encode)
 
 
 def error_event() -> Any:
