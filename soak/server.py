@@ -50,6 +50,8 @@ MAX_TURNS = 5_000
 MAX_BODY_BYTES = 4_000_000
 STALL_S = 20.0
 CONTENT = ("text", "call")
+NEVER_WAITS = ("gemini", "converse")
+"""Wires whose SDKs try again without a look at Retry-After."""
 
 
 @dataclass(slots=True)
@@ -206,7 +208,7 @@ def _drawn(turn: Turn, asked: Asked, attempt: Attempt, rng: random.Random) -> tu
             kinds.append(rng.choice(ends if kinds[0] in styles else styles or [kinds[0]]))
         if plan.rate >= HARSH_RATE and len(turn.attempts) > 1 and rng.random() < 0.5:
             again = rng.choice(again_for(plan, answer, asked.stream))
-            kinds = [*(kind for kind in kinds if kind in styles), again]
+            kinds = [*(kind for kind in kinds if kind in styles and kind != "echo"), again]
     lead = len(rest) - len(rest.lstrip())
     exact = asked.prefill or not asked.said
     if not kinds and not exact and turn.reached >= len(asked.said) + lead and rng.random() < 0.3:
@@ -362,6 +364,8 @@ async def _status(
     if rng.random() < 0.03:
         wait, seconds = "retry-after: 1", 1.0
     elif number > 1 and rng.random() < 0.5:
+        wait, seconds = "", 0.0
+    if turn.plan.wire in NEVER_WAITS:
         wait, seconds = "", 0.0
     turn.not_before = time.monotonic() + seconds if seconds else 0.0
     attempt.fault = f"status {status}" if attempt.fault == "status" else attempt.fault
