@@ -20,11 +20,13 @@ from tenuto.core.signals import (
     CallDelta,
     Ended,
     FaultSeen,
+    HalfSeen,
     ReasoningDelta,
     RefusalDelta,
     Signal,
     StopSeen,
     TextDelta,
+    TransferEnded,
     Usage,
     UsageSeen,
 )
@@ -148,6 +150,33 @@ def test_what_comes_after_the_stop_is_kept() -> None:
     assert built(TEXT, END, UsageSeen(usage)).stop.anomalies == ()
     late = built(END, call()).stop
     assert (late.reason, late.anomalies) == (R.TOOL_CALL, ("content_after_stop",))
+
+
+MORE = [TextDelta(" More."), ReasoningDelta("Hm"), RefusalDelta("No."), call()]
+CLOSED = TransferEnded(delimited=False)
+
+
+@pytest.mark.behaviour("S1a")
+@pytest.mark.parametrize("more", MORE, ids=lambda signal: type(signal).__name__)
+@pytest.mark.parametrize("over", [HalfSeen(), CLOSED], ids=["break", "mere close"])
+def test_a_stop_with_content_behind_it_is_no_end_where_the_answer_breaks_off(
+    more: Signal, over: Signal
+) -> None:
+    assert built(TEXT, END, more, over).stop.reason is R.DROPPED
+    assert built(TEXT, END, more, END, over).stop.reason is not R.DROPPED, "a stop came last"
+    assert built(TEXT, END, more, over, Ended()).stop.reason is not R.DROPPED
+    assert built(TEXT, END, UsageSeen(Usage(3, 9)), over).stop.reason is R.END_TURN
+    assert built(TEXT, END, TextDelta(" \n"), over).stop.reason is R.END_TURN
+    assert built(TEXT, END, more, TransferEnded()).stop.reason is not R.DROPPED
+
+
+@pytest.mark.behaviour("S1a")
+def test_an_error_behind_late_text_leaves_no_clean_stop() -> None:
+    error = FaultSeen(Fault(FaultKind.SERVER))
+    assert built(TEXT, END, error).stopped
+    assert not built(TEXT, END, TextDelta(" More."), error).stopped
+    assert not built(TEXT, stop(R.ERROR), error).stopped
+    assert not built(TEXT, MAX, error).stopped
 
 
 @pytest.mark.behaviour("N12")

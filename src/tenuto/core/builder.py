@@ -93,6 +93,7 @@ class Builder:
         self._empties_closed = 0
         self._counts_run = False
         self._late = False
+        self._behind_stop = False  # whether content came after the last stop
         self._id = ""
         self._odd: list[str] = []
 
@@ -103,8 +104,9 @@ class Builder:
 
     @property
     def marked(self) -> bool:
-        """Whether the provider marked the end of the answer: with a stop, or with the end mark."""
-        return self.ended or bool(self._stops)
+        """Whether the provider marked the end of the answer: with a stop that nothing followed, or
+        with the end mark."""
+        return self.ended or (bool(self._stops) and not self._stop_is_no_end())
 
     @property
     def saying(self) -> Callable[[str], None]:
@@ -123,15 +125,18 @@ class Builder:
             self._empties += 1
         if self._stops:
             self._late = True
+            self._behind_stop = self._behind_stop or bool(signal.text.strip())
 
     def _take_reasoning(self, signal: ReasoningDelta) -> None:
         if signal.text:
             self._reasoning.append(signal.text)
+            self._behind_stop = self._behind_stop or bool(self._stops)
         else:
             self._empties += 1
 
     def _take_refusal(self, signal: RefusalDelta) -> None:
         self._refusal.append(signal.text)
+        self._behind_stop = self._behind_stop or bool(self._stops and signal.text)
 
     def _take_call(self, signal: CallDelta) -> None:
         known = len(self._calls.slots)
@@ -140,9 +145,10 @@ class Builder:
         if not signal.whole or len(self._calls.slots) > known:  # one that is sent again was earlier
             self._texts_before_call = len(self._text)
         if self._stops:
-            self._late = True
+            self._late = self._behind_stop = True
 
     def _take_stop(self, signal: StopSeen) -> None:
+        self._behind_stop = False
         if self._overrides:
             signal = self._as_overridden(signal)
         key = (signal.field, signal.raw)
@@ -248,16 +254,22 @@ class Builder:
             other=OtherSeen in self._noted,
             text_behind_calls=bool(calls) and is_visible("".join(behind)),
             several=ChoiceSeen in self._noted,
+            stopped=self._all_clean() and not self._behind_stop,
             unmarked=stop.reason is StopReason.DROPPED and self._may_be_whole(calls),
             id=self._id,
         )
+
+    def _all_clean(self) -> bool:
+        """Return whether there is a stop, and every stop means a clean end."""
+        seen = {seen.reason for seen in self._stops.values()}
+        return bool(seen) and seen <= CLEAN
 
     def _built_calls(self) -> tuple[tuple[ToolCall, ...], Sequence[str]]:
         if not self._calls.slots:
             return (), (*self._odd, *dict.fromkeys(self._calls.odd))
         # An inferred end is no evidence that a call without arguments is complete (T12).
-        seen = {seen.reason for seen in self._stops.values()}
-        calls, odd = self._calls.build(self._fault is None and bool(seen) and seen <= CLEAN)
+        clean = self._fault is None and self._all_clean() and not self._stop_is_no_end()
+        calls, odd = self._calls.build(clean)
         return calls, (*self._odd, *odd)
 
     def _stop(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
@@ -292,7 +304,7 @@ class Builder:
 
     def _seen(self) -> tuple[StopSeen | None, tuple[str, ...]]:
         """Return the native stop that counts, and the anomalies if there were several (S6)."""
-        if not self._stops:
+        if not self._stops or self._stop_is_no_end():
             return None, ()
         best, *others = self._stops.values()
         for other in others:
@@ -301,6 +313,15 @@ class Builder:
         if any(other.reason is not best.reason for other in self._stops.values()):
             return best, ("stops_differ",)
         return best, ("stop_repeated",) if self._stop_repeated else ()
+
+    def _stop_is_no_end(self) -> bool:
+        """Return whether content came after the last stop, and then a break, or a close that marks
+        no end. Such a stop is no evidence of an end (S1a): some relays send one with each piece of
+        the reasoning, or with each call."""
+        if not self._behind_stop or self.ended:
+            return False
+        merely_closed = self._transfer is not None and not self._transfer.delimited
+        return merely_closed or HalfSeen in self._noted or self._fault is not None
 
     def _absent(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
         """Return the stop if there is no native value: inferred from the content after an orderly

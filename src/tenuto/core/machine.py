@@ -132,7 +132,8 @@ def _seen(
     if outcome is Outcome.DONE:
         spent = {budget: n for budget, n in spent.items() if budget not in CONSECUTIVE}
     fault = outcome is Outcome.FAULT
-    stopped = fault and response.stop.field != NO_STOP_BUT_FAULT
+    # The stop of a fault is no end: half a text may stand before it.
+    stopped = fault and response.stopped
     # Without text, the request is sent again unchanged, and the model answers anew.
     broke = (outcome is Outcome.DROPPED or (fault and not stopped)) and is_visible(facts.said)
     unmarked = state.unmarked + (response.unmarked and _anything(response))
@@ -164,6 +165,7 @@ def _seen(
         owed=(state.owed and not calls) or (calls and (broke or lost_call)),
         broke=state.broke or broke,
         stopped=state.stopped or stopped,
+        fault_stop=_fault_stop(outcome, response, facts) or state.fault_stop,
         cut_off=state.cut_off
         or _cut_off(outcome, response)
         or bool(unmarked and facts.marks_ends)
@@ -172,6 +174,12 @@ def _seen(
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
     )
+
+
+def _fault_stop(outcome: Outcome, response: Response, facts: Facts) -> str:
+    """Return the stop with which the provider told a fault behind text; "" if it told none."""
+    told = outcome is Outcome.FAULT and response.fault is None and is_visible(facts.said)
+    return (response.stop.raw or "") if told else ""
 
 
 def _cut_off(outcome: Outcome, response: Response) -> bool:

@@ -80,6 +80,8 @@ class Response:
         text_behind_calls: whether text came after the last call, so that a cut affects that text
             and not the call.
         several: whether there are choices besides the first. Only their stops are read.
+        stopped: whether a stop that means a clean end came, and no content after it. A fault or a
+            break may follow.
         unmarked: whether the transfer ended without an error and nothing shows whether the answer
             had ended as well: no stop, no end mark, no usage after the content (S3a). The stop is
             then DROPPED.
@@ -98,6 +100,7 @@ class Response:
     other: bool = False
     text_behind_calls: bool = False
     several: bool = False
+    stopped: bool = False
     unmarked: bool = False
     id: str = ""
 

@@ -165,7 +165,7 @@ class Ended:
 
 @record
 class HalfSeen:
-    """The transfer ended in the middle of an event."""
+    """The transfer ended in the middle of an event, or broke off."""
 
 
 @record

@@ -93,7 +93,9 @@ class State:
         owed: whether a call was cut, malformed, or begun before a break, and has not come since.
             Words alone then don't end the turn.
         broke: whether an answer broke off after text that is kept, in whatever way.
-        stopped: whether a stop came before the fault that broke a response off.
+        stopped: whether a clean stop came before the fault that broke a response off.
+        fault_stop: the provider's own stop of the last answer that a stop such as `error` ended
+            behind text; "" if none did. If nothing completes the text, the caller sees this stop.
         cut_off: whether it is known that more was on its way when a response broke off (S3a).
         unmarked: the number of responses that ended with nothing to show whether they were
             complete.
@@ -118,6 +120,7 @@ class State:
     owed: bool = False
     broke: bool = False
     stopped: bool = False
+    fault_stop: str = ""
     cut_off: bool = False
     unmarked: int = 0
     paused: bool = False

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.parts import Message
-from tenuto.core.signals import Ended, FaultSeen
+from tenuto.core.signals import Ended, FaultSeen, HalfSeen
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Framing
 from tenuto.frames.pieces import Pieces
@@ -104,6 +104,8 @@ def _read(
     value = None if lost or body is None else _read_object(turn, body, builder, message)
     handed_out = not turn.left_alone
     if body and value is None:
+        if lost is not None:
+            builder.feed(HalfSeen())
         value = gathered(turn.wire, body, builder, message)
         if lost is None:
             turn.transfer_ended(builder, head)

@@ -50,6 +50,14 @@ def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
     return policy.on_incomplete == "error" or no_stop
 
 
+def _shown(turn: TurnRecord, finish: Finish) -> Shown:
+    """Return how a turn's end is shown. Text that the provider itself ended with a stop such as
+    `error` keeps that stop, since it is accurate and no SDK raises for it (P1c)."""
+    shown, stop = turn.wire.shown[finish.shown], turn.state.fault_stop
+    unfinished = finish.status is Status.PARTIAL and shown.error is not None
+    return Shown(native=stop) if unfinished and stop and turn.said.strip() else shown
+
+
 _MESSAGE_CHARS = 2_000
 """How much of a provider's own message an error repeats."""
 
@@ -109,7 +117,7 @@ class _Ending:
         self._finish = finish
         self._facts = facts
         self._attempt = attempt
-        self._shown = turn.wire.shown[finish.shown]
+        self._shown = _shown(turn, finish)
         self._is_first = attempt is turn.first
         self._is_complete = finish.status is Status.COMPLETE
         nothing_came = finish.status is Status.FAILED and not turn.headed

@@ -9,7 +9,7 @@ from tenuto.core.actions import holds_prefill
 from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.seam import trailing_space
-from tenuto.core.signals import FaultSeen
+from tenuto.core.signals import FaultSeen, HalfSeen
 from tenuto.core.stopping import StopSequenceJoint
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Frame, FrameTooLarge
@@ -89,6 +89,7 @@ def read_stream(
                 builder.feed(_late(turn))
             elif lost is not None and lost.kind is FaultKind.LIMIT:
                 builder.feed(_unreadable(lost.error))
+            builder.feed(HalfSeen())
             break
         try:
             came = events.of(reply)
@@ -110,6 +111,7 @@ def read_stream(
             builder.feed(_limit_passed(turn))
         elif heard == outlet.heard and turn.is_over() and events.stalls(reply, heard_s):
             lost = late()
+            builder.feed(HalfSeen())
         elif reply and codec.failed is None:
             if heard != outlet.heard:
                 heard, heard_s = outlet.heard, turn.around.now()
