@@ -457,7 +457,8 @@ def test_a_call_that_was_asked_for_is_asked_for_again_after_a_break(
     got = turn.tell(mode, way, **FILES)
     assert (got.raw_arguments, got.finish, turn.sent) == ([WHOLE.arguments], "tool_calls", 3)
     said, asked = turn.added(2)
-    assert asked["content"] == hint
+    torn = broken == "in_text" and mode == "stream"  # of a body that breaks off nothing is kept
+    assert asked["content"] == (hints.REST_THEN_CALL if torn else hint)
     assert said["content"] == got.text.rstrip()
 
 
@@ -471,7 +472,9 @@ def test_an_empty_answer_after_a_break_is_no_end_while_a_call_is_owed(
     answers = (LACKING[lacking][0], BREAKS[broken], R(), R())
     turn = play(*answers, on_incomplete="error", continuation_max_total_completion_tokens=0)
     assert turn.tell(mode, way, **FILES).error is not None
-    reason = "empty_output" if lacking == "announced" else "tool_calls_missing"
+    torn = broken == "in_text" and mode == "stream"
+    announced = "provider_error" if torn else "empty_output"
+    reason = announced if lacking == "announced" else "tool_calls_missing"
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", reason)
 
 
@@ -518,16 +521,24 @@ def test_an_empty_answer_is_no_end_where_the_break_was_in_a_call(play, way):
 
 
 @pytest.mark.behaviour("T5", "T10", "C5")
-def test_calls_that_were_answered_as_failed_are_still_answered_after_a_break(play, way):
+@pytest.mark.parametrize(
+    ("broken", "asked"),
+    [(R(dropped=True), hints.CALL_CUT_RESULT), (R("Now", dropped=True), hints.REST_THEN_CALL)],
+    ids=["before any text", "in its text"],
+)
+def test_calls_that_were_answered_as_failed_are_still_answered_after_a_break(
+    play, way, broken, asked
+):
+    """The rest of a text that was cut comes first (C24a)."""
     turn = play(
-        *(R("I write. ", MAX, [CUT]), R("", MAX, [CUT]), R("Now", dropped=True)),
+        *(R("I write. ", MAX, [CUT]), R("", MAX, [CUT]), broken),
         R("", TOOL, [WHOLE]),
     )
     got = turn.tell("stream", way, **FILES)
     assert (got.raw_arguments, turn.sent) == ([WHOLE.arguments], 4)
     said, result = turn.added(3)
     assert said["content"] == got.text.rstrip()
-    assert result["content"] == hints.CALL_CUT_RESULT
+    assert result["content"] == asked
 
 
 @pytest.mark.behaviour("T1", "S1", "N6")

@@ -157,6 +157,9 @@ RUNS_WHOLE_CALLS: dict[str, Any] = {
     "policy": {"truncated_calls": "execute_complete"},
 }
 REPAIRED_ONCE = State(spent={Budget.TOOL_REPAIR: 1})
+TORN = Facts(said="Half a sentence")
+"""An attempt that adds no text leaves the end of the text as it was."""
+TORN_ONCE = replace(REPAIRED_ONCE, torn=True)
 SHRINKS = State(spent={Budget.TOOL_REPAIR: 1, Budget.TOOL_ANSWER: 2}, call_chars=1_000)
 PREFILLED = State(attempts=1, last_edits=(AppendAssistant("Half a sentence", prefill=True),))
 CONTINUING = State(attempts=1, last_edits=(AppendAssistant("Half a sentence"),))
@@ -206,10 +209,16 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.TEXT_CUT, "continue_with_hint"): Situation((TEXT, MAX), SAID),
     (Outcome.ARGUMENTS_CUT, "hand_on_whole_calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
     (Outcome.ARGUMENTS_CUT, "ask_for_call_again"): CUT_BATCH,
+    (Outcome.ARGUMENTS_CUT, "ask_for_rest_and_call"): replace(
+        CUT_BATCH, facts=TORN, state=TORN_ONCE
+    ),
     (Outcome.ARGUMENTS_CUT, "answer_calls_as_failed"): replace(CUT_BATCH, state=REPAIRED_ONCE),
     (Outcome.ARGUMENTS_CUT, "answer_shrinking_calls"): replace(CUT_BATCH, state=SHRINKS),
     (Outcome.ARGUMENTS_MALFORMED, "hand_on_whole_calls"): BAD_BATCH + RUNS_WHOLE_CALLS,
     (Outcome.ARGUMENTS_MALFORMED, "ask_for_call_again"): BAD_BATCH,
+    (Outcome.ARGUMENTS_MALFORMED, "ask_for_rest_and_call"): replace(
+        BAD_BATCH, facts=TORN, state=TORN_ONCE
+    ),
     (Outcome.ARGUMENTS_MALFORMED, "answer_calls_as_failed"): replace(
         BAD_BATCH, state=REPAIRED_ONCE
     ),
@@ -291,7 +300,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.FAULT, "send_again"): Situation((SERVER_FAULT,)),
     (Outcome.FAULT, "ask_for_call_once_more"): Situation(
-        (TEXT, SERVER_FAULT), SAID, state=REPAIRING
+        (TEXT, SERVER_FAULT), TORN, state=REPAIRING
     ),
     (Outcome.FAULT, "ask_for_begun_call"): Situation((TEXT, CUT_CALL, SERVER_FAULT), SAID),
     (Outcome.FAULT, "resume_with_prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
@@ -303,7 +312,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (TEXT,), Facts(said='{"a": 1}', structured=True)
     ),
     (Outcome.DROPPED, "send_again"): Situation(()),
-    (Outcome.DROPPED, "ask_for_call_once_more"): Situation((TEXT,), SAID, state=REPAIRING),
+    (Outcome.DROPPED, "ask_for_call_once_more"): Situation((TEXT,), TORN, state=REPAIRING),
     (Outcome.DROPPED, "ask_for_begun_call"): Situation((TEXT, CUT_CALL), SAID),
     (Outcome.DROPPED, "resume_with_prefill"): Situation((TEXT,), TAKES_PREFILL),
     (Outcome.DROPPED, "resume_with_hint"): Situation((TEXT,), SAID),
@@ -328,6 +337,11 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the text does not end in a repetition": {"facts": {"runaway": True}},
     "the provider stopped the model because it repeated itself": {"signals": (TEXT, SERVER_FAULT)},
     "there is text so far": {"facts": {"said": " "}},
+    "the text so far was not cut at its end": {
+        "facts": {"said": "Half a sentence", "new_chars": 0},
+        "state": {"torn": True},
+    },
+    "the text so far was cut at its end": {"state": {"torn": False}},
     "there is text so far, or no refusal": {
         "signals": (RefusalDelta("I can"), MAX),
         "facts": {"said": ""},
@@ -829,8 +843,8 @@ def test_text_and_calls_have_budgets_of_their_own() -> None:
     second = turn.hear(CUT_CALL, MAX)
     assert (first.recovery, second.recovery) == (Recovery.CONTINUATION, Recovery.TOOL_REPAIR)
     assert [edit.text for edit in second.edits if isinstance(edit, AppendUser)] == [
-        hints.REPEAT_CALL
-    ], "a hint is replaced, not stacked"
+        hints.REST_THEN_CALL
+    ], "a hint is replaced, not stacked; the text is still without its rest"
     assert tokens_asked(second) == 300
     assert turn.state.spent == {Budget.CONTINUATION: 1, Budget.TOOL_REPAIR: 1}
 

@@ -52,10 +52,12 @@ class AppendContent:
 
 @dataclass(frozen=True, slots=True)
 class AppendUser:
-    """Append one user row with a hint. `for_call`: the hint asks for a call, not for more text."""
+    """Append one user row with a hint. `for_call`: the hint asks for a call; `for_rest`: and before
+    it, for the rest of a text that was cut (C24a)."""
 
     text: str
     for_call: bool = False
+    for_rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,20 @@ def _lifted(view: View) -> tuple[Edit, ...]:
 
 
 def _go_on(view: View, *, prefill: bool, boosts: int) -> tuple[Edit, ...]:
-    hint = hints.CONTINUE_DOCUMENT if view.is_document else hints.CONTINUE
+    hint = AppendUser(hints.CONTINUE_DOCUMENT if view.is_document else hints.CONTINUE)
+    hint = _REST_THEN_CALL if view.torn and is_call_due(view) else hint
     said = AppendAssistant(view.said, prefill, view.facts.reasoning, view.facts.content)
-    rows: tuple[Edit, ...] = (said,) if prefill else (said, AppendUser(hint))
+    rows: tuple[Edit, ...] = (said,) if prefill else (said, hint)
     return (*rows, *_set_budget(view, boosts), *_lifted(view))
+
+
+_REST_THEN_CALL = AppendUser(hints.REST_THEN_CALL, for_call=True, for_rest=True)
+
+
+def is_call_due(view: View) -> bool:
+    """Return whether a call is owed, or the last request asked for one."""
+    asked = any(isinstance(edit, AppendUser) and edit.for_call for edit in view.state.last_edits)
+    return view.state.owed or asked
 
 
 def continue_prefill(view: View) -> tuple[Edit, ...]:
@@ -62,6 +72,13 @@ def _after_said(view: View, *edits: Edit) -> tuple[Edit, ...]:
     return (said, *edits) if view.said else edits
 
 
+def _for_call(view: View, hint: str, *edits: Edit) -> tuple[Edit, ...]:
+    """Ask for a call behind the kept text: after the rest of that, if it was cut (C24a)."""
+    if view.torn:
+        return _after_said(view, _REST_THEN_CALL, *edits, *_lifted(view))
+    return _after_said(view, AppendUser(hint, for_call=True), *edits)
+
+
 def resume_pause(view: View) -> tuple[Edit, ...]:
     return (AppendContent(view.facts.content),)
 
@@ -79,8 +96,11 @@ def repair_call(view: View) -> tuple[Edit, ...]:
 
 def _call_again(view: View, one: str, several: str) -> tuple[Edit, ...]:
     hint = several if len(view.response.calls) > 1 else one
-    budget = _set_budget(view, view.boosts + 1)
-    return (*_after_said(view, AppendUser(hint, for_call=True)), *budget)
+    return _for_call(view, hint, *_set_budget(view, view.boosts + 1))
+
+
+def rest_and_call(view: View) -> tuple[Edit, ...]:
+    return _after_said(view, _REST_THEN_CALL, *_set_budget(view, view.boosts + 1), *_lifted(view))
 
 
 _NO_HINTS: Mapping[str, str] = MappingProxyType({})
@@ -152,8 +172,9 @@ def ask_again(view: View) -> tuple[Edit, ...]:
 
 def ask_for_call(view: View) -> tuple[Edit, ...]:
     hint = hints.CALL_LOST if view.state.owed else hints.CALL_MISSING
-    hint = hints.CALL_OWED if view.facts.call_forced else hint
-    return _after_said(view, AppendUser(hint, for_call=True))
+    if view.facts.call_forced:  # the choice was freed for the rest already, and is forced again
+        return _after_said(view, AppendUser(hints.CALL_OWED, for_call=True))
+    return _for_call(view, hint)
 
 
 def ask_once_more(view: View) -> tuple[Edit, ...]:
@@ -172,7 +193,7 @@ def ask_once_more(view: View) -> tuple[Edit, ...]:
 def ask_for_begun_call(view: View) -> tuple[Edit, ...]:
     several = len(view.response.calls) > 1
     hint = hints.CALLS_BROKEN_OFF if several else hints.CALL_BROKEN_OFF
-    return _after_said(view, AppendUser(hint, for_call=True), *_set_budget(view, view.boosts))
+    return _for_call(view, hint, *_set_budget(view, view.boosts))
 
 
 def ask_in_other_words(view: View) -> tuple[Edit, ...]:
@@ -233,7 +254,8 @@ def asks_for_call(edits: tuple[Edit, ...]) -> bool:
     (True, False)
     """
     return any(
-        isinstance(edit, AppendCalls) or (isinstance(edit, AppendUser) and edit.for_call)
+        isinstance(edit, AppendCalls)
+        or (isinstance(edit, AppendUser) and edit.for_call and not edit.for_rest)
         for edit in edits
     )
 

@@ -153,6 +153,8 @@ CAN_BE_RESUMED = Guard(
 CALL_ASKED_FOR = Guard(
     "the last request asked for a tool call", lambda v: asks_for_call(v.state.last_edits)
 )
+TEXT_WHOLE = Guard("the text so far was not cut at its end", lambda v: not v.torn)
+TEXT_TORN = Guard("the text so far was cut at its end", lambda v: v.torn)
 TEXT_ASKED_FOR = Guard(
     "the last request asked for text", lambda v: not asks_for_call(v.state.last_edits)
 )

@@ -12,9 +12,18 @@ CONTINUE = (
     "[Your previous message was cut off by the output limit. Continue exactly where it stopped, "
     "beginning with the very next character. Do not repeat anything that was already written, do "
     "not start over and do not comment on the interruption; finish the answer directly. If you "
-    "meant to call a tool, make one complete call and write nothing else.]"
+    "meant to call a tool, finish the text first, and then make one complete call.]"
 )
 """After text that was cut (C9)."""
+
+REST_THEN_CALL = (
+    "[Your previous message was cut off within its text, and the tool call that belongs to it did "
+    "not arrive and was not run. First continue the text exactly where it stopped, beginning with "
+    "the very next character. Do not repeat anything that was already written, do not start over "
+    "and do not comment on the interruption. Then make the call again, complete; if there were "
+    "several calls, make all of them.]"
+)
+"""After text that was cut while a tool call is owed (C24a)."""
 
 CONTINUE_DOCUMENT = (
     "[Your previous message is the beginning of one JSON document, cut off by the output limit. "

@@ -86,6 +86,7 @@ _BROKEN_OFF = (
         "ask for the tool call once more",
         edits.ask_once_more,
         when.CALL_ASKED_FOR,
+        when.TEXT_WHOLE,
     ),
     _resumption(
         "ask_for_begun_call",
@@ -184,6 +185,14 @@ _CALLS = {
             Recovery.TOOL_REPAIR,
         ),
         Rung(
+            "ask_for_rest_and_call",
+            "ask for the rest of the text and the tool call",
+            (when.TEXT_TORN, *when.MAY_SEND),
+            edits.rest_and_call,
+            Budget.TOOL_ANSWER,
+            Recovery.TOOL_REPAIR,
+        ),
+        Rung(
             "answer_calls_as_failed",
             "answer the tool calls with failed results",
             (*when.MAY_SEND, when.HAS_CALLS),
@@ -194,7 +203,7 @@ _CALLS = {
         Rung(
             "answer_shrinking_calls",
             "try again while the tool call gets smaller",
-            (when.SHRINKING, *when.MAY_SEND, when.HAS_CALLS),
+            (when.SHRINKING, *when.MAY_SEND, when.HAS_CALLS, when.TEXT_WHOLE),
             edits.answer_calls,
             Budget.SHRINKING_CALL,
             Recovery.TOOL_REPAIR,

@@ -170,6 +170,7 @@ def _seen(
         or _cut_off(outcome, response)
         or bool(unmarked and facts.marks_ends)
         or bool(state.unmarked and _contradicts_end(outcome, response, facts)),
+        torn=_torn(state, outcome, response, facts),
         unmarked=unmarked,
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
@@ -180,6 +181,15 @@ def _fault_stop(outcome: Outcome, response: Response, facts: Facts) -> str:
     """Return the stop with which the provider told a fault behind text; "" if it told none."""
     told = outcome is Outcome.FAULT and response.fault is None and is_visible(facts.said)
     return (response.stop.raw or "") if told else ""
+
+
+def _torn(state: State, outcome: Outcome, response: Response, facts: Facts) -> bool:
+    """Return whether the kept text ends where it was cut (C24a). Text before a call is whole, and
+    an attempt that adds no text leaves the end as it was."""
+    if facts.adds_nothing:
+        return state.torn
+    cut = outcome in (Outcome.TEXT_CUT, Outcome.DROPPED, Outcome.FAULT) and not response.stopped
+    return cut and (not response.calls or response.text_behind_calls)
 
 
 def _cut_off(outcome: Outcome, response: Response) -> bool:

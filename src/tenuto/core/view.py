@@ -97,6 +97,8 @@ class State:
         fault_stop: the provider's own stop of the last answer that a stop such as `error` ended
             behind text; "" if none did. If nothing completes the text, the caller sees this stop.
         cut_off: whether it is known that more was on its way when a response broke off (S3a).
+        torn: whether the kept text ends where it was cut, by the limit or a break, rather than
+            before a call or a stop, and no text has come since (C24a).
         unmarked: the number of responses that ended with nothing to show whether they were
             complete.
         paused: whether nothing came since the provider paused the turn. The kept content then goes
@@ -122,6 +124,7 @@ class State:
     stopped: bool = False
     fault_stop: str = ""
     cut_off: bool = False
+    torn: bool = False
     unmarked: int = 0
     paused: bool = False
     last_edits: tuple[Edit, ...] = ()
@@ -250,6 +253,11 @@ class View:
         """The kept text as a request may carry it: without white space at its end (C7), and "" if
         nobody could read it (C10, a think block alone)."""
         return trailing_space(self.facts.said)[0] if is_visible(self.facts.said) else ""
+
+    @property
+    def torn(self) -> bool:
+        """Whether the kept text was cut at its end, so that a call comes behind its rest (C24a)."""
+        return self.state.torn and bool(self.said)
 
     @property
     def is_document(self) -> bool:

@@ -55,7 +55,8 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
         exact=exact,
         echoed=turn.provider.dialect.prefill_echoed,
     )
-    again = begins if asks_for_call(edits) or (not exact and broke_in_call) else ()
+    anew = asks_for_call(edits) or (not exact and broke_in_call)
+    again = begins if anew and not turn.state.torn else ()
     alone = make(base[thought:], again=again)
     # The caller's own first words. After reasoning, the text does not follow them.
     begun = "" if exact or thought else turn.facts.begun
