@@ -24,6 +24,7 @@ from support.asking.openai_chat import TOOLS as CHAT_TOOLS
 from support.asking.openai_responses import TOOLS as RESPONSES_TOOLS
 from support.asking.openai_responses import WrappedResponses
 from support.asking.wrapping import Wrapped
+from support.events import openai_chat as chat
 from support.events.by_wire import WIRES
 from support.events.framing import Call
 from support.far_sides import FarSide, answer, json_answer
@@ -73,12 +74,72 @@ class At:
 
 
 def ask(
-    asker: Any, wire: str, mode: str = "stream", way: str = "sync", *, required: bool = True
+    asker: Any,
+    wire: str,
+    mode: str = "stream",
+    way: str = "sync",
+    *,
+    required: bool = True,
+    limit: int | None = None,
 ) -> Any:
-    """One question with a tool; `required`: whether the tool requires arguments."""
+    """One question with a tool; `required`: whether the tool requires arguments; `limit`: the
+    request's output limit."""
     row = ROWS.get(wire, {"role": "user", "content": "Write it."})
     tools = TOOLS[wire] if required else _without_required(TOOLS[wire])
-    return asker.ask([row], mode, way, **tools)
+    return asker.ask([row], mode, way, **tools, **(limited(wire, limit) if limit else {}))
+
+
+def limited(wire: str, tokens: int) -> dict[str, Any]:
+    """An output limit as this wire's SDK takes it."""
+    match wire:
+        case "bedrock-converse":
+            return {"inferenceConfig": {"maxTokens": tokens}}
+        case "gemini-interactions":
+            return {"generation_config": {"max_output_tokens": tokens}}
+        case "gemini-generate" | "openai-responses":
+            return {"max_output_tokens": tokens}
+        case "ollama":
+            return {"options": {"num_predict": tokens}}
+        case _:
+            return {"max_tokens": tokens}
+
+
+def count(wire: str, last: dict[str, Any], tokens: int | None) -> None:
+    """Write into a body, or into the last event of a stream, how many output tokens were used; None:
+    nothing is said."""
+    inner = last.get("response", last.get("interaction", last.get("metadata", last)))
+    if wire == "cohere":
+        inner = last.get("delta", last)
+    key, counts = _counts(wire, tokens or 0)
+    inner.pop(key, None)
+    if tokens is not None:
+        inner[key] = counts
+
+
+def _counts(wire: str, tokens: int) -> tuple[str, Any]:
+    """The member of this wire's usage, and its value."""
+    match wire:
+        case "anthropic-messages":
+            return "usage", {"input_tokens": 1, "output_tokens": tokens}
+        case "bedrock-converse":
+            used = {"inputTokens": 1, "outputTokens": tokens}
+            return "usage", used | {"totalTokens": tokens + 1}
+        case "cohere" | "cohere-v1":
+            told = {"tokens": {"input_tokens": 1, "output_tokens": tokens}}
+            return ("usage" if wire == "cohere" else "meta"), told
+        case "gemini-generate":
+            used = {"promptTokenCount": 1, "candidatesTokenCount": tokens}
+            return "usageMetadata", used | {"totalTokenCount": tokens + 1}
+        case "gemini-interactions":
+            return "usage", {"total_input_tokens": 1, "total_output_tokens": tokens}
+        case "ollama":
+            return "eval_count", tokens
+        case "openai-responses":
+            used = {"input_tokens": 1, "output_tokens": tokens, "total_tokens": tokens + 1}
+            cached = {"input_tokens_details": {"cached_tokens": 0}}
+            return "usage", used | cached | {"output_tokens_details": {"reasoning_tokens": 0}}
+        case _:
+            return "usage", chat.usage_of(1, tokens)
 
 
 def _without_required(value: Any) -> Any:
@@ -94,11 +155,29 @@ def arguments_of(said: Any) -> list[Any]:
     return [json.loads(raw) for raw in said.raw_arguments]
 
 
-def streamed(wire: str, *pieces: Any, text: str = "", stop: str | None = None) -> bytes:
+AS_MADE: Any = object()
+"""Stands for the usage that the events or the body have by themselves."""
+
+
+def streamed(
+    wire: str, *pieces: Any, text: str = "", stop: str | None = None, used: Any = AS_MADE
+) -> bytes:
     """A response that streams a text and a call, with a clean stop: that of a call, or `stop`. Each
-    piece stands where the wire has a piece of the arguments, whatever it is."""
+    piece stands where the wire has a piece of the arguments, whatever it is. `used`: the output
+    tokens that it tells; None: it tells none."""
+    return streamed_calls(wire, Call(pieces), text=text, stop=stop, used=used)
+
+
+def streamed_calls(
+    wire: str, *calls: Call, text: str = "", stop: str | None = None, used: Any = AS_MADE
+) -> bytes:
+    """The same with several calls."""
     made = WIRES[wire]
-    raw = b"".join(made.framed(made.events(text, [Call(pieces)], stop)))
+    events = made.events(text, calls, stop)
+    if used is not AS_MADE:
+        told = next((e for e in events if e.get("type") == "message_delta"), events[-1])
+        count(wire, told, used)
+    raw = b"".join(made.framed(events))
     return answer(raw, f"content-type: {made.content_type}", length=False)
 
 
@@ -106,10 +185,23 @@ ABSENT: Any = object()
 """Stands for arguments that do not stand in a body at all."""
 
 
-def whole(wire: str, given: Any, *, text: str = "", stop: str | None = None) -> bytes:
-    """A body with a text and a call, with a clean stop: that of a call, or `stop`."""
+def whole(
+    wire: str, given: Any, *, text: str = "", stop: str | None = None, used: Any = AS_MADE
+) -> bytes:
+    """A body with a text and a call, with a clean stop: that of a call, or `stop`. `used`: as for
+    a stream."""
     call = Call(() if given is ABSENT else (given,))
-    return json_answer(json.dumps(WIRES[wire].body(text, [call], stop)).encode())
+    return whole_calls(wire, call, text=text, stop=stop, used=used)
+
+
+def whole_calls(
+    wire: str, *calls: Call, text: str = "", stop: str | None = None, used: Any = AS_MADE
+) -> bytes:
+    """The same with several calls."""
+    body = WIRES[wire].body(text, calls, stop)
+    if used is not AS_MADE:
+        count(wire, body, used)
+    return json_answer(json.dumps(body).encode())
 
 
 def made(wire: str, mode: str, text: str, stop: str | None = None) -> bytes:

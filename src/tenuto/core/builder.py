@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from tenuto.core.arguments import Finding
-from tenuto.core.calls import Calls, Parameters, ToolCall, worst_of
+from tenuto.core.calls import LACKS_REQUIRED, Calls, Parameters, ToolCall, worst_of
 from tenuto.core.fault import FAULT_CLASSES, Fault
 from tenuto.core.response import Response, is_visible
 from tenuto.core.signals import (
@@ -47,16 +47,19 @@ RUNNING = Stop(StopReason.UNKNOWN, terminal=False)
 """The stop of a stream that still runs: nothing is known yet, and nothing is over."""
 
 
+_SAYS_NO_CUT = frozenset({*CLEAN, StopReason.PAUSED})
+"""Stops beside which a call that lacks a required member is the model's own (T12b)."""
+
+
 class Builder:
     """Combine signals into a `Response`.
 
     Args:
         cap_tokens: the output limit of the request; None if it is not known. A clean stop at
-            exactly this many tokens is suspicious (N12).
+            this many tokens is suspicious (N12).
         salt: letters and digits that distinguish ids made up here from those of other turns.
         overrides: native stops, in lower case, that mean something else here (N11).
-        parameters: returns the tools' parameters. It is only called for calls whose arguments came
-            decoded or never came, and if names may have come in pieces.
+        parameters: returns the tools' parameters. It is only called for answers with calls.
 
     >>> builder = Builder()
     >>> for signal in (TextDelta("Hel"), TextDelta("lo"), Ended()):
@@ -237,6 +240,11 @@ class Builder:
         calls, odd = self._built_calls()
         behind = self._text[self._texts_before_call :]
         stop = self._stop(text, refusal, calls, over)
+        if calls and stop.terminal and (lacking := self._calls.lacking(calls)):
+            if self._was_cut(stop):
+                calls = tuple(_as_cut(call) if call.id in lacking else call for call in calls)
+            else:
+                stop = replace(stop, anomalies=(*stop.anomalies, "call_lacks_required"))
         if calls and stop.terminal and (worst := worst_of(calls)) is not Finding.WHOLE:
             stop = replace(stop, broken=worst.value)
         if odd:
@@ -362,9 +370,14 @@ class Builder:
         behind = self._counted_at == self._come != _NOTHING and not self._counts_run
         return transfer.delimited and behind
 
+    def _was_cut(self, stop: Stop) -> bool:
+        """Return whether anything beside a call says that the answer was cut: the stop, a break, or
+        a usage at the limit (T12b)."""
+        return stop.reason not in _SAYS_NO_CUT or self._at_cap()
+
     def _at_cap(self) -> bool:
         used = self._usage.output_tokens if self._usage else None
-        return used is not None and self._cap_tokens is not None and used == self._cap_tokens
+        return used is not None and self._cap_tokens is not None and used >= self._cap_tokens
 
 
 def _later(before: Usage, now: Usage) -> Usage:
@@ -375,6 +388,10 @@ def _later(before: Usage, now: Usage) -> Usage:
         before.reasoning_tokens if now.reasoning_tokens is None else now.reasoning_tokens,
         before.cached_tokens if now.cached_tokens is None else now.cached_tokens,
     )
+
+
+def _as_cut(call: ToolCall) -> ToolCall:
+    return replace(call, finding=Finding.TRUNCATED, detail=LACKS_REQUIRED)
 
 
 def _confidence(seen: StopSeen) -> Confidence:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tenuto.core.arguments import ArgumentTracker, Finding, judge
-from tenuto.core.required import requires_something
+from tenuto.core.required import lacks_required, requires_something
 from tenuto.core.signals import CallDelta
 
 
@@ -44,6 +44,10 @@ class ToolCall:
 
 NEVER_CAME = "never_came"
 """The detail of a call without arguments before a clean stop, if its tool requires some."""
+
+LACKS_REQUIRED = "lacks_required"
+"""The detail of a call whose arguments lack a member that its tool requires, in an answer that was
+cut (T12b)."""
 
 Parameters = Callable[[], Mapping[str, Mapping[str, Any]]]
 """Returns the JSON Schema of each tool's parameters, by the tool's name."""
@@ -192,8 +196,6 @@ class Calls:
                     odd.append("arguments_empty")
             elif finding is Finding.WHOLE and text != raw:
                 odd.append("arguments_encoded_twice")
-            if slot.decoded and finding is Finding.WHOLE and self._lacks(slot.name, text, clean):
-                finding, detail = Finding.TRUNCATED, "lacks_required"
             if not slot.name and finding is Finding.WHOLE:
                 finding, detail = Finding.MALFORMED, "no_name"
             call_id = slot.id
@@ -229,19 +231,26 @@ class Calls:
         schema = self._parameters().get(name) if self._parameters else None
         return schema is not None and requires_something(schema)
 
-    def _lacks(self, name: str, arguments: str, clean: bool) -> bool:
-        """Return whether arguments lack a member that their tool requires. For a call that came
-        decoded, this is the only evidence that it was cut (quirks Q4 and Q43). Before a clean stop,
-        an empty object counts as complete (T12a)."""
-        if self._parameters is None:
-            return False
-        required = self._parameters().get(name, {}).get("required")
-        given = json.loads(arguments)
-        return (
-            bool(given or not clean)
-            and isinstance(required, list)
-            and any(isinstance(key, str) and key not in given for key in required)
+    def lacking(self, calls: Iterable[ToolCall]) -> frozenset[str]:
+        """Return the ids of complete calls whose arguments lack a member that their tool requires.
+        Whether such a call was cut, or is the model's own mistake, depends on the rest of the
+        answer (T12b)."""
+        schemas = self._parameters() if self._parameters else {}
+        return frozenset(
+            call.id
+            for call in calls
+            if call.finding is Finding.WHOLE
+            and not call.free
+            and (schema := schemas.get(call.name))
+            and lacks_required(schema, _parsed(call.arguments))
         )
+
+
+def _parsed(arguments: str) -> object:
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):  # numbers of more than 4,300 digits, or too deep
+        return None
 
 
 def _begins_another(delta: CallDelta, slot: _Slot) -> bool:

@@ -1,4 +1,4 @@
-"""Find out from a tool's schema whether it accepts a call without arguments (T12a)."""
+"""Find out from a tool's schema whether a call's arguments lack something (T12a, T12b)."""
 
 from __future__ import annotations
 
@@ -7,50 +7,80 @@ from typing import Any
 
 
 def requires_something(schema: Mapping[str, Any]) -> bool:
-    """Return whether no empty object satisfies a JSON Schema, as far as its members show. A schema
-    that cannot be followed requires nothing. Each part is read once, so circular references end,
-    and the work is linear in the schema.
+    """Return whether no empty object satisfies a JSON Schema, as far as its members show.
 
     >>> requires_something({"type": "object", "required": ["path"]})
     True
     >>> requires_something({"type": "object", "properties": {"path": {}}, "required": []})
     False
     """
-    try:
-        return _requires(schema, schema, {})
-    except RecursionError:
-        return False
+    return lacks_required(schema, {})
 
 
-def _requires(schema: Any, root: Mapping[str, Any], seen: dict[int, bool]) -> bool:
-    if not isinstance(schema, Mapping):
-        return False
-    if id(schema) not in seen:
-        seen[id(schema)] = False  # for a reference that leads back here
-        seen[id(schema)] = _looked_at(schema, root, seen)
-    return seen[id(schema)]
+def lacks_required(schema: Any, value: object, root: Any = None, seen: _Seen | None = None) -> bool:
+    """Return whether a value lacks a member that a JSON Schema requires, at any depth. Nothing else
+    is checked. A schema that cannot be followed requires nothing. Each part of the value is
+    compared with each part of the schema at most once, so circular references end.
 
+    `root`: the schema that references begin at; None for the schema itself; `seen`: what was
+    compared already.
 
-def _looked_at(schema: Mapping[str, Any], root: Mapping[str, Any], seen: dict[int, bool]) -> bool:
-    least = schema.get("minProperties")
-    if lists_names(schema.get("required")) or (isinstance(least, int) and least > 0):
-        return True
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and _requires(_at(reference, root), root, seen):
-        return True
-    if any(_requires(part, root, seen) for part in _parts(schema, "allOf")):
-        return True
-    ways = ([_requires(part, root, seen) for part in _parts(schema, k)] for k in ("anyOf", "oneOf"))
-    return any(found and all(found) for found in ways)
-
-
-def lists_names(required: Any) -> bool:
-    """Return whether the value of `required` names a member.
-
-    >>> lists_names(["path"]), lists_names([]), lists_names(True)
-    (True, False, False)
+    >>> wants = {"properties": {"to": {"required": ["name"]}}, "required": ["to"]}
+    >>> lacks_required(wants, {}), lacks_required(wants, {"to": {}})
+    (True, True)
+    >>> lacks_required(wants, {"to": {"name": 1}})
+    False
     """
-    return isinstance(required, list) and any(isinstance(key, str) for key in required)
+    # The short path of each answer with calls takes this one step, so nothing is a function of its
+    # own that need not be.
+    if not isinstance(schema, Mapping) or not isinstance(value, dict | list):
+        return False
+    root, seen = root or schema, {} if seen is None else seen
+    key = (id(schema), id(value))
+    if key in seen:
+        return seen[key]
+    seen[key] = False  # for a reference that leads back here
+    inside: list[tuple[Any, Any]] = []
+    if isinstance(value, list):
+        inside = [(schema.get("items"), item) for item in value]
+    else:
+        least, required, members = map(schema.get, ("minProperties", "required", "properties"))
+        lacks = isinstance(least, int) and least > len(value)
+        for name in required if isinstance(required, list) else ():
+            lacks = lacks or (isinstance(name, str) and name not in value)
+        if lacks:
+            seen[key] = True
+            return True
+        if isinstance(members, Mapping):
+            for name, member in value.items():
+                if isinstance(member, dict | list):
+                    inside.append((members.get(name), member))
+    try:
+        for part, member in inside:
+            seen[key] = seen[key] or lacks_required(part, member, root, seen)
+        if not _COMBINED.isdisjoint(schema):
+            seen[key] = seen[key] or _parts_lack(schema, value, root, seen)
+    except RecursionError:
+        pass
+    return seen[key]
+
+
+_Seen = dict[tuple[int, int], bool]
+_COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+
+
+def _parts_lack(schema: Mapping[str, Any], value: object, root: Any, seen: _Seen) -> bool:
+    """Return whether a value lacks something by what a schema refers to or is made of."""
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and lacks_required(_at(reference, root), value, root, seen):
+        return True
+    if any(lacks_required(part, value, root, seen) for part in _parts(schema, "allOf")):
+        return True
+    for key in ("anyOf", "oneOf"):
+        found = [lacks_required(part, value, root, seen) for part in _parts(schema, key)]
+        if found and all(found):
+            return True
+    return False
 
 
 def _parts(schema: Mapping[str, Any], key: str) -> list[Any]:

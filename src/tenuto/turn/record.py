@@ -34,6 +34,7 @@ import msgspec
 
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
+from tenuto.core.edits import asked_tokens
 from tenuto.core.policy import Policy
 from tenuto.core.signals import TransferEnded
 from tenuto.core.view import State
@@ -234,7 +235,7 @@ class TurnRecord:
         # Letters and digits that distinguish this turn's own ids from those of others.
         salt = f"{self._number ^ int(_process[:5], 16):05x}"[-5:]
         return Builder(
-            self.facts.max_tokens if self.first is None else None,
+            asked_tokens(self.state.last_edits, self.facts.max_tokens),
             salt,
             self.provider.overrides,
             self.parsed.tool_parameters,

@@ -21,11 +21,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from tenuto.core import hints
+from tenuto.core.required import lacks_required
 from tenuto.wires.plain import is_readable
 
 
@@ -136,35 +137,58 @@ def is_plain_text(body: bytes) -> bool:
     return is_readable(body)
 
 
-class ObjectCall(Protocol):
-    """A call with decoded arguments."""
+Called = tuple[str, dict[str, Any]]
+"""The name of a call's tool, and its arguments."""
 
-    name: str
-    args: dict[str, Any]
+Declares = Callable[[bytes], Iterable[tuple[object, object]]]
+"""Reads the name of each tool from a request, and its JSON Schema."""
 
 
-def lack_nothing(
-    calls: Sequence[ObjectCall],
-    request: bytes,
-    declared: Callable[[bytes], Iterable[tuple[object, object]]],
-) -> bool:
-    """Return whether every call has the members that its tool requires. A missing one shows that
-    the call was cut; an empty object counts as complete (T12a).
+def lack_nothing(calls: Sequence[Called], request: bytes, declared: Declares) -> bool:
+    """Return whether every call has the members that its tool requires. A missing one may show
+    that the call was cut (T12b).
 
     Args:
         calls: the calls.
         request: the request that they answer.
-        declared: reads the name of each tool from the request, and what its schema requires.
+        declared: reads the tools from it.
     """
     if not calls:
         return True
-    for name, required in declared(request):
-        for call in calls:
-            if call.name == name and call.args and isinstance(required, list):
-                for key in required:
-                    if isinstance(key, str) and key not in call.args:
-                        return False
+    for tool, schema in declared(request):
+        for name, arguments in calls:
+            if name == tool and isinstance(schema, dict) and lacks_required(schema, arguments):
+                return False
     return True
+
+
+class _Function(msgspec.Struct):
+    name: Any = None
+    parameters: Any = None
+
+
+class _Tool(_Function):
+    function: _Function | None = None
+
+
+class _Tools(msgspec.Struct):
+    tools: list[_Tool] | None = None
+
+
+_read_tools = msgspec.json.Decoder(_Tools).decode
+
+
+def declared_functions(request: bytes) -> list[tuple[object, object]]:
+    """Read the tools of a request to OpenAI: functions, which on Chat are named as such.
+
+    >>> declared_functions(b'{"tools": [{"type": "function", "function": {"name": "f"}}]}')
+    [('f', None)]
+    """
+    found: list[tuple[object, object]] = []
+    for tool in _read_tools(request).tools or ():
+        function = tool.function or tool
+        found.append((function.name, function.parameters))
+    return found
 
 
 class Event(msgspec.Struct, tag_field="type", kw_only=True):

@@ -46,6 +46,10 @@ def test_arguments_that_do_not_parse_are_neither_handed_out_nor_replaced(
 ):
     turn = play(R("", stop, [call]), DONE)
     got = turn.tell(mode, way, **FILES)
+    if mode == "body" and call is CUT and stop is not MAX:
+        # The provider closed it, and nothing but a missing member shows a cut (T12b).
+        assert (got.inputs, turn.sent) == ([{"path": "a.txt"}], 1)
+        return
     assert got.inputs == [GIVEN], "the call that came whole, and no {}"
     assert (got.stop, turn.sent) == ("tool_use", 2)
     assert 'conte"' not in str(turn.bodies[1]["messages"])
@@ -123,6 +127,8 @@ def test_the_last_call_of_a_cut_body_is_not_proved_complete(play, mode, way):
 @both
 @pytest.mark.parametrize("stop", [MAX, TOOL])
 def test_one_broken_call_stops_its_batch(play, mode, way, stop):
+    if mode == "body" and stop is TOOL:
+        pytest.skip("the provider closed the call, so that it is the model's own (T12b)")
     turn = play(*[R("", stop, [SECOND, CUT])] * 2, R("I give up."))
     got = turn.tell(mode, way, **FILES)
     assert (got.calls, got.text) == ([], "I give up.")

@@ -60,14 +60,14 @@ def test_a_call_on_a_turn_that_the_limit_cut_is_never_handed_on(
     assert asker.budgets == [100, 200]
 
 
-@pytest.mark.behaviour("T1", "T2")
+@pytest.mark.behaviour("T12b")
 @MODES
-def test_a_call_that_lacks_what_its_function_requires_is_taken_for_cut(
+def test_a_call_that_lacks_what_its_function_requires_is_the_models_own(
     play: Any, mode: str
 ) -> None:
     asker = play(R([call(path="a.txt")], END), R([WHOLE], END))
-    assert asker.tell(mode, **FILES).inputs == [{"path": "a.txt", "content": "x"}]
-    assert asker.added(1) == [user(hints.REPEAT_CALL)]
+    assert asker.tell(mode, **FILES).inputs == [{"path": "a.txt"}]
+    assert len(asker.bodies) == 1
 
 
 @pytest.mark.behaviour("T5", "T8", "C20")

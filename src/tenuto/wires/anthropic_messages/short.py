@@ -11,6 +11,7 @@ from tenuto.wires.plain import say_something
 from tenuto.wires.short import (
     UNSURE,
     Asks,
+    Called,
     Closes,
     Ends,
     Event,
@@ -93,16 +94,9 @@ def asks(body: bytes, url: str = "/v1/messages") -> Asks | None:
     )
 
 
-class _Schema(msgspec.Struct):
-    required: Any = None
-
-
-_NO_SCHEMA = _Schema()
-
-
 class _Tool(msgspec.Struct):
     name: Any = None
-    input_schema: _Schema | None = None
+    input_schema: Any = None
 
 
 class _Tools(msgspec.Struct):
@@ -114,7 +108,7 @@ _read_tools = msgspec.json.Decoder(_Tools).decode
 
 def _declared(request: bytes) -> list[tuple[object, object]]:
     tools = _read_tools(request).tools or ()
-    return [(tool.name, (tool.input_schema or _NO_SCHEMA).required) for tool in tools]
+    return [(tool.name, tool.input_schema) for tool in tools]
 
 
 # --- the answer ---------------------------------------------------------------------------------
@@ -157,7 +151,7 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
     False
     """
     texts: list[msgspec.Raw] = []
-    calls: list[_Call] = []
+    calls: list[Called] = []
     ids: list[str] = []
     try:
         whole = _read_whole(body)
@@ -165,7 +159,7 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
             if type(block) is _Text:
                 texts.append(block.text)
             elif type(block) is _Call:
-                calls.append(block)
+                calls.append((block.name, block.args))
                 ids.append(block.id)
         if (whole.stop_reason == "tool_use") is not bool(calls):
             return False

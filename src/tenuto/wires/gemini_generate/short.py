@@ -14,6 +14,7 @@ from tenuto.wires.short import (
     NULL,
     UNSURE,
     Asks,
+    Called,
     EventKind,
     EventSays,
     Named,
@@ -119,15 +120,11 @@ def _asked_by(url: str) -> tuple[bool, str] | None:
     return stream, "" if "%" in model or "/" in model else model
 
 
-class _Schema(msgspec.Struct):
-    required: Any = None
-
-
 class _Function(msgspec.Struct):
     name: Any = None
-    parameters: _Schema | None = None
-    camel_schema: _Schema | None = msgspec.field(default=None, name="parametersJsonSchema")
-    snake_schema: _Schema | None = msgspec.field(default=None, name="parameters_json_schema")
+    parameters: Any = None
+    camel_schema: Any = msgspec.field(default=None, name="parametersJsonSchema")
+    snake_schema: Any = msgspec.field(default=None, name="parameters_json_schema")
 
 
 class _Tool(msgspec.Struct):
@@ -147,7 +144,7 @@ def _declared(request: bytes) -> list[tuple[object, object]]:
     for tool in _read_tools(request).tools or ():
         for function in (*(tool.camel or ()), *(tool.snake or ())):
             schemas = (function.parameters, function.camel_schema, function.snake_schema)
-            declared += [(function.name, schema.required) for schema in schemas if schema]
+            declared += [(function.name, schema) for schema in schemas if schema]
     return declared
 
 
@@ -200,13 +197,13 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
     False
     """
     texts: list[msgspec.Raw] = []
-    calls: list[_Call] = []
+    calls: list[Called] = []
     ids: list[object] = []
     try:
         for part in _read_whole(body).candidates[0].content.parts:
             if part.call is not None:
                 ids.append(part.call.id or len(ids))
-                calls.append(part.call)
+                calls.append((part.call.name, part.call.args))
             elif not part.thought and part.text != NULL:
                 texts.append(part.text)
         return say_something(texts, body, ids) and lack_nothing(calls, request, _declared)

@@ -12,11 +12,14 @@ from tenuto.wires.short import (
     NULL,
     UNSURE,
     Asks,
+    Called,
     EventKind,
     EventSays,
     Named,
     NotBlank,
+    declared_functions,
     is_plain_text,
+    lack_nothing,
     read_object,
     read_text,
 )
@@ -161,16 +164,18 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
     False
     """
     ids: list[str] = []
+    calls: list[Called] = []
     try:
         message = _read_message(body)
         if message is None:
             return False
         for call in message.tool_calls or ():
-            read_object(call.function.arguments)
+            calls.append((call.function.name, read_object(call.function.arguments)))
             ids.append(call.id)
         if ids and message.content != NULL:
             read_text(message.content)
-        return say_something([message.content], body, ids)
+        said = say_something([message.content], body, ids)
+        return said and lack_nothing(calls, request, declared_functions)
     except UNREADABLE:
         return False
 

@@ -12,6 +12,7 @@ from tenuto.wires.plain import say_something
 from tenuto.wires.short import (
     UNSURE,
     Asks,
+    Called,
     Closes,
     Completes,
     Event,
@@ -20,7 +21,9 @@ from tenuto.wires.short import (
     Named,
     NotBlank,
     Opens,
+    declared_functions,
     is_plain_text,
+    lack_nothing,
     read_object,
 )
 
@@ -134,14 +137,16 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
     """
     texts: list[msgspec.Raw] = []
     ids: list[str] = []
+    calls: list[Called] = []
     try:
         for item in _read_whole(body).output:
             if type(item) is _Message:
                 texts += [part.text for part in item.content]
             elif type(item) is _Call:
-                read_object(item.arguments)
+                calls.append((item.name, read_object(item.arguments)))
                 ids.append(item.call_id)
-        return say_something(texts, body, ids)
+        said = say_something(texts, body, ids)
+        return said and lack_nothing(calls, request, declared_functions)
     except UNREADABLE:
         return False
 
