@@ -282,6 +282,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "drop_rejected_keys"): Situation(
         (fault(FaultKind.UNKNOWN_KEY, keys=("user",)),), Facts(droppable=("user",))
     ),
+    (Outcome.FAULT, "write_rows_as_required"): Situation(
+        (fault(FaultKind.INVALID_REQUEST, wanted="reasoning_content"),), Facts(rows_differ=True)
+    ),
     (Outcome.FAULT, "hint_instead_of_prefill"): Situation(
         (fault(FaultKind.PREFILL_REJECTED),), SAID, state=PREFILLED
     ),
@@ -404,6 +407,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
         "signals": (fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE),)
     },
     "all keys that the provider rejected may be left out": {"facts": {"droppable": ()}},
+    "the error says what the added rows must or must not hold": {"facts": {"rows_differ": False}},
     "the continuation added nothing": {"facts": {"new_chars": 1}},
     "there is no reasoning": {"signals": (THOUGHT, MAX)},
     "the last request asked for a tool call": {"state": {"last_edits": (AppendUser(hints.EMPTY),)}},

@@ -129,7 +129,8 @@ def test_edits_change_what_they_name_and_nothing_else() -> None:
     assert request.facts.lower_reasoning
     said = [AppendAssistant("Half", reasoning="hm"), AppendUser("Go on.")]
     made = edited(request, *said, DropConstraint(), LowerReasoning())
-    rows = [{"role": "assistant", "content": "Half"}, {"role": "user", "content": "Go on."}]
+    said_back = {"role": "assistant", "content": "Half", "thinking": "hm"}
+    rows = [said_back, {"role": "user", "content": "Go on."}]
     assert made == {
         "model": "m", "think": "low", "keep_alive": "5m", "messages": [USER, *rows]
     }  # fmt: skip

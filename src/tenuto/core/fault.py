@@ -94,6 +94,7 @@ class Fault:
         allowed_tokens: for OUTPUT_BUDGET_TOO_LARGE, the number that the provider allows; else None.
         window_tokens: the context window, if the provider's message names it; else None.
         keys: for UNKNOWN_KEY, the request keys that the provider names.
+        wanted: the member that the model's rows lack, if the provider's message names it; else "".
         retry_after_s: how long the provider asks to wait, in seconds; None if it doesn't.
 
     >>> Fault(FaultKind.OVERLOADED).retryable
@@ -107,6 +108,7 @@ class Fault:
     allowed_tokens: int | None = None
     window_tokens: int | None = None
     keys: tuple[str, ...] = ()
+    wanted: str = ""
     retry_after_s: float | None = None
 
     @property

@@ -158,7 +158,10 @@ TEXT_TORN = Guard("the text so far was cut at its end", lambda v: v.torn)
 TEXT_ASKED_FOR = Guard(
     "the last request asked for text", lambda v: not asks_for_call(v.state.last_edits)
 )
-HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
+HAS_CONTENT = Guard(
+    "there is content to send back",
+    lambda v: bool(v.facts.content) and not v.facts.content_beside,
+)
 HAS_CALLS = Guard("the answer holds tool calls", lambda v: bool(v.response.calls))
 NO_CALLS = Guard("the answer holds no tool calls", lambda v: not v.response.calls)
 WHOLE_CALLS = Guard(
@@ -227,6 +230,10 @@ BUDGET_TOO_LARGE = Guard(
 KEYS_REJECTED = Guard(
     "all keys that the provider rejected may be left out",
     lambda v: _fault(v, FaultKind.UNKNOWN_KEY) and bool(v.facts.droppable),
+)
+ROWS_REJECTED = Guard(
+    "the error says what the added rows must or must not hold",
+    lambda v: v.facts.rows_differ,
 )
 NOTHING_NEW = Guard(
     "the continuation added nothing",

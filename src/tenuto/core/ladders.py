@@ -365,6 +365,14 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.REQUEST_REPAIR,
         ),
         Rung(
+            "write_rows_as_required",
+            "write the added rows as the provider's error requires",
+            (when.ROWS_REJECTED, *when.MAY_SEND),
+            edits.same_again,
+            Budget.PARAMETER,
+            Recovery.REQUEST_REPAIR,
+        ),
+        Rung(
             "hint_instead_of_prefill",
             "use a hint instead of a prefill",
             (when.PREFILL_REJECTED, when.PREFILLED, *when.MAY_SEND, when.SAID),

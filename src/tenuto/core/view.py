@@ -156,6 +156,7 @@ class Facts:
     Attributes:
         said: all text that is kept, including this response's, as the caller sees or will see it.
         content: all that is kept in the wire's own form, part by part; () if the wire has none.
+        content_beside: whether `content` is only what stands beside the text.
         reasoning: all reasoning that came in a field of its own, for providers that want it back.
         new_chars: how many characters of `said` this response added.
         runaway: whether that text has become one passage repeated up to its end (C13).
@@ -183,6 +184,8 @@ class Facts:
             only set if the policy runs calls of a cut response (T3).
         http_error: whether this response is an HTTP error status, which an SDK can retry itself.
         droppable: the keys that its error names, if all of them may be left out (H5).
+        rows_differ: whether the last request looks different after its error, because that says
+            what the rows that Tenuto added must or must not hold (H5b).
         call_hints: the failed results for calls that were cut, by the tool's name. Other tools get
             the general one (T6).
         left_alone: why the request must not be recovered (C28); "" if it may be.
@@ -196,6 +199,7 @@ class Facts:
 
     said: str = ""
     content: Content = ()
+    content_beside: bool = False
     reasoning: str = ""
     new_chars: int = 0
     runaway: bool = False
@@ -219,6 +223,7 @@ class Facts:
     runnable: tuple[ToolCall, ...] = ()
     http_error: bool = False
     droppable: tuple[str, ...] = ()
+    rows_differ: bool = False
     call_hints: Mapping[str, str] = field(default_factory=dict)
     left_alone: str = ""
     timeout_s: float | None = None

@@ -27,6 +27,9 @@ _GENERATION = (("continue_final_message", True), ("add_generation_prompt", False
 """Makes chat templates continue the last message instead of beginning another one."""
 _NO_THINKING = ("chat_template_kwargs", {"enable_thinking": False, "thinking": False})
 """Templates use either name, and ignore names that they don't know."""
+_ALL = re.compile("")
+_OTHER_THAN_REASONING = re.compile(r"(?!reasoning\Z)")
+"""Match names of members that a provider refuses in a history."""
 
 CHAT: tuple[Row, ...] = (
     # --- makers of models, and gateways
@@ -50,11 +53,14 @@ CHAT: tuple[Row, ...] = (
                 "q24-keep-alives", "q26-reasoning-only", "q30-native-finish-reason",
                 "q30-native-finish-reason-says-more", "q32-error-in-200",
                 "q41-nulls-in-the-envelope")),
+    # Some models' answers have reasoning that their requests refuse (janhq/jan#8136, read
+    # 2026-11-28).
     _row("groq", ("api.groq.com",),
         "groq 1.7.0, groq/types/chat/chat_completion_chunk.py; https://console.groq.com/docs/"
         "prefilling 2026-11-21",
         prefill_models=re.compile(r"^(?!.*gpt-oss)"), output_key="max_completion_tokens",
-        sends_stop=True, usage=("x_groq.usage.prompt_tokens", "x_groq.usage.completion_tokens"),
+        refuses=_ALL, sends_stop=True,
+        usage=("x_groq.usage.prompt_tokens", "x_groq.usage.completion_tokens"),
         quirks=("q16-usage-in-x-groq", "q22-error-groq", "q28-call-as-text")),
     # A `stop` is often a stop string of the request: a natural end is called eos.
     _row("together", ("api.together.xyz", "api.together.ai"),
@@ -62,8 +68,8 @@ CHAT: tuple[Row, ...] = (
         stops=("eos",), quirks=("q27-open-think-at-length", "q30-eos")),
     # An answer that reached the end of the context ends with `length` too.
     _row("fireworks", ("api.fireworks.ai",),
-        "fireworks-ai 1.2.28, fireworks/types/shared/choice.py 2026-11-21", sends_stop=True,
-        stops=("error",)),
+        "fireworks-ai 1.2.28, fireworks/types/shared/choice.py 2026-11-21",
+        refuses=re.compile("reasoning_details"), sends_stop=True, stops=("error",)),
     # Only below this path can an assistant message be the beginning of the answer.
     _row("deepseek-beta", ("api.deepseek.com/beta",),
         "https://api-docs.deepseek.com/guides/chat_prefix_completion 2026-11-21", prefill=True,
@@ -82,9 +88,11 @@ CHAT: tuple[Row, ...] = (
     _row("perplexity", ("api.perplexity.ai",),
         "perplexityai 0.46.1, perplexity/types/shared/choice.py 2026-11-21",
         quirks=("q27-think-split-over-chunks",)),
+    # It takes `reasoning` back, and no other name (QwenLM/qwen-code#11045, read 2026-11-28).
     _row("cerebras", ("api.cerebras.ai",),
         "cerebras_cloud_sdk 1.91.0, cerebras/cloud/sdk/types/chat/chat_completion.py 2026-11-21",
-        output_key="max_completion_tokens", sends_stop=True, quirks=("q22-error-cerebras",)),
+        output_key="max_completion_tokens", refuses=_OTHER_THAN_REASONING, sends_stop=True,
+        quirks=("q22-error-cerebras",)),
     _row("moonshot", ("api.moonshot.ai", "api.moonshot.cn"),
         "https://platform.kimi.ai/docs/guide/use-partial-mode-feature-of-kimi-api; https://"
         "platform.kimi.ai/docs/api/chat 2026-11-22",

@@ -56,6 +56,7 @@ class Learned:
         self._most = most
         self._lessons: dict[tuple[str, str, str], _Lesson] = {}
         self._endings: dict[tuple[str, str], _Endings] = {}
+        self._rows_known = False
         self._lock = threading.Lock()
 
     def deny(self, base_url: str, model: str, capability: str, now_s: float) -> None:
@@ -75,6 +76,7 @@ class Learned:
             )
             holds_s = self._keep_s if second else self._first_s
             self._lessons[key] = _Lesson(now_s + holds_s, second, tokens)
+            self._rows_known = self._rows_known or what[:1] in ("+", "-")
             while len(self._lessons) > self._most:
                 del self._lessons[next(iter(self._lessons))]
 
@@ -86,6 +88,25 @@ class Learned:
         """Return the limit that the provider named; None: none is noted, or it no longer holds."""
         lesson = self._lessons.get((base_url, model, what))
         return lesson.tokens if lesson is not None and lesson.until_s > now_s else None
+
+    def words(self, base_url: str, model: str, now_s: float) -> frozenset[str]:
+        """Return what was noted of the rows that Tenuto adds (`wires.dialect.TaughtDialect`).
+
+        >>> learned = Learned()
+        >>> learned.deny("https://host", "model", "-reasoning", now_s=0.0)
+        >>> learned.words("https://host", "model", now_s=1.0)
+        frozenset({'-reasoning'})
+        """
+        if not self._rows_known:
+            return frozenset()
+        with self._lock:
+            lessons = list(self._lessons.items())
+        return frozenset(
+            what
+            for (host, name, what), lesson in lessons
+            if what[:1] in ("+", "-") and (host, name) == (base_url, model)
+            if lesson.until_s > now_s
+        )
 
     def allow(self, base_url: str, model: str, capability: str) -> None:
         """Forget a lesson, because the provider accepted the same thing."""

@@ -70,6 +70,8 @@ class Provider:
             from.
         reasoning_key: the key under which assistant rows must carry their reasoning back. "": the
             provider does not want it.
+        refuses: a pattern to match the names of an answer's members beside its text and calls
+            (reasoning, signatures) that the provider refuses in a history.
         signed_thinking: whether the provider refuses thinking without a signature in a history.
         less_reasoning: top-level members by which any request asks for less reasoning.
         output_tokens: the largest output limit for every model. 0: it depends on the model.
@@ -104,6 +106,7 @@ class Provider:
     reasoning_members: Members | None = None
     reasoning_echoed: bool | None = None
     reasoning_key: str | None = None
+    refuses: re.Pattern[str] | None = None
     signed_thinking: bool | None = None
     less_reasoning: Members | None = None
     output_tokens: int | None = None

@@ -7,9 +7,20 @@ about a model, and the stop of an attempt that ended without a mark.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tenuto.core.actions import AppendCalls, DropKeys, Finish, Recovery, Send, Status, reasoning_in
+from tenuto.core.actions import (
+    AppendAssistant,
+    AppendCalls,
+    DropKeys,
+    Edit,
+    Finish,
+    Recovery,
+    Send,
+    Status,
+    reasoning_in,
+)
 from tenuto.core.calls import ToolCall
 from tenuto.core.edits import asked_tokens
 from tenuto.core.errors import PolicyError
@@ -26,6 +37,7 @@ from tenuto.turn import checking
 from tenuto.turn.attempt import Attempt
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.usage import output_tokens
+from tenuto.wires.members import path_of
 
 log: logging.Logger = logging.getLogger("tenuto")
 
@@ -56,7 +68,9 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
     else:
         left_alone = turn.left_alone or turn.facts.sent_once or (_SEVERAL if several else "")
         going = _may_go(turn, attempt)
+        differ = going is None and _teach(turn, attempt)
         facts = _facts(turn, attempt, outcome, used_tokens, left_alone, droppable=going is not None)
+        facts = replace(facts, rows_differ=differ)
         outcome = in_turn(outcome, state, response, facts)
         now_s = turn.around.now()
         try:
@@ -82,6 +96,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
             context.answered(edit.answers)
         if isinstance(edit, DropKeys) and facts.droppable:
             turn.watch.leaving_out(going or ())
+            _learn_refused(turn, facts.droppable)
     return action, outcome, facts
 
 
@@ -128,6 +143,7 @@ def _facts(
     return Facts(
         said=turn.said,
         content=turn.content(turn.spoken(turn.said)),
+        content_beside=turn.wire.content_beside,
         reasoning="".join(turn.reasoning),
         new_chars=attempt.new_chars,
         runaway=broke and is_runaway(turn.said),
@@ -184,6 +200,38 @@ def _may_go(turn: TurnRecord, attempt: Attempt) -> tuple[str, ...] | None:
     if fault.status not in _NAMES_KEYS:
         return None
     return turn.unsupported.may_go(turn.body(turn.state.last_edits), fault.keys)
+
+
+def _teach(turn: TurnRecord, attempt: Attempt) -> bool:
+    """Note what an error says of the rows that Tenuto added: a member that they lack, or, if it
+    says nothing that explains it, that they may not hold what the provider gave. Return whether
+    this changes the last request."""
+    fault, edits = attempt.response.fault, turn.state.last_edits
+    if fault is None or not edits or not attempt.http_error or fault.status not in _NAMES_KEYS:
+        return False
+    if fault.kind not in (FaultKind.INVALID_REQUEST, FaultKind.UNKNOWN_KEY):
+        return False
+    before, taught = turn.body(edits), turn.taught
+    word = f"+{fault.wanted}" if fault.wanted else "-"
+    turn.taught = taught | {word}
+    if turn.body(edits) == before:
+        turn.taught = taught
+        return False
+    if fault.wanted:
+        turn.around.learned.deny(*turn.model, word, turn.around.now())
+    return True
+
+
+def _learn_refused(turn: TurnRecord, keys: Sequence[str]) -> None:
+    """Note which members the provider refuses in the rows that Tenuto adds."""
+    if any(map(_adds_row, turn.state.last_edits)):
+        for key in keys:
+            name = path_of(key)[-1:]
+            turn.around.learned.deny(*turn.model, "-" + "".join(name), turn.around.now())
+
+
+def _adds_row(edit: Edit) -> bool:
+    return isinstance(edit, AppendAssistant | AppendCalls)
 
 
 _NAMES_KEYS = (400, 422)

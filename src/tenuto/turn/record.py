@@ -7,6 +7,7 @@ the environment say never changes. These parts may change the rest:
     first, answered, reasoning          `received`, once an attempt is over
     the time limits                     `begin_attempt`, `begin_stream`
     provider                            `answered_by`, if the server names itself
+    taught                              `turn.decision`
     said, kept                          `turn.joining`
     state, left_alone, ceiling_tokens   `turn.decision`
     headed, open                        `turn.streams`, which shows the head and the first events
@@ -51,6 +52,7 @@ from tenuto.turn.stream_framing import StreamFraming, rule_of
 from tenuto.turn.watch import Watch
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.base import Wire
+from tenuto.wires.dialect import Dialect, taught_by
 from tenuto.wires.request import RequestFacts, WireRequest
 from tenuto.wires.stop_sequences import stop_sequences
 from tenuto.wires.unsupported import Unsupported
@@ -120,6 +122,7 @@ class TurnRecord:
         kept: the attempts that it came from, in order.
         reasoning: the reasoning of each attempt; of a plan, only what is new.
         plans: the plans before calls.
+        taught: what errors of this turn said of the model's rows (`wires.dialect.TaughtDialect`).
         first: the first attempt; answered: the first whose body could be read.
         headed: whether the caller has the head; open: whether the caller receives events.
         reading: the command to read on for as long as there is time.
@@ -146,6 +149,7 @@ class TurnRecord:
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
+        self.taught: frozenset[str] = frozenset()
         self.plans: Plans = Plans(turn_request.wire.plan)
         self._just_ended = False  # an attempt, while it was unknown whether that means anything
         self.headed = False
@@ -210,10 +214,16 @@ class TurnRecord:
         opted = frozenset(self.policy.drop_unsupported)
         return Unsupported(self.wire.name, self.provider.dialect, opted, self.request.body)
 
+    @property
+    def dialect(self) -> Dialect:
+        """The provider's variant of the wire, with what its errors said of it."""
+        learned = self.around.learned.words(*self.model, self.around.now())
+        return taught_by(self.provider.dialect, self.taught | learned)
+
     def body(self, edits: Sequence[Edit]) -> bytes:
         """Return the request with these edits. Without an edit or a repair, these are the caller's
         own bytes."""
-        made = self.parsed.apply(edits, self.provider.dialect)
+        made = self.parsed.apply(edits, self.dialect if edits else self.provider.dialect)
         for edit in edits:
             if isinstance(edit, DropKeys):  # last, since it removes keys of our own rows as well
                 made = self.unsupported.without(made, edit.keys)

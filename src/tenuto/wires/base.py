@@ -135,6 +135,8 @@ class Wire:
         plan: where a message says what its calls are for, if that is a place of its own, which
             counts as reasoning; None: there is no such place.
         content: the content of these attempts in the wire's own form, merged, without the calls.
+        content_beside: whether that is only what stands beside the text, which no pause can be
+            resumed with.
         clean_stop: the native value of a clean end with these calls, often none.
         forced_stop: the native value, in lower case, that providers give beside a call which the
             request forced; "": the usual one.
@@ -185,6 +187,7 @@ class Wire:
     layout: Callable[[str], Layout | GroupLayout | FlatLayout]
     plan: Place | None = None
     content: Callable[[Sequence[AttemptContent]], Content] = nothing
+    content_beside: bool = False
     clean_stop: Callable[[Sequence[ToolCall]], str]
     forced_stop: str = ""
     as_body: Callable[[Message], JsonObject] = said_beside

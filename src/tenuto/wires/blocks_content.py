@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from tenuto.core.actions import Content
@@ -98,13 +99,14 @@ class Speech:
         return [*out, self.said({}, waiting)] if waiting.strip() else out
 
     def said_before(self, text: str, content: Content = ()) -> list[Block]:
-        """Return the model's content so far, as blocks whose joined text is `text`. Other blocks
-        than text and reasoning stay as received: the provider ran something that the text is
-        about."""
+        """Return the model's content so far, as blocks whose joined text is `text`. The reasoning
+        before it goes back with it (H5b). Other blocks than text and reasoning stay as received:
+        the provider ran something that the text is about."""
         answered = [call for block in content if (call := self.answers(block)) is not None]
         kept = [block for block in content if self.is_kept(block, answered)]
         if all(self.is_thought(block) or self.is_plain(block) for block in kept):
-            return [self.said({}, text)]
+            thoughts = [*takewhile(self.is_thought, kept)]
+            return [*thoughts, self.said({}, text)]
         blocks = self.with_text(kept, text)
         while blocks and self.is_thought(blocks[-1]):  # must not end an assistant's row
             blocks.pop()

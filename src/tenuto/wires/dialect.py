@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 
@@ -30,6 +30,9 @@ class Dialect:
             from.
         reasoning_key: the key under which assistant rows must carry their reasoning back; "": the
             provider does not want it (C20).
+        refuses: a pattern to match the names of an answer's members beside its text and calls
+            (reasoning, signatures) that the provider refuses in a history; None: it takes back what
+            it gave.
         signed_thinking: whether the provider refuses thinking without a signature in a history, so
             that Tenuto leaves it out. Providers that sign nothing may want it back.
         less_reasoning: top-level members by which any request asks for less reasoning, or none;
@@ -50,6 +53,7 @@ class Dialect:
     reasoning_members: tuple[tuple[str, Any], ...] = ()
     reasoning_echoed: bool = False
     reasoning_key: str = ""
+    refuses: re.Pattern[str] | None = None
     signed_thinking: bool = True
     less_reasoning: tuple[tuple[str, Any], ...] = ()
     output_tokens: int = 0
@@ -60,3 +64,66 @@ class Dialect:
         if self.prefill_models is not None:
             return self.prefill_models.search(model.lower()) is not None
         return self.prefill
+
+    def wants_back(self, name: str) -> bool:
+        """Return whether an error named this member of the model's rows as missing."""
+        return False
+
+    def refuses_back(self, name: str) -> bool:
+        """Return whether the model's rows may not hold this member of an answer.
+
+        >>> Dialect(refuses=re.compile("reasoning")).refuses_back("reasoning_details")
+        True
+        """
+        return self.refuses is not None and self.refuses.match(name) is not None
+
+    @property
+    def signs(self) -> bool:
+        """Whether thinking without a signature is left out of the model's rows."""
+        return self.signed_thinking and not self.wants_back("thinking")
+
+    @property
+    def key_for_reasoning(self) -> str:
+        """The key under which the model's rows must carry reasoning back; "": none is known."""
+        return self.reasoning_key
+
+
+@dataclass(frozen=True, slots=True)
+class TaughtDialect(Dialect):
+    """A dialect with what the provider's errors said of the model's rows.
+
+    Attributes:
+        learned: "+name" for a member that it wants back, "-name" for one that it refuses, "-" for
+            all that it gave beside text and calls.
+
+    >>> taught = taught_by(Dialect(), frozenset({"-reasoning", "+content[].thinking"}))
+    >>> taught.refuses_back("reasoning"), taught.wants_back("thinking"), taught.signs
+    (True, True, False)
+    """
+
+    learned: frozenset[str] = frozenset()
+
+    def wants_back(self, name: str) -> bool:
+        """Return the same as `Dialect`, of which no error says anything."""
+        return any(word.startswith("+") and word.endswith(name) for word in self.learned)
+
+    def refuses_back(self, name: str) -> bool:
+        """Return the same as `Dialect`, unless an error said otherwise."""
+        if self.wants_back(name):
+            return False
+        told = not self.learned.isdisjoint({"-", f"-{name}"})
+        return told or Dialect.refuses_back(self, name)
+
+    @property
+    def key_for_reasoning(self) -> str:
+        """The key that an error named, or else that of the row."""
+        wanted = (word[1:] for word in sorted(self.learned) if word.startswith("+reasoning"))
+        return next(wanted, self.reasoning_key)
+
+
+def taught_by(dialect: Dialect, learned: frozenset[str]) -> Dialect:
+    """Return a dialect with what errors said of it; without that, the dialect itself."""
+    if not learned:
+        return dialect
+    given = {item.name: getattr(dialect, item.name) for item in fields(Dialect)}
+    return TaughtDialect(**given, learned=learned)

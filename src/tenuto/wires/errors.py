@@ -21,9 +21,10 @@ from tenuto.wires.retry_after import retry_after_s
 class ErrorRow:
     """One way in which a wire reports a failure: by code or type, or by the words of its message.
 
-    Named groups of `words` are read: `allowed`, `maximum` and `most` are the output tokens that the
-    provider allows, and `below` is one more than that; `window` is the context window, and `prompt`
-    the part of it that the prompt takes. For an unknown key every group names keys."""
+    Named groups of `words` are read: `wanted_…` is a member that the model's rows must hold;
+    `allowed`, `maximum` and `most` are the output tokens that the provider allows, and `below` is
+    one more than that; `window` is the context window, and `prompt` the part of it that the prompt
+    takes. For an unknown key every group names keys."""
 
     kind: FaultKind
     codes: frozenset[str] = frozenset()
@@ -151,8 +152,11 @@ _HISTORY_WORDS = (
     # Reasoning that was changed or left out.
     r"expected `thinking` or `redacted_thinking`|`signature` in `thinking` block",
     r"blocks in the latest assistant message cannot be modified",
-    r"in the thinking mode must be passed back",
-    r"missing a thought_signature|corrupted thought signature",
+    r"(?P<wanted_thinking>[\w.\[\]]+)['`\"]? in the thinking mode must be passed back",
+    r"(?P<wanted_text>reasoning_\w+)['`\"]? (?:is missing|is required|must not be empty)",
+    r"(?P<wanted_back>reasoning_\w+)['`\"]? \w+(?: to)? be (?:passed|sent|provided|included)",
+    r"missing (?:required )?(?:field|parameter|member)?:? ?['`\"]?(?P<wanted_member>reasoning\w*)",
+    r"missing an? ['`\"]?(?P<wanted_signature>thought_?signature)|corrupted thought signature",
 )
 
 HISTORY_REJECTED = row(
@@ -223,6 +227,7 @@ def read(
                 allowed_tokens=allowed,
                 window_tokens=int(groups["window"]) if "window" in groups else None,
                 keys=tuple(filter(None, named)) if entry.kind is FaultKind.UNKNOWN_KEY else (),
+                wanted=next((v for k, v in groups.items() if k.startswith("wanted")), ""),
                 retry_after_s=retry_after_s,
             )
     raise AssertionError("the last row of an error table fits everything")
@@ -294,7 +299,9 @@ def error_words(error: object) -> tuple[list[str], str]:
     places = (*inner, *(error.get(key) for key in names))
     codes = [code for place in places if (code := _code(place))]
     messages = (error.get(key) for key in ("message", "status_msg", "detail", "Message"))
-    return codes, next((text for message in messages if (text := _message(message))), "")
+    message = next((text for message in messages if (text := _message(message))), "")
+    param = error.get("param")  # MiMo writes its whole message there
+    return codes, f"{message}: {param}" if isinstance(param, str) and " " in param else message
 
 
 _NEVER = re.compile(r"(?!)")

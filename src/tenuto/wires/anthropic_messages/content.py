@@ -9,6 +9,7 @@ further request can name it: the files that the model wrote are there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tenuto.core.actions import Content
@@ -57,6 +58,13 @@ SPEECH = Speech(
     is_kept=is_kept,
     answers=lambda block: block.get("tool_use_id"),
 )
+
+
+UNSIGNED_SPEECH = replace(
+    SPEECH,
+    is_kept=lambda block, answered: is_thought(block) or is_kept(block, answered),
+)
+"""The same for providers that sign nothing, and want thinking back (C20)."""
 
 
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:

@@ -25,6 +25,7 @@ from tenuto.core.history import plan_repairs
 from tenuto.wires.anthropic_messages.content import (
     CONTAINER,
     SPEECH,
+    UNSIGNED_SPEECH,
     blocks_in,
     container_in,
     is_kept,
@@ -119,7 +120,8 @@ class MessagesRequest(EditableRequest):
         return schemas_in(ours, "input_schema")
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
-        return [_row("assistant", SPEECH.said_before(edit.text, blocks_in(edit.content)))]
+        speech = SPEECH if dialect.signs else UNSIGNED_SPEECH
+        return [_row("assistant", speech.said_before(edit.text, blocks_in(edit.content)))]
 
     def _asked(self, text: str) -> JsonObject:
         return _row("user", [text_block(text)])
@@ -128,9 +130,8 @@ class MessagesRequest(EditableRequest):
         self, content: Content, members: dict[str, bytes], dialect: Dialect
     ) -> list[JsonObject]:
         # Unchanged, without thinking that an attempt before the pause left unsigned (C20).
-        signed = dialect.signed_thinking
         blocks = blocks_in(content)
-        kept = [b for b in blocks if not signed or b.get("type") != "thinking" or is_kept(b)]
+        kept = [b for b in blocks if _is_thought_kept(b, dialect) or not is_thought(b)]
         return [_row("assistant", kept)] if kept else []
 
     def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
@@ -145,7 +146,7 @@ class MessagesRequest(EditableRequest):
 
     def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         ids = accepted_ids(edit.calls)
-        said = [block for block in edit.content if is_thought(block) and is_kept(block)]
+        said = [block for block in edit.content if _is_thought_kept(block, dialect)]
         said += [text_block(edit.text)] if edit.text.strip() else []
         said += [_call(valid_call(call), made) for call, made in zip(edit.calls, ids, strict=True)]
         results = [
@@ -179,6 +180,11 @@ class MessagesRequest(EditableRequest):
         if choice.get("type") in ("any", "tool"):
             changes = {"type": b'"auto"', "name": None}
             members["tool_choice"] = with_members(members["tool_choice"], changes)
+
+
+def _is_thought_kept(block: Block, dialect: Dialect) -> bool:
+    """Return whether a block is thinking that goes back (C20)."""
+    return is_thought(block) and (not dialect.signs or is_kept(block))
 
 
 def less_budget(budget: object) -> int | None:

@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import msgspec
 
+from tenuto.core.actions import AppendAssistant
+from tenuto.wires.cohere.content import TOOL_PLAN
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import members_of, object_in, value_of
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 
 
 class CohereRequest(ChatRequest):
     """A chat request as bytes, with what was read from it (`wires.request.WireRequest`)."""
+
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        rows = super()._said(edit, dialect)
+        return [{k: v for k, v in row.items() if k != TOOL_PLAN} for row in rows]
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         members["thinking"] = b'{"type":"disabled"}'

@@ -37,6 +37,7 @@ from tenuto.wires.base import Wire
 from tenuto.wires.billed_usage import read_usage
 from tenuto.wires.cohere import render
 from tenuto.wires.cohere.citations import CITATIONS
+from tenuto.wires.cohere.content import merged_content
 from tenuto.wires.cohere.errors import ERRORS, read_fault
 from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.errors import bare_error, fault_parser
@@ -272,6 +273,8 @@ WIRE = Wire(
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.CohereLayout,
+    content=merged_content,
+    content_beside=True,
     plan=render.PLAN,
     clean_stop=clean_stop("COMPLETE", "TOOL_CALL"),
     as_body=render.as_body,

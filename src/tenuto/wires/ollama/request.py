@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from tenuto.core.actions import AppendCalls
+from tenuto.core.actions import AppendAssistant, AppendCalls
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
@@ -87,13 +87,22 @@ class ChatRequest(_Knobs):
 
     paths: ClassVar[Paths] = replace(_Knobs.paths, joined_anew=True)
 
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        row = {"role": "assistant", "content": edit.text}
+        return [row if edit.prefill else row | _thinking(edit)]
+
     def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         calls = [call_of(valid_call(call)) for call in edit.calls]
-        said = {"role": "assistant", "content": edit.text, "tool_calls": calls}
-        return [said, *map(result_of, calls, edit.results)]
+        said = {"role": "assistant", "content": edit.text} | _thinking(edit)
+        return [said | {"tool_calls": calls}, *map(result_of, calls, edit.results)]
 
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         return schemas_in(object_in(tool).get("function") for tool in list_in(tools))
+
+
+def _thinking(edit: AppendAssistant | AppendCalls) -> JsonObject:
+    """Return the model's thinking, which templates write before its text."""
+    return {"thinking": edit.reasoning} if edit.reasoning else {}
 
 
 # --- reading ----------------------------------------------------------------------------------

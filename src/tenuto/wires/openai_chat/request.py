@@ -13,6 +13,7 @@ from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import list_in, object_in, value_of
+from tenuto.wires.openai_chat.beside import chunks_of, given_back, of_call
 from tenuto.wires.openai_chat.history import RULES
 from tenuto.wires.openai_chat.paths import model_in
 from tenuto.wires.openai_chat.reasoning import (
@@ -89,17 +90,20 @@ class ChatRequest(EditableRequest):
         return [_thought(edit.reasoning, dialect) | dict(dialect.prefill_row)]
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
-        row = {"role": "assistant", "content": edit.text} | _reasoning(edit.reasoning, dialect)
-        return [row | dict(dialect.prefill_row if edit.prefill else ())]
+        row = _model_row(edit, dialect)
+        if edit.prefill:  # the beginning of an answer is a text
+            return [row | {"content": edit.text} | dict(dialect.prefill_row)]
+        return [row]
 
     def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
-        said: JsonObject = {"role": "assistant", "content": edit.text or None}
-        calls = [replace(valid_call(call, free=True), extra=None) for call in edit.calls]
+        said = _model_row(edit, dialect)
+        calls = [valid_call(call, free=True) for call in edit.calls]
+        calls = [replace(call, extra=of_call(call.extra, dialect)) for call in calls]
         if any(call.id == LEGACY_CALL_ID for call in calls):  # the deprecated form has one
             row = said | {"function_call": legacy_call_of(calls[0])}
             name = calls[0].name
             return [row, {"role": "function", "name": name, "content": edit.results[0]}]
-        row = said | {"tool_calls": list(map(call_of, calls))} | _reasoning(edit.reasoning, dialect)
+        row = said | {"tool_calls": list(map(call_of, calls))}
         results = [
             {"role": "tool", "tool_call_id": call.id, "content": text}
             for call, text in zip(calls, edit.results, strict=True)
@@ -197,5 +201,10 @@ def _thought(reasoning: str, dialect: Dialect) -> JsonObject:
     return {"role": "assistant", "content": f"<think>\n{reasoning}\n</think>"}
 
 
-def _reasoning(text: str, dialect: Dialect) -> dict[str, str]:
-    return {dialect.reasoning_key: text} if dialect.reasoning_key and text else {}
+def _model_row(edit: AppendAssistant | AppendCalls, dialect: Dialect) -> JsonObject:
+    """Return a row with the model's text, and with what the provider gave beside it (H5b)."""
+    beside = given_back(edit.content, edit.reasoning, dialect)
+    chunks = chunks_of(beside)
+    text = [{"type": "text", "text": edit.text}] if edit.text else []
+    content = [*chunks, *text] if chunks else edit.text or None
+    return {"role": "assistant", "content": content} | beside

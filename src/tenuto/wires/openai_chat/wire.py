@@ -28,6 +28,7 @@ from tenuto.wires.beside_stop import filtered_categories, with_words
 from tenuto.wires.errors import blames, fault_parser
 from tenuto.wires.json import JsonObject, arguments_of, is_no_piece
 from tenuto.wires.openai_chat import render, short
+from tenuto.wires.openai_chat.beside import merged_content
 from tenuto.wires.openai_chat.errors import ERRORS, read_fault
 from tenuto.wires.openai_chat.form import FORM
 from tenuto.wires.openai_chat.paths import is_request
@@ -346,6 +347,8 @@ WIRE = Wire(
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.ChatLayout,
+    content=merged_content,
+    content_beside=True,
     clean_stop=render.clean_stop,
     forced_stop="stop",
     as_body=render.as_body,

@@ -6,7 +6,7 @@ are left out: they are judged and written separately.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
@@ -146,7 +146,7 @@ SPEECH = Speech(
 def said_items(text: str, content: Content) -> list[JsonObject]:
     """Return the model's content so far, as rows that stand alone. What the provider ran goes back
     unchanged, with the reasoning that led to it. Other reasoning belongs to items whose ids are
-    left out.
+    left out, and goes back if it is encrypted, so that the provider can read it (H5b).
 
     >>> said_items("Hi", ())
     [{'role': 'assistant', 'content': 'Hi'}]
@@ -159,14 +159,31 @@ def said_items(text: str, content: Content) -> list[JsonObject]:
         if kind == "reasoning":
             thoughts.append(item)
         elif kind == "message":
-            thoughts = []
+            led_here, thoughts = sealed(thoughts), []
             words = "".join(str(part.get("text") or "") for part in parts_of(item))
             phase = {"phase": item["phase"]} if isinstance(item.get("phase"), str) else {}
-            rows += [{"role": "assistant", "content": words, **phase}] if words.strip() else []
+            row = {"role": "assistant", "content": words, **phase}
+            rows += [*led_here, row] if words.strip() else []
         else:
             rows += [*thoughts, item] if item.get("status", "completed") == "completed" else []
             thoughts = []
     return rows
+
+
+def sealed(items: Iterable[JsonObject]) -> list[JsonObject]:
+    """Return the items that are encrypted reasoning.
+
+    >>> sealed([{"type": "reasoning", "encrypted_content": "x"}, {"type": "reasoning"}])
+    [{'type': 'reasoning', 'encrypted_content': 'x'}]
+    """
+    return [
+        item for item in items if kind_of(item) == "reasoning" and item.get("encrypted_content")
+    ]
+
+
+def thoughts_before_calls(content: Content) -> list[JsonObject]:
+    """Return the encrypted reasoning that ends the content, which led to the calls."""
+    return sealed(map(dict, content[len(led([*map(dict, content)])) :]))
 
 
 # --- the items of one attempt -------------------------------------------------------------------

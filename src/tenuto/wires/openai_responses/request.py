@@ -29,7 +29,7 @@ from tenuto.wires.calls import valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode
 from tenuto.wires.members import list_in, object_in, rows_of, value_of
-from tenuto.wires.openai_responses.content import said_items
+from tenuto.wires.openai_responses.content import said_items, thoughts_before_calls
 from tenuto.wires.openai_responses.history import RULES
 from tenuto.wires.openai_responses.items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
 from tenuto.wires.request import RequestFacts
@@ -101,6 +101,7 @@ class ResponsesRequest(EditableRequest):
 
     def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         items = said_items(edit.text, edit.content) if edit.text.strip() else []
+        items += thoughts_before_calls(edit.content)
         results: list[JsonObject] = []
         for call, text in zip(edit.calls, edit.results, strict=True):
             if FOREIGN_CALL in (call.extra or {}):  # its result would have to be of its own form
