@@ -89,14 +89,14 @@ def test_four_times_the_first_limit_in_tokens_really_used_is_all_that_a_turn_may
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "budget_exhausted")
 
 
-@pytest.mark.behaviour("C4", "C17")
+@pytest.mark.behaviour("C4a")
 @pytest.mark.parametrize(
     ("tokens", "settings", "budgets"),
     [
-        (50, {}, [None, 100, 100]),  # base: what the first answer used
-        (None, {}, [None, 8_192, 12_288]),  # not counted: the default
+        (2_000, {}, [None, 8_000, 16_000, 24_000]),  # four times what came so far
+        (None, {}, [None, 4_096, 4_096]),
         (50, {"continuation_max_total_completion_tokens": 70}, [None, 20]),
-        (50, {"continuation_max_total_completion_tokens": 0}, [None, 100, 150, 200]),
+        (50, {"continuation_max_total_completion_tokens": 0}, [None, 4_096, 4_096, 4_096]),
     ],
 )
 def test_without_a_limit_of_its_own_a_turn_is_bounded_by_its_first_answer(
@@ -145,13 +145,14 @@ FAILURES = {
 @pytest.mark.behaviour("C5")
 @both
 @pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
-def test_a_failure_in_a_continuation_keeps_the_text(play, mode, way, failure):
+@pytest.mark.parametrize("limit", [{}, {"max_tokens": 1_000}], ids=["free", "limited"])
+def test_a_failure_in_a_continuation_keeps_the_text(play, mode, way, failure, limit):
     turn = play(R("kept ", MAX), failure, failure, failure)
-    got = turn.tell(mode, way)
+    got = turn.tell(mode, way, **limit)
     assert (got.text, got.finish, got.error) == ("kept ", "length", None)
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "provider_error")
     # A body that is lost may have been billed in full, so it counts as all that it was allowed (C4).
-    lost_body = mode == "body" and failure == FAILURES["drop"]
+    lost_body = bool(limit) and mode == "body" and failure == FAILURES["drop"]
     assert turn.sent == (2 if failure == Refused(403) else 3 if lost_body else 4)
 
 
@@ -588,7 +589,7 @@ def test_the_budget_stays_within_every_bound(play, asked, settings, budgets):
 def test_a_request_without_a_limit_gets_one_in_the_providers_own_key(behind, url, key):
     turn = behind(url, R("A", MAX, tokens=50), R("B"))
     turn.tell()
-    assert turn.bodies[1][key] == 100
+    assert turn.bodies[1][key] == 4_096
     assert not {"max_tokens", "max_completion_tokens"} & turn.bodies[0].keys()
 
 

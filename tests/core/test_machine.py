@@ -577,23 +577,23 @@ def test_boosted_limits_are_multiples_of_the_base_within_what_is_left() -> None:
     assert (end.status, end.reason) == (Status.PARTIAL, "budget_exhausted")
 
 
-@pytest.mark.behaviour("C17")
+@pytest.mark.behaviour("C17", "C4a")
 @pytest.mark.parametrize(
     ("facts", "policy", "used", "wanted"),
     [
         ({"max_tokens": 1_000}, {}, 900, 2_000),
-        ({}, {}, 900, 1_800),  # what the first cut answer used
-        ({}, {}, 0, 8_192),  # not known: twice 4,096
-        ({}, {"default_max_tokens": 50}, 0, 100),
-        ({}, {}, 65_536, 65_536),  # the ceiling rises to what the cut answer used
-        ({}, {"boost_max_tokens": 500}, 900, 900),
-        ({}, {"boost_max_tokens": 500}, 0, 500),
-        ({}, {"hard_max_tokens": 40_000}, 65_536, 40_000),
-        ({"ceiling_tokens": 50_000}, {}, 65_536, 50_000),
-        ({}, {"continuation_max_total_completion_tokens": 100_000}, 65_536, 34_464),
+        ({}, {}, 900, 4_096),  # without a limit, the larger of 4,096
+        ({}, {}, 1_025, 4_100),  # and of 4 × what came
+        ({}, {}, 0, 4_096),
+        ({}, {"default_max_tokens": 50}, 0, 50),
+        ({}, {}, 65_536, 32_768),  # and no more than this
+        ({}, {"boost_max_tokens": 500}, 900, 500),
+        ({}, {"hard_max_tokens": 20_000}, 65_536, 20_000),
+        ({"ceiling_tokens": 20_000}, {}, 65_536, 20_000),
+        ({}, {"continuation_max_total_completion_tokens": 80_000}, 65_536, 14_464),
         ({"max_tokens": 30_000}, {}, 900, 32_768),
         ({"max_tokens": 50_000}, {}, 900, 50_000),  # never below what was asked
-        ({"least_tokens": 16}, {}, 6, 16),  # never below what the wire accepts
+        ({"least_tokens": 16}, {"default_max_tokens": 6}, 1, 16),  # no less than the wire accepts
         ({"max_tokens": 1_000}, {"boost_max_tokens": 1_500}, 900, 1_500),
         ({"max_tokens": 1_000}, {"hard_max_tokens": 800}, 500, 800),
         ({"max_tokens": 1_000, "ceiling_tokens": 1_200}, {}, 900, 1_200),
@@ -607,29 +607,47 @@ def test_the_next_output_limit(facts, policy, used, wanted) -> None:
     assert tokens_asked(turn.hear(TEXT, MAX, *told, output_tokens=used)) == wanted
 
 
-@pytest.mark.behaviour("C17", "C4")
-@pytest.mark.parametrize("estimate", [0, 2, 38, 4_000])
-def test_what_is_only_estimated_is_no_output_limit(estimate) -> None:
+@pytest.mark.behaviour("C4a")
+def test_without_a_limit_each_cut_allows_four_times_what_came_so_far() -> None:
     turn = Turn()
-    assert tokens_asked(turn.hear(TEXT, MAX, output_tokens=estimate)) == 8_192
-    assert turn.state.base_tokens == 4_096
-    last = turn.hear(TextDelta("and more"), MAX, output_tokens=8_192)
-    assert tokens_asked(last) == min(12_288, 16_384 - 8_192 - estimate)
+    assert tokens_asked(turn.hear(TEXT, MAX, output_tokens=2_000)) == 8_000
+    assert tokens_asked(turn.hear(TextDelta("and more"), MAX, output_tokens=5_000)) == 28_000
+    assert tokens_asked(turn.hear(TextDelta("and on"), MAX, output_tokens=28_000)) == 32_768
 
 
-@pytest.mark.behaviour("C17")
-def test_the_limit_is_no_lower_than_the_text_that_was_seen() -> None:
-    assert tokens_asked(Turn().hear(TEXT, MAX, output_tokens=9_000)) == 18_000
+@pytest.mark.behaviour("C4a")
+@pytest.mark.parametrize("came", [(TEXT,), (CUT_CALL, TOOL), (BAD_CALL, TOOL)])
+def test_where_no_limit_cut_the_answer_the_next_request_has_none(came) -> None:
+    for tokens in (5, 9_000):
+        action = Turn().hear(*came, output_tokens=tokens)
+        assert action.edits
+        assert SetOutputLimit not in kinds(action)
+        bounded = Turn(Policy(hard_max_tokens=700)).hear(*came, output_tokens=tokens)
+        assert tokens_asked(bounded) == 700, "the policy's own limit holds"
 
 
-@pytest.mark.behaviour("C17")
-def test_what_a_broken_off_answer_used_is_no_output_limit() -> None:
+@pytest.mark.behaviour("C4a")
+def test_once_the_providers_limit_has_cut_a_break_is_resumed_within_a_larger_one() -> None:
     turn = Turn()
-    assert tokens_asked(turn.hear(TEXT, output_tokens=5)) == 4_096
-    turn = Turn()
-    assert tokens_asked(turn.hear(TEXT, output_tokens=9_000)) == 9_000
-    turn = Turn()
-    assert tokens_asked(turn.hear(CUT_CALL, TOOL, output_tokens=20)) == 8_192
+    turn.hear(TEXT, MAX, output_tokens=20)
+    assert tokens_asked(turn.hear(TextDelta("and more"), output_tokens=10)) == 4_096
+
+
+@pytest.mark.behaviour("C4a", "C4")
+def test_a_turn_without_a_limit_is_over_when_its_total_is_spent() -> None:
+    turn = Turn(Policy(boost_max_tokens=1_000))
+    assert isinstance(turn.hear(TEXT, output_tokens=3_999), Send)
+    turn = Turn(Policy(continuation_max_total_completion_tokens=500))
+    assert turn.hear(TEXT, MAX, output_tokens=500).reason == "budget_exhausted"
+
+
+@pytest.mark.behaviour("E6", "C4a")
+def test_a_provider_that_counts_zero_for_words_proves_no_answer_empty() -> None:
+    zero = UsageSeen(Tokens(9, 0))
+    turn = Turn(Policy(empty_retries=5, fault_retries=5))
+    turn.hear(ReasoningDelta("Hm."), zero, END, output_tokens=1)
+    for _ in range(3):
+        assert isinstance(turn.hear(zero, END), Send)
 
 
 @pytest.mark.behaviour("C5", "S3")

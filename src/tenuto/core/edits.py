@@ -26,7 +26,8 @@ from tenuto.core.view import View
 
 
 def _set_budget(view: View, boosts: int) -> tuple[Edit, ...]:
-    return (SetOutputLimit(view.output_limit(boosts)),)
+    tokens = view.output_limit(boosts)
+    return () if tokens is None else (SetOutputLimit(tokens),)
 
 
 def _lifted(view: View) -> tuple[Edit, ...]:

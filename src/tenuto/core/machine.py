@@ -70,7 +70,7 @@ def act(
     now_s: float,
 ) -> tuple[State, Send | Finish]:
     """Do the same as `step` for a response with a known outcome, which `in_turn` returned."""
-    state = _seen(state, outcome, response, facts, policy)
+    state = _seen(state, outcome, response, facts)
     if state.attempts == 1:
         state = replace(state, answered_s=now_s)
     view = View(state, response, facts, policy, now_s)
@@ -124,9 +124,7 @@ def settled(state: State, outcome: Outcome) -> Finish | None:
     return WHOLE if outcome is Outcome.DONE and not state.attempts else None
 
 
-def _seen(
-    state: State, outcome: Outcome, response: Response, facts: Facts, policy: Policy
-) -> State:
+def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> State:
     """Return the state of the turn once this response has been seen."""
     spent, usage, calls = state.spent, response.usage, bool(response.calls)
     if outcome is Outcome.DONE:
@@ -143,23 +141,21 @@ def _seen(
     broken_call = outcome in (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED) and not refused
     lost_call = outcome is Outcome.TEXT_CUT or (broken_call and facts.tools)
     missing = outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
-    # An empty answer that is provably complete: another try gives the same (E6).
-    made_nothing = outcome is Outcome.EMPTY and usage is not None and usage.output_tokens == 0
-    # Only an answer that the limit cut, with its usage, shows where the limit is. An answer that
-    # broke off after five tokens would have used more, and without usage, the visible text may be
-    # the smallest part of the answer.
-    cut = response.stop.reason is StopReason.MAX_TOKENS
-    used_tokens = (usage.output_tokens or 0) if cut and usage is not None else 0
+    # An empty answer that is provably complete: another try gives the same (E6). A provider that
+    # counts zero for whatever it says proves nothing.
+    zero = usage is not None and usage.output_tokens == 0
+    miscounts = state.miscounts or (zero and facts.output_tokens > 0)
+    made_nothing = outcome is Outcome.EMPTY and zero and not miscounts
     base_tokens = state.base_tokens
-    if not base_tokens and outcome is not Outcome.DONE and (cut or facts.output_tokens):
-        base_tokens = used_tokens or max(facts.output_tokens, policy.default_max_tokens)
+    if not base_tokens and outcome is not Outcome.DONE:
+        base_tokens = facts.output_tokens
     return replace(
         state,
         attempts=state.attempts + 1,
         spent=spent,
         output_tokens=state.output_tokens + facts.output_tokens,
         base_tokens=base_tokens,
-        used_tokens=used_tokens if state.base_tokens is None else state.used_tokens,
+        limited=state.limited or response.stop.reason is StopReason.MAX_TOKENS,
         cut=state.cut or outcome is Outcome.TEXT_CUT,
         lacking=state.lacking or missing or calls,
         owed=(state.owed and not calls) or (calls and (broke or lost_call)),
@@ -173,6 +169,7 @@ def _seen(
         torn=_torn(state, outcome, response, facts),
         unmarked=unmarked,
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
+        miscounts=miscounts,
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
     )
 

@@ -169,13 +169,13 @@ class Policy:
         Tokens:
 
         continuation_max_total_completion_tokens: output tokens of a whole turn. None: 4 × the
-            request's own limit. 0: no limit.
+            request's own limit, or without one 4 × `boost_max_tokens`. 0: no limit.
         hard_max_tokens: the highest output limit, in tokens, of any request that Tenuto makes.
             None: no limit.
-        boost_max_tokens: the highest output limit, in tokens, that Tenuto raises a request to. If
-            the request has no limit, what the cut answer used counts if it is higher.
-        default_max_tokens: the output limit, in tokens, that Tenuto assumes if neither the request
-            nor the usage tells. If the text is longer, Tenuto estimates its tokens instead.
+        boost_max_tokens: the highest output limit, in tokens, that Tenuto raises a request to.
+        default_max_tokens: the lowest output limit, in tokens, that Tenuto sets if the request has
+            none and the provider's own limit cut the answer. If 4 × what came is more, that counts.
+            If no limit cut the answer, Tenuto sets none.
         context_window_tokens: the model's context window. None: as the provider's row or its
             errors say, if they do.
         context_min_free_tokens: Tenuto does not continue with less free context window than this.

@@ -83,10 +83,9 @@ class State:
         attempts: the number of responses so far.
         spent: attempts used, by budget; 0 for a budget that is not in it.
         output_tokens: output tokens of all attempts so far.
-        base_tokens: the output limit that boosts multiply if the request sets none: the tokens that
-            the first unfinished answer used; None before it (C17).
-        used_tokens: output tokens of the first cut answer, as its provider counted; 0 if it did
-            not. If the request sets no limit, no further one allows less (C17).
+        base_tokens: output tokens of the first unfinished answer; 0 before it (C4).
+        limited: whether an output limit cut an answer of this turn, in whatever it was saying. If
+            the request sets no limit, that of the provider did (C4a).
         cut: whether the output limit has cut text of this turn.
         lacking: whether a call was begun or announced. An answer that adds nothing is then not the
             end of the turn.
@@ -107,6 +106,7 @@ class State:
         calls: the number of calls in the response before this one.
         call_chars: characters of the arguments of the broken calls before this response; None if
             there were none (T11).
+        miscounts: whether the provider counted zero tokens for an answer with content.
         nothing_made: empty answers in a row for which the provider made no token at all (E6).
     """
 
@@ -115,8 +115,8 @@ class State:
     attempts: int = 0
     spent: Mapping[Budget, int] = field(default_factory=_nothing_spent)
     output_tokens: int = 0
-    base_tokens: int | None = None
-    used_tokens: int = 0
+    base_tokens: int = 0
+    limited: bool = False
     cut: bool = False
     lacking: bool = False
     owed: bool = False
@@ -130,6 +130,7 @@ class State:
     last_edits: tuple[Edit, ...] = ()
     calls: int = 0
     call_chars: int | None = None
+    miscounts: bool = False
     nothing_made: int = 0
 
     @property
@@ -297,25 +298,33 @@ class View:
 
     @property
     def tokens_left(self) -> int | None:
-        """Output tokens that the turn may still use (C4); None for no limit."""
+        """Output tokens that the turn may still use (C4); None for no limit.
+
+        A turn whose caller set no limit gets four times the largest limit that a boost sets, so
+        that the total never makes a limit where the provider has none (C4a)."""
         total = self.policy.continuation_max_total_completion_tokens
         if total is None:
-            total = 4 * self.base_tokens
+            unset = max(self.policy.boost_max_tokens, self.state.base_tokens)
+            total = 4 * (self.facts.max_tokens or unset)
         return None if total == 0 else total - self.state.output_tokens
 
-    @property
-    def base_tokens(self) -> int:
-        """The output limit that boosts multiply: the request's own, otherwise what the first cut
-        answer used, otherwise the policy's default (C17)."""
-        return self.facts.max_tokens or self.state.base_tokens or self.policy.default_max_tokens
+    def output_limit(self, boosts: int) -> int | None:
+        """Return the output limit of the next request, within every bound; None if it has none.
 
-    def output_limit(self, boosts: int) -> int:
-        """Return the output limit of the next request: base × (boosts + 1) within every bound
-        (C17)."""
-        least = max(self.facts.max_tokens or self.state.used_tokens, self.facts.least_tokens)
-        return self.bounded(
-            max(min(self.base_tokens * (boosts + 1), self.policy.boost_max_tokens), least)
-        )
+        If the caller set a limit, it is that × (boosts + 1) (C17). If not, only an answer that the
+        provider's own limit cut shows that one is needed: four times what came (C4a)."""
+        facts, policy, state = self.facts, self.policy, self.state
+        if facts.max_tokens is not None:
+            wanted = min(facts.max_tokens * (boosts + 1), policy.boost_max_tokens)
+            wanted = max(wanted, facts.max_tokens)
+        elif state.limited:
+            wanted = max(4 * state.output_tokens, policy.default_max_tokens)
+            wanted = min(wanted, policy.boost_max_tokens)
+        elif policy.hard_max_tokens is not None:
+            wanted = policy.hard_max_tokens
+        else:
+            return None
+        return self.bounded(max(wanted, facts.least_tokens))
 
     def bounded(self, tokens: int) -> int:
         """Return an output limit within the policy's hard cap, what C4 leaves, and the model's

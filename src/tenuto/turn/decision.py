@@ -261,7 +261,7 @@ def _output_tokens(turn: TurnRecord, attempt: Attempt) -> int:
     asked = asked_tokens(turn.state.last_edits, turn.facts.max_tokens)
     if attempt.unread and asked is not None and attempt.response.usage is None:
         return asked
-    return output_tokens(attempt.response, asked)
+    return output_tokens(attempt.response, asked if turn.facts.max_tokens is not None else None)
 
 
 def _takes_prefill(turn: TurnRecord) -> bool:

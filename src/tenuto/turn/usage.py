@@ -15,16 +15,27 @@ BYTES_PER_TOKEN = 3
 three letters of a Latin script, or one Chinese character. This gives more tokens than any common
 tokenizer does. Hidden reasoning is not counted."""
 
+MOST_CHARS_PER_TOKEN = 8
+"""A count below one token for so many characters is not believed (C4a)."""
+
+CHARS_PER_TOKEN = 4
+"""How many characters then count as a token."""
+
 
 def output_tokens(response: Response, cap_tokens: int | None) -> int:
     """Return the output tokens of a response: as reported, otherwise estimated from its size, and
-    then at most the request's limit."""
-    if response.usage is not None and response.usage.output_tokens is not None:
-        return response.usage.output_tokens
+    then at most the limit of the caller's request. Neither is believed if far more came: some
+    providers report zero, or ignore the limit (C4a)."""
     arguments = "".join(call.arguments for call in response.calls)
-    size = len((response.text + response.reasoning + arguments).encode("utf-8", "replace"))
-    estimate = -(-size // BYTES_PER_TOKEN)
-    return estimate if cap_tokens is None else min(estimate, cap_tokens)
+    came = response.text + response.reasoning + arguments
+    estimate = -(-len(came.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
+    capped = estimate if cap_tokens is None else min(estimate, cap_tokens)
+    told = response.usage.output_tokens if response.usage is not None else None
+    counted = capped if told is None else told
+    if counted * MOST_CHARS_PER_TOKEN >= len(came):
+        return counted
+    # Within a limit of the caller's, the larger of both counts leaves the smaller budget.
+    return max(-(-len(came) // CHARS_PER_TOKEN), 0 if cap_tokens is None else capped)
 
 
 def summed(usages: list[Usage | None]) -> Usage | None:
