@@ -254,7 +254,7 @@ class _Reader:
         if self._streams:
             if self._reader is not None and self._codec.idle and not self._builder.ended:
                 signal = self._reader.said_alike(data)
-                if signal is not None:
+                if signal is not None and self._reader.follow(signal):
                     self._builder.feed(signal)
                     return
             self._events(self._codec.decode(data))
@@ -326,7 +326,7 @@ class _Reader:
                     self._unread = None
             # What nearly every event is, by the quick reading: it tells of no stop.
             quick = reader.flowing(event)
-            if quick is not None:
+            if quick is not None and reader.follow(quick):
                 self._builder.feed(quick)
                 continue
             self._feed([*reader.counted()[0], *reader.read(event)[0]])

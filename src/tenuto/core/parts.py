@@ -12,7 +12,8 @@ same way, so that they cannot differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum, auto
 from itertools import chain
 from typing import Any
@@ -77,7 +78,8 @@ class Piece:
     object besides its text: strings are joined, lists extended, objects merged member by member.
     `raw`: the piece as the provider wrote it, if it must be written unchanged; None if it is
     written anew, as text is. `holds`: on wires whose parts begin with their first piece, the member
-    that holds the part's text, "" if there is none; None if the part was opened before."""
+    that holds the part's text, "" if there is none; None if the part was opened before. `whole`:
+    the text is all of the part's, of which only what did not come before is new."""
 
     place: Place
     kind: Kind
@@ -85,6 +87,7 @@ class Piece:
     adds: Native | None = None
     raw: Native | None = None
     holds: str | None = None
+    whole: bool = False
 
 
 @record
@@ -109,13 +112,22 @@ class PartClosed:
 @record
 class Restated:
     """A part is sent once more, as a whole. It replaces everything before, except the text if it
-    has none of its own. A group that is sent again keeps only the parts that follow. A part that
-    was not announced before begins without a signal. The members are those of `Opened`."""
+    has none of its own. Text that did not come before is new. A group that is sent again keeps only
+    the parts that follow. A part that was not announced before begins without a signal. The members
+    are those of `Opened`."""
 
     place: Place
     kind: Kind
     native: Native
     holds: str = ""
+
+
+@record
+class Retold:
+    """The whole answer is sent once more at the end, under numbers that need not be those of
+    before: only text that never came is new."""
+
+    parts: tuple[Opened, ...]
 
 
 @record
@@ -145,7 +157,7 @@ class Beside:
     place: Place = ()
 
 
-Placed = Opened | Piece | CallPiece | PartClosed | Restated | Envelope | Said | Beside
+Placed = Opened | Piece | CallPiece | PartClosed | Restated | Retold | Envelope | Said | Beside
 """Signals that only matter to code that puts parts together."""
 
 AnySignal = Signal | Placed
@@ -157,7 +169,8 @@ class Part:
     Attributes:
         place, kind: where it is, and its kind.
         native: the object that it began with.
-        holds: the member that holds its text; "" if there is none.
+        holds: the member that holds the text of its pieces; "" if there is none.
+        told: the member that holds its text if it was sent as a whole.
         pieces: its text.
         grown: what was added to other members, by name.
         behind: how many pieces of text had come before each addition.
@@ -165,6 +178,7 @@ class Part:
         group: the part that it is in; None for most.
         arguments: the arguments of a tool that the provider runs itself, as JSON text.
         closed: whether its end was seen.
+        retold: whether its whole text was sent, at its end or instead of pieces.
 
     >>> part = Part((0,), Kind.TEXT, {"type": "text", "text": ""}, "text")
     >>> part.pieces += ["Hel", "lo"]
@@ -177,6 +191,7 @@ class Part:
         self.kind: Kind = kind
         self.native: Native = native
         self.holds: str = holds
+        self.told: str = holds
         self.pieces: list[str] = []
         self.grown: dict[str, list[Any]] = {}
         self.behind: list[int] = []
@@ -184,11 +199,18 @@ class Part:
         self.group: Part | None = None
         self.arguments: list[str] = []
         self.closed = False
+        self.retold = False
 
     @property
     def text(self) -> str:
         """All of its text."""
         return "".join(self.pieces)
+
+    @property
+    def said(self) -> str:
+        """All text that came of it, also if it was sent once more as a whole."""
+        words = None if self.pieces or not self.retold else self.native.get(self.told)
+        return words if isinstance(words, str) else self.text
 
     def add(self, members: Native) -> None:
         """Add what grows in the part's object."""
@@ -208,7 +230,7 @@ class Part:
         >>> part.whole()
         {'text': 'Hi!'}
         """
-        self.kind, self.native, self.holds = kind, native, holds
+        self.kind, self.native, self.holds, self.told = kind, native, holds, holds
         self.grown.clear()
         self.behind.clear()
         self.parts.clear()
@@ -224,6 +246,16 @@ class Part:
         for name, more in self.grown.items():
             made[name] = _grown(made.get(name), more)
         return made
+
+
+def news_in(whole: str, said: str) -> str:
+    """Return what a text that is sent whole adds to what came of it. A text that differs adds
+    nothing: nothing shows which of the two counts.
+
+    >>> news_in("Hello", ""), news_in("Hello", "Hel"), news_in("Hello", "Hi")
+    ('Hello', 'lo', '')
+    """
+    return whole[len(said) :] if whole.startswith(said) else ""
 
 
 def _grown(begun: Any, more: list[Any]) -> Any:
@@ -306,7 +338,7 @@ class Message:
 
     def _settle(self, signal: Placed, out: list[Signal]) -> None:
         match signal:  # the most frequent first: a class pattern costs time if it fails
-            case Piece():
+            case Piece() if not signal.whole:
                 self._settle_piece(signal)
                 if signal.text is not None and signal.kind in _PLAIN:
                     out.append(_PLAIN[signal.kind](signal.text))
@@ -323,14 +355,12 @@ class Message:
                 self._close(place)
                 if is_news:
                     out.append(Closed())
-            case Restated(place, kind, native, holds):
-                part = self._at.get(place)
-                if part is None:
-                    part = Part(place, kind, native)
-                    self._keep(part)
-                else:
-                    self._put_in_group(part)
-                part.restate(kind, native, holds)
+            case Piece():
+                self._settle_whole(signal, out)
+            case Restated():
+                self._settle_again(signal, out)
+            case Retold(parts):
+                self._settle_retold(parts, out)
             case Envelope(members):
                 if not members.keys() <= self.envelope.keys():
                     self.envelope = {**members, **self.envelope}
@@ -386,6 +416,88 @@ class Message:
         if piece.adds:
             part.add(piece.adds)
 
+    def _settle_whole(self, piece: Piece, out: list[Signal]) -> None:
+        """Take a piece with all of its part's text. If only such pieces came and this one doesn't
+        begin with them, each is one of several."""
+        text, said = piece.text or "", self._said_at(piece.place, piece.kind, piece.text or "")
+        part = self._at.get(piece.place)
+        more = part is not None and part.retold and not text.startswith(said)
+        news = text if more else news_in(text, said)
+        if news or part is not None:
+            self._settle_piece(replace(piece, text=news))
+            self._at[piece.place].retold = True
+        if news and piece.kind in _PLAIN:
+            out.append(_PLAIN[piece.kind](news))
+
+    def _settle_again(self, signal: Restated, out: list[Signal]) -> None:
+        place, kind, native, holds = signal.place, signal.kind, signal.native, signal.holds
+        words = native.get(holds) if holds else None
+        text = words if isinstance(words, str) else ""
+        news = news_in(text, self._said_at(place, kind, text)) if text and kind in _PLAIN else ""
+        part = self._at.get(place)
+        if part is None:
+            part = Part(place, kind, native)
+            self._keep(part)
+        else:
+            self._put_in_group(part)
+        part.restate(kind, native, holds)
+        part.retold = part.retold or bool(text)
+        if news:
+            out.append(_PLAIN[kind](news))
+
+    def _said_at(self, place: Place, kind: Kind, whole: str) -> str:
+        """Return the text that came of the part at a place. Some servers number the pieces of a
+        part differently than its end: then it is that of a part of which no end came yet, or of one
+        in the same item that says the same."""
+        part = self._at.get(place)
+        if part is not None and (said := part.said):
+            return said
+        for other in self._texts(kind):
+            said, again = other.said, other.retold and other.place[:1] == place[:1]
+            fits = said == whole if again else not other.retold and whole.startswith(said)
+            if said and fits and other is not part:
+                other.retold = True
+                return said
+        return ""
+
+    def _texts(self, kind: Kind) -> list[Part]:
+        """Return the parts of a kind, in the order in which they began."""
+        found: list[Part] = []
+        seen = chain(self.parts, self._at.values())
+        for part in chain.from_iterable((part, *part.parts.values()) for part in seen):
+            if part.kind is kind and not any(part is other for other in found):
+                found.append(part)
+        return found
+
+    def _settle_retold(self, parts: Sequence[Opened], out: list[Signal]) -> None:
+        """Take of each kind what comes after all that was said of it."""
+        said = {kind: "".join(part.said for part in self._texts(kind)) for kind in _RETOLD}
+        numbers = [place[0] for place in self._at if place and isinstance(place[0], int)]
+        first = 1 + max(numbers, default=-1)
+        groups: dict[Place, Opened] = {}
+        for opened in parts:
+            place, kind, text = opened.place, opened.kind, opened.says
+            if kind is Kind.GROUP:
+                groups[place] = opened
+            elif kind in said and text:
+                before = said[kind]
+                if before.startswith(text):
+                    said[kind] = before[len(text) :]
+                elif news := news_in(text, before):
+                    said[kind] = ""
+                    self._begin_anew(replace(opened, says=news), groups.get(place[:1]), first)
+                    out.append(_PLAIN[kind](news))
+
+    def _begin_anew(self, opened: Opened, group: Opened | None, first: int) -> None:
+        """Begin a part that only the end of the answer tells, behind all others."""
+        number, *within = opened.place
+        place = (first + (number if isinstance(number, int) else 0), *within)
+        if group is not None and place[:1] not in self._at:
+            self._keep(Part(place[:1], Kind.GROUP, group.native))
+        part = Part(place, opened.kind, opened.native, opened.holds)
+        part.closed = part.retold = True
+        self._open(part, opened.says)
+
     def _settle_call(self, place: Place, delta: CallDelta, out: list[Signal]) -> None:
         part = self._at.get(place)
         if place and part is not None and part.kind is Kind.OTHER and not delta.name:
@@ -408,6 +520,9 @@ def is_silent(signal: AnySignal) -> bool:
     """
     return not Message().take([signal])
 
+
+_RETOLD = (Kind.TEXT, Kind.REASONING, Kind.REFUSAL)
+"""The kinds of parts whose text may come at the end alone."""
 
 _PLAIN: dict[Kind, Callable[[str], Signal]] = {
     Kind.TEXT: TextDelta,

@@ -28,6 +28,7 @@ from tenuto.core.parts import (
     Piece,
     Place,
     Restated,
+    news_in,
 )
 from tenuto.core.signals import Began
 from tenuto.wires.answer import Answer
@@ -112,7 +113,14 @@ class Merger:
         if piece.adds:
             self._open.add(piece.adds)
         if piece.kind is Kind.REFUSAL and piece.text:
-            self._open.pieces.append(piece.text)
+            self._open.pieces.append(self._news_of(piece))
+
+    def _news_of(self, piece: Piece) -> str:
+        """Return the text of a piece, as far as the open part does not have it."""
+        part = self._open
+        said = part.text if part is not None and part.kind is piece.kind else ""
+        text = piece.text or ""
+        return news_in(text, said) if piece.whole else text
 
     def _place(self, place: Place, kind: Kind, native: Native) -> None:
         number = place[0] if place and isinstance(place[0], int) else self._next
@@ -138,6 +146,7 @@ class Merger:
         if len(place) < 2:
             number = first if isinstance(first, int) else self._next - 1
             self._items[number] = Part((number,), kind, native)
+            self._next = max(self._next, number + 1)  # some items come only as a whole
             self._item = self._open = None
         elif self._open is not self._item:
             self._open = None
@@ -226,8 +235,9 @@ class Merger:
                 # The next text begins it.
                 self._forget_repeated(signal.kind)
                 return self._close_part() if self._is_further(signal) else b""
-            case Piece(_, Kind.REFUSAL, str(text)):
-                return self._to(Kind.REFUSAL) + self._say(text)
+            case Piece(_, Kind.REFUSAL, str()):
+                news = self._news_of(signal)
+                return self._to(Kind.REFUSAL) + self._say(news) if news else b""
             case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and self._groups is not None:
                 self._waiting.append(raw)  # until all the text that it points at is there
             case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and not self._spoke:

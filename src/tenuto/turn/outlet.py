@@ -77,6 +77,8 @@ _FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
 _WRITTEN: _Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
 _WRITTEN_OR_CLOSED: _Kinds = {*_WRITTEN, Closed}
 _CLOSED: _Kinds = {Closed}
+_WHOLE: _Kinds = {Closed, TextDelta, ReasoningDelta, RefusalDelta}
+"""What an event has that closes a part, some of whose text came only now."""
 
 _TEMPLATE_MAX_BYTES = 4_096
 """Longer templates are not kept for another stream."""
@@ -389,7 +391,7 @@ class Outlet:
             written = _WRITTEN if self._merger is None else _WRITTEN_OR_CLOSED
             self._more_held = self._more_held or not (alike and kinds <= written)
             self._pending += text
-            self._holding_all = self._holding_all or not kinds <= _CLOSED
+            self._holding_all = self._holding_all or not (Closed in kinds and kinds <= _WHOLE)
             return self._hold(raw, told)
         if not kinds and self._held:
             return self._hold(raw, told)

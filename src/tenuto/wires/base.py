@@ -16,8 +16,8 @@ from tenuto.core.actions import Content
 from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, Message, Place
-from tenuto.core.signals import Signal
+from tenuto.core.parts import AnySignal, Envelope, Message, Place, Said
+from tenuto.core.signals import Began, Signal, UsageSeen
 from tenuto.frames.frame import is_done
 from tenuto.wires.answer import Answer, AttemptContent, Shown, WriteError
 from tenuto.wires.dialect import Dialect
@@ -77,6 +77,10 @@ def as_said(value: JsonObject) -> JsonObject:
 def never_repeated() -> Callable[[JsonObject], JsonObject]:
     """Return a function that leaves events as they are, because they carry only new content."""
     return as_said
+
+
+_BEGINS: set[type[AnySignal]] = {Began, Envelope, Said, UsageSeen}
+"""What an event says that only begins an answer."""
 
 
 class Read(Protocol):
@@ -224,8 +228,13 @@ class Wire:
             and b"\\" not in piece
             and b'"error"' not in piece
             and piece.isascii()
-            and decode_object(piece[piece.find(b"{") :]) is not None
+            and self._only_begins(decode_object(piece[piece.find(b"{") :]))
         )
+
+    def _only_begins(self, value: object) -> bool:
+        """Return whether an event has nothing of the answer in it."""
+        kinds = set(map(type, self.read(value, event=True)))
+        return Began in kinds and kinds <= _BEGINS
 
     def asked(
         self,

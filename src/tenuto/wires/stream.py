@@ -86,6 +86,8 @@ def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing
             text, adds = signal.text, signal.adds
             if text is None and adds is None:
                 continue
+            if signal.whole:  # another one like it would be more, or the same again
+                return None
         elif isinstance(signal, Opened) and signal.goes_on:
             text, adds = signal.says, None
         elif isinstance(signal, Said):
@@ -205,6 +207,12 @@ class EventReader:
         if matcher.template.counts:
             self.counting = raw[matcher.template.data_at]
         return matcher.template.kind(text)
+
+    def follow(self, quick: Flowing) -> bool:
+        """Add the text of an event that was read as `flowing` to its part. Return whether the part
+        has begun; if not, the event must be read as a whole."""
+        kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
+        return self.message.flow(kind, quick.text)
 
     def counted(self) -> tuple[list[Signal], JsonObject | None]:
         """Return the usage that the last text event reported, if any, as a signal and as received.

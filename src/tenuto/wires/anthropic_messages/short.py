@@ -171,8 +171,12 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
 # --- a stream -----------------------------------------------------------------------------------
 
 
+class _Message(msgspec.Struct):
+    content: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=0)]
+
+
 class _Began(Opens, tag="message_start"):
-    message: dict[str, msgspec.Raw]
+    message: _Message
 
 
 class _EmptyBlock(msgspec.Struct):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 from urllib.parse import unquote
 
 from tenuto.core.fault import Fault
@@ -26,6 +26,8 @@ from tenuto.core.parts import (
     Opened,
     PartClosed,
     Piece,
+    Place,
+    Retold,
     Said,
 )
 from tenuto.core.signals import (
@@ -50,7 +52,7 @@ from tenuto.wires.beside_stop import with_words
 from tenuto.wires.errors import error_in
 from tenuto.wires.guardrail import GUARDRAIL, guardrail_signals
 from tenuto.wires.json import JsonObject, count
-from tenuto.wires.members import object_in, others_in, word_in
+from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.reading import (
     ReadAny,
     ReadOne,
@@ -201,9 +203,12 @@ def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
 
 
 def _message_start(event: JsonObject) -> list[AnySignal]:
+    """Read the beginning of a message. Some servers give all of its content here."""
     message, usage = event.get("message"), usage_object(event)
     said: list[AnySignal] = [Said(message)] if isinstance(message, dict) else []
     said.append(Began())
+    for index, block in enumerate(list_in(object_in(message).get("content"))):
+        said += [*_read_block(block, index, event=False), PartClosed((index,))]
     return [*said, UsageSeen(_usage(usage))] if usage is not None else said
 
 
@@ -212,7 +217,27 @@ def _block_start(event: JsonObject) -> list[AnySignal]:
 
 
 def _block_stop(event: JsonObject) -> list[AnySignal]:
-    return [PartClosed((count(event.get("index")),))]
+    """Read the end of a block. Some servers send its text only here."""
+    place = (count(event.get("index")),)
+    return [*_texts_in([event.get("content_block")], place), PartClosed(place)]
+
+
+def _texts_in(blocks: list[Any], place: Place) -> list[Piece]:
+    found = map(object_in, blocks)
+    told = [(*_TEXTS[kind], block) for block in found if (kind := word_in(block, "type")) in _TEXTS]
+    return [
+        Piece(place, kind, text, holds=member, whole=True)
+        for kind, member, block in told
+        if (text := word_in(block, member))
+    ]
+
+
+def _message_stop(event: JsonObject) -> list[AnySignal]:
+    """Read the end mark, beside which SDKs' own events hold the whole message."""
+    blocks = list_in(object_in(event.get("message")).get("content"))
+    parts = [part for n, block in enumerate(blocks) for part in _read_block(block, n, event=False)]
+    told = tuple(part for part in parts if isinstance(part, Opened))
+    return [Retold(told), Ended()] if told else [Ended()]
 
 
 _ADDS = {
@@ -262,7 +287,7 @@ _EVENTS: dict[str, ReadOne] = {
     "content_block_delta": _block_delta,
     "content_block_stop": _block_stop,
     "message_delta": _message_delta,
-    "message_stop": lambda event: [Ended()],
+    "message_stop": _message_stop,
     "ping": lambda event: [Beside(event)],
 }
 """Events that are not listed, such as future ones, have no signals."""

@@ -21,6 +21,7 @@ from tenuto.core.parts import (
     PartClosed,
     Piece,
     Place,
+    Retold,
     Said,
 )
 from tenuto.core.signals import (
@@ -205,8 +206,13 @@ def _citation(event: JsonObject) -> list[AnySignal]:
     return [_cited([found] if found else [])]
 
 
-def _message_end(event: JsonObject) -> list[Signal]:
-    return _end_of(event.get("delta"), "delta.finish_reason", usage_object(event))
+def _message_end(event: JsonObject) -> list[AnySignal]:
+    """Read the end of a message. Some servers send all of its content only here."""
+    end: list[AnySignal] = [
+        *_end_of(event.get("delta"), "delta.finish_reason", usage_object(event))
+    ]
+    told = tuple(s for s in _read_body(object_in(event.get("delta"))) if isinstance(s, Opened))
+    return [Retold(told), *end] if told else end
 
 
 _EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {

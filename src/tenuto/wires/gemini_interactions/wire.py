@@ -9,7 +9,7 @@ and `history`, and writing in `body` and `render`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import cast
+from typing import Any, cast
 
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
@@ -21,6 +21,7 @@ from tenuto.core.parts import (
     PartClosed,
     Piece,
     Restated,
+    Retold,
     Said,
 )
 from tenuto.core.signals import (
@@ -44,6 +45,8 @@ from tenuto.wires.gemini_interactions.form import FORM
 from tenuto.wires.gemini_interactions.render import InteractionLayout
 from tenuto.wires.gemini_interactions.request import InteractionRequest, parse_request
 from tenuto.wires.gemini_interactions.steps import (
+    OUTPUT,
+    THOUGHT,
     answered_in,
     kind_of,
     parts_of,
@@ -52,7 +55,7 @@ from tenuto.wires.gemini_interactions.steps import (
     thought,
 )
 from tenuto.wires.json import JsonObject, as_text, count, is_no_piece
-from tenuto.wires.members import others_in, word_in
+from tenuto.wires.members import object_in, others_in, word_in
 from tenuto.wires.reading import (
     ReadAny,
     ReadOne,
@@ -247,9 +250,32 @@ def _call_piece(given: object, index: int | None) -> CallDelta:
     return CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
 
 
+def _step_stopped(event: JsonObject) -> Iterator[AnySignal]:
+    """Read the end of a step. Some servers send its text only here."""
+    place, step = (_index(event),), object_in(event.get("step"))
+    for part in _retold([step]):
+        yield Piece(place, part.kind, part.says, whole=True)
+    yield PartClosed(place)
+
+
+def _retold(steps: list[Any]) -> list[Opened]:
+    """Return the texts of steps that are sent as a whole."""
+    found: list[Opened] = []
+    for number, step in enumerate(map(object_in, steps)):
+        if kind_of(step) == OUTPUT:
+            said = "".join(text_in(part) or "" for part in parts_of(step))
+            found.append(Opened((number,), Kind.TEXT, step, says=said))
+        elif kind_of(step) == THOUGHT:
+            found.append(Opened((number,), Kind.REASONING, step, says=thought(step)))
+    return [part for part in found if part.says]
+
+
 def _completed(event: JsonObject) -> list[AnySignal]:
     told = _interaction(event)
-    return [Said(told), *_paused(told or event), *_end_of(told, "interaction.", event), Ended()]
+    parts = _retold(steps_of(told))
+    again = [Retold(tuple(parts))] if parts else []
+    end = _end_of(told, "interaction.", event)
+    return [*again, Said(told), *_paused(told or event), *end, Ended()]
 
 
 _EVENTS: dict[str, ReadOne] = {
@@ -257,7 +283,7 @@ _EVENTS: dict[str, ReadOne] = {
     "interaction.status_update": _status_update,
     "step.start": _step_begun,
     "step.delta": _step_piece,
-    "step.stop": lambda event: [PartClosed((_index(event),))],
+    "step.stop": _step_stopped,
     # However it ended, its status says so.
     "interaction.completed": _completed,
     "error": lambda event: [],

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 from tenuto.core.outcome import Outcome
@@ -27,6 +28,7 @@ from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import filtered_categories, with_words
 from tenuto.wires.errors import blames, fault_parser
 from tenuto.wires.json import JsonObject, arguments_of, is_no_piece
+from tenuto.wires.members import word_in
 from tenuto.wires.openai_chat import render, short
 from tenuto.wires.openai_chat.beside import merged_content
 from tenuto.wires.openai_chat.errors import ERRORS, read_fault
@@ -99,14 +101,26 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     return signals
 
 
+def _read_whole(message: JsonObject, beside_delta: bool) -> Iterator[AnySignal]:
+    """Read a chunk of a server that has a message where the delta should be, or beside it. What it
+    says counts as far as it is new."""
+    for signal in _read_message(message, False):
+        if isinstance(signal, Piece) and signal.text:
+            yield replace(signal, whole=True)
+        elif isinstance(signal, CallPiece):
+            yield replace(signal, delta=replace(signal.delta, whole=True))
+        elif not beside_delta:
+            yield signal
+
+
 _MOST_CHOICES = 1_000
 """Larger numbers are no index."""
 
 
 def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> None:
-    part = choice.get("delta") if event else choice.get("message")
-    if part is None and not event:
-        part = choice.get("delta")
+    part, told = choice.get("delta"), choice.get("message")
+    if not event:
+        part, told = part if told is None else told, None
     # Choices beyond the first give only their stops, since they are never recovered (C28).
     index = choice.get("index")
     index = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else 0
@@ -115,6 +129,10 @@ def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> N
     else:
         signals.append(_said(choice))
         signals += _read_message(part, event) if isinstance(part, dict) else []
+        if event and isinstance(told, dict) and told is not part:  # other wires give one as both
+            signals += _read_whole(told, bool(part))
+        elif event and not part and (text := word_in(choice, "text")):
+            signals.append(Piece(CONTENT, Kind.TEXT, text, holds="content"))
     raw = choice.get("finish_reason")
     stop = None if raw is None else read_stop(raw, f"choices[{index}].finish_reason")
     details = choice.get("finish_details")

@@ -23,6 +23,7 @@ from tenuto.core.parts import (
     Piece,
     Place,
     Restated,
+    Retold,
     Said,
 )
 from tenuto.core.signals import (
@@ -308,9 +309,18 @@ def _words(kind: Kind) -> ReadOne:
     return read_one
 
 
-def _words_done(event: JsonObject) -> list[AnySignal]:
-    """Return that the part is closed. A separate event with the whole part follows."""
-    return [PartClosed((_index(event), count(event.get("content_index"))))]
+def _words_done(kind: Kind, member: str = "text") -> ReadOne:
+    """Return what reads that a part is closed, with its whole text, of which some servers send no
+    deltas. A separate event with the whole part may follow."""
+
+    def read_one(event: JsonObject) -> list[AnySignal]:
+        text, place = event.get(member), _place(event)
+        closed = PartClosed((place[0], count(event.get("content_index"))))
+        if not isinstance(text, str) or not text:
+            return [closed]
+        return [Piece(place, kind, text, whole=True), closed]
+
+    return read_one
 
 
 def _annotation(event: JsonObject) -> list[AnySignal]:
@@ -341,13 +351,21 @@ _TYPE_MEANS = {
 
 def _ended(event: JsonObject) -> list[AnySignal]:
     """Read the last event. If its name and its status differ, the more severe one counts. Its calls
-    have no places, since some servers don't number items as in the stream."""
+    have no places, since some servers don't number items as in the stream. Its texts may be all
+    that comes of them."""
     response = object_in(event.get("response"))
+    items = list(enumerate(list_in(response.get("output"))))
     calls: list[AnySignal] = [
-        _call(item, number, whole=True)
-        for number, item in enumerate(list_in(response.get("output")))
-        if is_client_call(item)
+        _call(item, number, whole=True) for number, item in items if is_client_call(item)
     ]
+    told = tuple(
+        part
+        for number, item in items
+        if kind_of(item) in _GROUPS
+        for part in (Opened((number,), Kind.GROUP, item), *_parts_within(item, number))
+    )
+    if told:
+        calls.insert(0, Retold(told))
     signals = _end_of(response, "response.")
     stop = next((s for s in signals if isinstance(s, StopSeen)), None)
     named = read_stop(_TYPE_MEANS[event["type"]], None, "type:")
@@ -370,18 +388,18 @@ _EVENTS: dict[str, ReadOne] = {
     "response.content_part.added": _part_added,
     "response.content_part.done": _part_done,
     "response.output_text.delta": _words(Kind.TEXT),
-    "response.output_text.done": _words_done,
+    "response.output_text.done": _words_done(Kind.TEXT),
     "response.output_text.annotation.added": _annotation,
     "response.refusal.delta": _words(Kind.REFUSAL),
-    "response.refusal.done": _words_done,
+    "response.refusal.done": _words_done(Kind.REFUSAL, "refusal"),
     "response.reasoning_text.delta": _words(Kind.REASONING),
-    "response.reasoning_text.done": _words_done,
+    "response.reasoning_text.done": _words_done(Kind.REASONING),
     "response.reasoning_part.added": _thought_added,
     "response.reasoning_part.done": _part_done,
     "response.reasoning_summary_part.added": _thought_added,
     "response.reasoning_summary_part.done": _part_done,
     "response.reasoning_summary_text.delta": _words(Kind.REASONING),
-    "response.reasoning_summary_text.done": _words_done,
+    "response.reasoning_summary_text.done": _words_done(Kind.REASONING),
     "response.function_call_arguments.delta": _call_piece,
     "response.function_call_arguments.done": _call_done,
     "response.custom_tool_call_input.delta": _call_piece,
