@@ -452,11 +452,11 @@ def test_reasoning_that_takes_the_second_budget_too_ends_partial_with_advice(pla
     assert "max_tokens" in str(error)
 
 
-@pytest.mark.behaviour("C20")
+@pytest.mark.behaviour("C20", "H5b")
 @both
-def test_reasoning_goes_back_only_where_the_provider_wants_it(play, behind, mode):
+def test_reasoning_goes_back_unless_the_provider_refuses_it(play, behind, mode):
     answers = (R("Half, ", MAX, reasoning="I think. "), R("whole.", reasoning="Still. "))
-    turn = play(*answers)
+    turn = behind("http://api.groq.com/openai/v1", *answers)
     turn.tell(mode)
     assert turn.added(1)[0] == {"role": "assistant", "content": "Half,"}
     turn = behind("http://api.deepseek.com/v1", *answers)

@@ -228,7 +228,8 @@ def requests_of(
     """Every request of the turn."""
     headers = {"x-api-key": "key", "anthropic-version": "2023-06-01", "x-tenuto-tag": "a"}
     body = json.dumps(asked).encode()
-    request = Request("POST", "https://host" + wire.path, encoded(headers.items()), body)
+    host = "https://api.groq.com" if wire is CHAT else "https://host"
+    request = Request("POST", host + wire.path, encoded(headers.items()), body)
     run = Engine(policy).begin(request)
     assert run is not None
     provider = Provider(answers)
@@ -263,7 +264,8 @@ def test_chat_accepts_each_request_after_any_answers(
         "after a result": chat.AFTER_RESULT,
         "left broken": [*chat.AFTER_RESULT[:-1], chat.ASK | {"_note": "ours"}],
     }[history]
-    asked = {"model": "m", "messages": messages, "stream": stream, "max_tokens": 100}
+    # The simulator refuses reasoning in a row as Groq does, where this model takes no prefill.
+    asked = {"model": "gpt-oss-120b", "messages": messages, "stream": stream, "max_tokens": 100}
     asked |= chat.FILES if tools else {}
     policy = replace(policy, prefill="always" if prefill else "auto")
     sent = requests_of(CHAT, policy, asked, answers)

@@ -231,13 +231,13 @@ def test_a_body_of_another_vendor_behind_bedrock_is_no_request():
 
 
 @pytest.mark.behaviour("C7", "C8")
-def test_text_is_appended_as_one_block():
+def test_text_is_appended_as_one_block_after_its_signed_thinking():
     assert added(AppendAssistant("So far", prefill=True)) == [
         {"role": "assistant", "content": [text("So far")]}
     ]
     content = (UNSIGNED, THOUGHT, text("So far "), CALL)
     assert added(AppendAssistant("So far", content=content), AppendUser("Go on")) == [
-        {"role": "assistant", "content": [text("So far")]},
+        {"role": "assistant", "content": [THOUGHT, text("So far")]},
         {"role": "user", "content": [text("Go on")]},
     ]
 

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from tenuto.core.history_ends import mend_ends
 from tenuto.core.history_ids import put_ids_right
 from tenuto.core.history_pairs import pair_by_turns
 from tenuto.core.history_rows import RowRepair, is_plain
@@ -36,7 +37,7 @@ def plan_repairs(
         rules: the wire's table.
         elsewhere: whether the provider keeps rows that come before these.
     """
-    if all(is_plain(value, rules) for value in values):
+    if all(is_plain(value, rules) for value in values) and not _ends_bare(values, rules):
         roles = [value["role"] for value in values] if rules.alternates else ()
         if all(one != two for one, two in pairwise(roles)):
             return [], ()
@@ -51,6 +52,10 @@ def plan_repairs(
         rows = pair_by_turns(rows, rules, repair.words)
     if rules.served is not None:
         rows = drop_unfinished(rows, rules, rules.served, repair.words)
+    if rules.led_to or rules.bare_end:
+        rows = mend_ends(rows, rules, repair.words)
+    if rules.sign is not None:
+        repair.words += rules.sign(rows)
     if rules.alternates:
         rows = _alternate(rows, repair.words)
     if rules.led_by_reasoning:
@@ -63,6 +68,11 @@ def plan_repairs(
         if rules.alternates and len(rows) < len(values):
             repair.words.append("empty_row_removed")
     return rows, tuple(dict.fromkeys(repair.words))
+
+
+def _ends_bare(values: Sequence[Any], rules: Rules) -> bool:
+    """Return whether the history ends in text of the model that may have to lose its last space."""
+    return rules.bare_end and bool(values) and rules.role_of(values[-1]) is Role.MODEL
 
 
 def _rows(values: Sequence[Any], repair: RowRepair, rules: Rules) -> list[Row]:
@@ -138,6 +148,6 @@ def _join_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def _is_left_empty(row: Row) -> bool:
-    if not (row.joined or row.changes or row.gone):
+    if not (row.joined or row.gone):
         return False
     return not any(one.front or one.size > len(one.gone) for one in (row, *row.joined))

@@ -11,12 +11,22 @@ Most providers accept the same id in a later turn; `Rules.unique_ids` marks thos
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from tenuto.core.history_table import Entry, Path, Role, Row, Rules, member
+from tenuto.core.history_table import (
+    Changes,
+    Entry,
+    Path,
+    Role,
+    Row,
+    Rules,
+    change_inside,
+    member,
+)
 
 _LONGEST_ID_CHARS = 40
 """OpenAI rejects longer ids of calls."""
@@ -35,9 +45,11 @@ class _Group:
 
 def put_ids_right(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
     """Give each call without an id one, each call that shares one another, and each result that of
-    its call."""
+    its call. Give ids a valid form."""
     if rules.answers is not None:
         return
+    if rules.bad_in_ids is not None:
+        _put_in_form(rows, rules, rules.bad_in_ids, words)
     if not any(map(_lacks_id, _entries(rows))):
         _rename_repeated_ids(rows, rules, words)
         return
@@ -46,6 +58,28 @@ def put_ids_right(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
     named = [_name_results(group, unnamed) for group in _groups(rows)]
     if unnamed or any(named):
         words.append("missing_call_id_added")
+
+
+def _put_in_form(rows: Sequence[Row], rules: Rules, bad: re.Pattern[str], words: list[str]) -> None:
+    """Rename calls and results whose id has characters that the provider refuses, or too many. The
+    same id always gets the same new one."""
+    entries = [entry for entry in _entries(rows) if entry.id]
+    most = rules.most_id_chars
+    odd = [e for e in entries if bad.search(e.id) or (most is not None and len(e.id) > most)]
+    if not odd:
+        return
+    taken = {entry.id for entry in entries}
+    renamed: dict[str, str] = {}
+    for entry in odd:
+        old = entry.id
+        if old not in renamed:
+            made = bad.sub("_", old)[:most]
+            renamed[old] = (
+                _free_id(made[: (most or 0) - 4 or None], taken) if made in taken else made
+            )
+            taken.add(renamed[old])
+        _rename(entry, renamed[old])
+    words.append("call_ids_renamed")
 
 
 def _add_missing_ids(rows: Sequence[Row]) -> list[Entry]:
@@ -204,14 +238,14 @@ def _free_id(name: str, taken: Container[str]) -> str:
 
 
 def _rename(entry: Entry, name: str) -> None:
-    row, change = entry.row, {entry.named_at: name}
+    row = entry.row
+    change: Changes = {entry.named_at: name}
     if row is None or name == entry.id:
         return
     if entry.value is row.value:
         row.changes = {**(row.changes or {}), **change}
     else:
-        inside = row.inside or {}
-        row.inside = {**inside, entry.at: {**inside.get(entry.at, {}), **change}}
+        change_inside(row, entry.at, change)
     entry.id, entry.value = name, _with(entry.value, entry.named_at, name)
 
 

@@ -85,6 +85,9 @@ class RowRepair:
                 changes[(rules.parts,)] = REMOVED
         if row.role is Role.MODEL and self._is_empty(row, content):
             return None
+        if rules.no_empty_content and row.role is Role.MODEL and content == []:
+            self.words.append("empty_content_removed")
+            changes[(rules.content,)] = None
         if rules.rows and isinstance(kind := value.get(rules.row_kind), str):
             self._note(row, 0, value, rules.rows.get(kind), changes)
         row.changes = changes
@@ -169,8 +172,11 @@ class RowRepair:
         """Keep a call or a result for the pairing, and repair the arguments of a call."""
         if type(shape) is Result:
             row.results.append(Entry(_id_of(value, shape) or "", value, row, at, shape.id))
-            if self._rules.result_changes and (lacks := self._rules.result_changes(value)):
-                self.words.append("empty_result_filled")
+            lacks, word = (
+                self._rules.result_changes(value) if self._rules.result_changes else ({}, "")
+            )
+            if lacks:
+                self.words.append(word)
                 changes.update(lacks)
         elif type(shape) is Call:
             arguments = member(value, shape.arguments)

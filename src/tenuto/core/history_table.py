@@ -7,6 +7,7 @@ this is; `core.history` and `core.history_pairs` apply them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
@@ -227,7 +228,15 @@ class Rules:
         object_arguments: whether arguments are an object; otherwise they are a text that holds one.
         may_lack_arguments: whether a call without arguments is valid.
         alternates: whether rows of the user and the model must alternate.
-        result_changes: returns the members that a result lacks and the provider wants.
+        result_changes: returns the members of a result that the provider refuses as they are, with
+            their new values, and the repair in a word; ({}, ""): none.
+        bad_in_ids: matches characters that ids of calls may not have; None: there are none.
+        most_id_chars: the most characters of an id; None: there is no limit.
+        led_to: the kinds of parts that may not end a turn of the model, such as reasoning.
+        bare_end: whether the last text of a history that ends in the model's row may not end in
+            white space.
+        no_empty_content: whether a content beside calls may be null, but not an empty list.
+        sign: adds what the calls of the current turn lack to be valid; None: they lack nothing.
         led_by_reasoning: whether reasoning must be followed by a row of the model.
         served: the calls that the provider runs itself, if it rejects those without a result.
     """
@@ -259,9 +268,21 @@ class Rules:
     object_arguments: bool = False
     may_lack_arguments: bool = False
     alternates: bool = False
-    result_changes: Callable[[JsonObject], Changes] | None = None
+    result_changes: Callable[[JsonObject], tuple[Changes, str]] | None = None
+    bad_in_ids: re.Pattern[str] | None = None
+    most_id_chars: int | None = None
+    led_to: Collection[str] = ()
+    bare_end: bool = False
+    no_empty_content: bool = False
+    sign: Callable[[Sequence[Row]], list[str]] | None = None
     led_by_reasoning: bool = False
     served: Served | None = None
+
+
+def change_inside(row: Row, at: int, changes: Changes) -> None:
+    """Add changes of the members of one of a row's parts."""
+    inside = row.inside or {}
+    row.inside = {**inside, at: {**inside.get(at, {}), **changes}}
 
 
 def member(value: Any, path: Path) -> Any:

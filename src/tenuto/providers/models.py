@@ -18,6 +18,10 @@ CLAUDE_TAKES_PREFILL = re.compile(
 """Claude up to generation 4.5 continues a trailing assistant message; later models answer 400.
 https://platform.claude.com/docs/en/about-claude/models/migration-guide 2026-11-21"""
 
+GEMINI_SIGNS_CALLS = re.compile(r"gemini-(?:[3-9]|\d\d)")
+"""Models of Gemini that refuse a call of the current turn without a signature:
+https://ai.google.dev/gemini-api/docs/thought-signatures (read 2026-11-28)"""
+
 GEMINI_TAKES_PREFILL = re.compile(r"gemini-(?:2\.|3-|3\.1-|3\.5-flash(?!-lite)|pro-latest)")
 """Gemini up to 3.5 Flash continues its own trailing turn; 3.5 Flash-Lite, 3.6 Flash and all later
 ones answer 400. https://ai.google.dev/gemini-api/docs/latest-model 2026-11-21"""

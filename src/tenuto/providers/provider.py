@@ -12,6 +12,7 @@ from urllib.parse import SplitResult
 from tenuto.core.stop import StopReason
 from tenuto.providers.models import (
     CLAUDE_TAKES_PREFILL,
+    GEMINI_SIGNS_CALLS,
     GEMINI_TAKES_PREFILL,
     QWEN_MAY_NOT_THINK,
 )
@@ -95,7 +96,9 @@ SPOKEN: dict[str, dict[str, Any]] = {
     "openai-completions": {"prefill": True},
     # The last event of these reports how the answer ended, and their SDKs rely on it.
     "openai-responses": {"sends_stop": True},
-    "gemini-generate": {"prefill_models": GEMINI_TAKES_PREFILL},
+    "gemini-generate": {
+        "prefill_models": GEMINI_TAKES_PREFILL, "signed_calls": GEMINI_SIGNS_CALLS,
+    },
     "gemini-interactions": {"sends_stop": True},
     # Nova accepts a prefill too, but trims white space at the beginning of what it adds, so it
     # would be lost whether a word continues or another begins.

@@ -72,6 +72,8 @@ class Provider:
             provider does not want it.
         refuses: a pattern to match the names of an answer's members beside its text and calls
             (reasoning, signatures) that the provider refuses in a history.
+        signed_calls: a pattern to search for in a model's name, if the provider refuses calls of
+            its current turn without a signature.
         signed_thinking: whether the provider refuses thinking without a signature in a history.
         less_reasoning: top-level members by which any request asks for less reasoning.
         output_tokens: the largest output limit for every model. 0: it depends on the model.
@@ -107,6 +109,7 @@ class Provider:
     reasoning_echoed: bool | None = None
     reasoning_key: str | None = None
     refuses: re.Pattern[str] | None = None
+    signed_calls: re.Pattern[str] | None = None
     signed_thinking: bool | None = None
     less_reasoning: Members | None = None
     output_tokens: int | None = None

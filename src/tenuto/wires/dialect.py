@@ -33,6 +33,8 @@ class Dialect:
         refuses: a pattern to match the names of an answer's members beside its text and calls
             (reasoning, signatures) that the provider refuses in a history; None: it takes back what
             it gave.
+        signed_calls: a pattern to search for in a model's name, if the provider refuses calls of
+            its current turn without a signature; None: it refuses none.
         signed_thinking: whether the provider refuses thinking without a signature in a history, so
             that Tenuto leaves it out. Providers that sign nothing may want it back.
         less_reasoning: top-level members by which any request asks for less reasoning, or none;
@@ -54,6 +56,7 @@ class Dialect:
     reasoning_echoed: bool = False
     reasoning_key: str = ""
     refuses: re.Pattern[str] | None = None
+    signed_calls: re.Pattern[str] | None = None
     signed_thinking: bool = True
     less_reasoning: tuple[tuple[str, Any], ...] = ()
     output_tokens: int = 0
@@ -64,6 +67,10 @@ class Dialect:
         if self.prefill_models is not None:
             return self.prefill_models.search(model.lower()) is not None
         return self.prefill
+
+    def signs_calls(self, model: str) -> bool:
+        """Return whether calls of a model must be signed."""
+        return self.signed_calls is not None and self.signed_calls.search(model.lower()) is not None
 
     def wants_back(self, name: str) -> bool:
         """Return whether an error named this member of the model's rows as missing."""

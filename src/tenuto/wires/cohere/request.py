@@ -1,24 +1,38 @@
 """Requests of Cohere's Chat.
 
-Messages, tools and the output limit are those of OpenAI's chat, and so are the repairs of a
+Messages, tools and the output limit are those of OpenAI's chat, and so are nearly all repairs of a
 history. The values of the tool choice and the reasoning setting are Cohere's own:
 https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import ClassVar
+
 import msgspec
 
+from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant
+from tenuto.core.history_table import Changes, Rules, is_blank
 from tenuto.wires.cohere.content import TOOL_PLAN
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import members_of, object_in, value_of
+from tenuto.wires.openai_chat.history import RULES
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+
+
+def _result_changes(row: JsonObject) -> tuple[Changes, str]:
+    """Give a blank result some text; Cohere refuses one without."""
+    filled = is_blank(row.get("content"))
+    return ({("content",): hints.EMPTY_RESULT}, "empty_result_filled") if filled else ({}, "")
 
 
 class CohereRequest(ChatRequest):
     """A chat request as bytes, with what was read from it (`wires.request.WireRequest`)."""
+
+    history: ClassVar[Rules] = replace(RULES, result_changes=_result_changes)
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         rows = super()._said(edit, dialect)

@@ -11,11 +11,13 @@ https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11-22)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tenuto.core import hints
-from tenuto.core.history_table import Call, Result, Role, Rules, Text
-from tenuto.wires.gemini_generate.content import SIGNATURES, member
+from tenuto.core.history_signed import STAND_IN, sign_calls
+from tenuto.core.history_table import Call, Changes, Result, Role, Row, Rules, Text
+from tenuto.wires.gemini_generate.content import SIGNATURES, is_signed, member
 from tenuto.wires.json import JsonObject
 
 _CALL = ("functionCall", "function_call")
@@ -61,6 +63,25 @@ def _answers(result: JsonObject, call: JsonObject) -> bool:
 
 _CALLS = {name: Call((name, "id"), (name, "args")) for name in _CALL}
 
+
+def _lacking(part: JsonObject) -> Changes:
+    return {} if is_signed(part) else {(SIGNATURES[0],): STAND_IN}
+
+
+def _speaks(row: Row) -> bool:
+    """Return whether a row is the user's and holds anything besides results of calls."""
+    if row.role is Role.MODEL or not isinstance(row.value, dict):
+        return False
+    parts = row.value.get("parts")
+    given = parts if isinstance(parts, list) else [parts]
+    return any(not isinstance(part, dict) or _kind_of(part) not in _RESULT for part in given)
+
+
+def signed_part(part: JsonObject) -> JsonObject:
+    """Return a call with a signature: its own, or the stand-in."""
+    return part if is_signed(part) else {**part, SIGNATURES[0]: STAND_IN}
+
+
 RULES = Rules(
     role_of=lambda row: Role.MODEL if role_of(row) == "model" else Role.ANSWERS,
     stub=lambda call: result_of(member(call, *_CALL), hints.ORPHAN_RESULT),
@@ -81,3 +102,6 @@ RULES = Rules(
     object_arguments=True,
     may_lack_arguments=True,
 )
+
+SIGNED_RULES = replace(RULES, sign=lambda rows: sign_calls(rows, _speaks, _lacking))
+"""For models that refuse a call of the current turn without a signature."""

@@ -33,7 +33,13 @@ from tenuto.wires.gemini_generate.content import (
     with_text,
     without_token,
 )
-from tenuto.wires.gemini_generate.history import RULES, result_of, role_of
+from tenuto.wires.gemini_generate.history import (
+    RULES,
+    SIGNED_RULES,
+    result_of,
+    role_of,
+    signed_part,
+)
 from tenuto.wires.gemini_generate.tools import declarations, schema_of
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import list_in, members_of, object_in, rows_of, value_of
@@ -126,6 +132,8 @@ class GenerateRequest(EditableRequest):
     def _called(self, edit: AppendCalls, dialect: Dialect) -> list[_Row]:
         said = said_parts(edit.text, edit.content) if edit.text.strip() else []
         calls = [_call(valid_call(call)) for call in edit.calls]
+        if dialect.signs_calls(self.facts.model):
+            calls[0] = signed_part(calls[0])
         results = [result_of(_named(call), text, no) for call, text, no in edit.answers]
         return [("model", [*said, *calls]), ("user", results)]
 
@@ -165,7 +173,7 @@ def parse_request(
     body: bytes,
     probe_max_tokens: int = 0,
     path: str = "/v1beta/models/m:generateContent",
-    *_: object,
+    dialect: Dialect = Dialect(),  # noqa: B008 - frozen
 ) -> GenerateRequest | None:
     """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
@@ -183,7 +191,9 @@ def parse_request(
             asked.continuation_token = asked.continuation_token or members.get("continuation_token")
         if not asked.contents:
             return None
-        return GenerateRequest(body, _facts(asked, probe_max_tokens, path), asked.contents, RULES)
+        facts = _facts(asked, probe_max_tokens, path)
+        rules = SIGNED_RULES if dialect.signs_calls(facts.model) else RULES
+        return GenerateRequest(body, facts, asked.contents, rules)
     except UNREADABLE:
         return None
 
@@ -242,7 +252,7 @@ def said_parts(text: str, content: Content = ()) -> list[Part]:
     return with_text(kept, text) if any(is_text(part) for part in kept) else [*kept, {"text": text}]
 
 
-def _call(call: ToolCall) -> Part:
+def _call(call: ToolCall) -> JsonObject:
     extra: Mapping[str, Any] = call.extra or {}
     return {"functionCall": {**_named(call), "args": object_of(call)}, **extra.get("part", {})}
 

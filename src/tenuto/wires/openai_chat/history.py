@@ -8,8 +8,25 @@ https://platform.openai.com/docs/api-reference/chat/create
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tenuto.core import hints
-from tenuto.core.history_table import Call, Result, Role, Rules, by_role
+from tenuto.core.history_table import Call, Changes, Result, Role, Rules, by_role
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.json import JsonObject
+from tenuto.wires.openai_chat.signing import sign
+
+
+def rules_for(rules: Rules, dialect: Dialect, model: str) -> Rules:
+    """Return a wire's rules for a model, which may have to sign its calls."""
+    return replace(rules, sign=sign) if dialect.signs_calls(model) else rules
+
+
+def _result_changes(row: JsonObject) -> tuple[Changes, str]:
+    """Give a result without content an empty text: null and an empty list are refused."""
+    filled = row.get("content") in (None, [])
+    return ({("content",): ""}, "empty_result_filled") if filled else ({}, "")
+
 
 RULES = Rules(
     role_of=by_role(assistant=Role.MODEL, tool=Role.ANSWERS),
@@ -30,4 +47,6 @@ RULES = Rules(
     turns=False,
     result_rows=True,
     empty_lists_go=True,
+    result_changes=_result_changes,
+    no_empty_content=True,
 )

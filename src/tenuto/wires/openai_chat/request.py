@@ -9,12 +9,13 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from tenuto.core.actions import AppendAssistant, AppendCalls, AppendReasoning, Edit
+from tenuto.core.history_table import Rules
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import list_in, object_in, value_of
 from tenuto.wires.openai_chat.beside import chunks_of, given_back, of_call
-from tenuto.wires.openai_chat.history import RULES
+from tenuto.wires.openai_chat.history import RULES, rules_for
 from tenuto.wires.openai_chat.paths import model_in
 from tenuto.wires.openai_chat.reasoning import (
     Knobs,
@@ -23,6 +24,7 @@ from tenuto.wires.openai_chat.reasoning import (
     turn_off_reasoning,
 )
 from tenuto.wires.openai_chat.render import LEGACY_CALL_ID, call_of, legacy_call_of
+from tenuto.wires.openai_chat.signing import signed_row
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Path, Paths
 from tenuto.wires.request_reading import (
@@ -77,6 +79,7 @@ class ChatRequest(EditableRequest):
         output_limit=(OUTPUT_KEYS,),
         constraints=[(("response_format",),)],
     )
+    history: ClassVar[Rules] = RULES
 
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         found = [object_in(tool).get("function") for tool in list_in(tools)]
@@ -103,7 +106,10 @@ class ChatRequest(EditableRequest):
             row = said | {"function_call": legacy_call_of(calls[0])}
             name = calls[0].name
             return [row, {"role": "function", "name": name, "content": edit.results[0]}]
-        row = said | {"tool_calls": list(map(call_of, calls))}
+        made = list(map(call_of, calls))
+        if dialect.wants_back("thought_signature") or dialect.signs_calls(self.facts.model):
+            made = signed_row(made)
+        row = said | {"tool_calls": made}
         results = [
             {"role": "tool", "tool_call_id": call.id, "content": text}
             for call, text in zip(calls, edit.results, strict=True)
@@ -150,7 +156,10 @@ def request_of(
     try:
         asked = _read(body)
         facts = _facts(asked, probe_max_tokens, dialect) if asked.messages else None
-        return kind(body, facts, asked.messages, RULES) if facts is not None else None
+        if facts is None:
+            return None
+        rules = rules_for(kind.history, dialect, facts.model)
+        return kind(body, facts, asked.messages, rules)
     except UNREADABLE:
         return None
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from tenuto.core import hints
 from tenuto.core.history_pairs import pair_anywhere
-from tenuto.core.history_table import Call, Result, Role, Rules
+from tenuto.core.history_table import Call, Changes, Result, Role, Rules
+from tenuto.wires.json import JsonObject
 from tenuto.wires.openai_responses.items import kind_of
 
 _ANSWERS = {
@@ -36,6 +37,12 @@ def _role_of(item: Any) -> Role:
     return _ROLES.get(kind, Role.STEP if kind.endswith(_MADE_BY_THE_MODEL) else Role.OTHER)
 
 
+def _result_changes(item: JsonObject) -> tuple[Changes, str]:
+    """Give a result without an output an empty text: null is refused."""
+    filled = item.get("output") is None
+    return ({("output",): ""}, "empty_result_filled") if filled else ({}, "")
+
+
 RULES = Rules(
     role_of=_role_of,
     stub=lambda call: {
@@ -51,4 +58,5 @@ RULES = Rules(
     },
     pair=pair_anywhere,
     led_by_reasoning=True,
+    result_changes=_result_changes,
 )
