@@ -12,9 +12,12 @@ from typing import Any, ClassVar
 import httpx
 import httpx2
 import pytest
+from support.every_wire import MAKERS, ROWS, At, made
+from support.far_sides import FarSide, answer
 
 import tenuto
 
+PLAIN = {"role": "user", "content": "Write it."}
 LIBRARIES = {"httpx": httpx, "httpx2": httpx2}
 KEYS = {"api-key": "a-key", "x-api-key": "b-key", "authorization": "Bearer c-key"}
 
@@ -106,3 +109,83 @@ def test_a_redirect_that_has_no_end_is_told_as_the_library_tells_it(library, mod
     with far() as (here, seen), pytest.raises(LIBRARIES[library].TooManyRedirects):
         ask(library, mode, "GET", f"{here}/round", options={"max_redirects": 3})
     assert len(seen) == 4
+
+
+# --- a further request of a turn ------------------------------------------------------------------
+
+FIRST_HALF = "The tide turned at four, and the"
+CUT = {
+    "anthropic-messages": "max_tokens",
+    "bedrock-converse": "max_tokens",
+    "cohere": "MAX_TOKENS",
+    "cohere-v1": "MAX_TOKENS",
+    "gemini-generate": "MAX_TOKENS",
+    "gemini-interactions": "incomplete",
+    "openai-responses": "incomplete",
+}
+
+
+def moved(target: str) -> bytes:
+    return answer(b"", f"location: {target}", status="307 Temporary Redirect")
+
+
+@pytest.mark.behaviour("H10")
+@pytest.mark.parametrize("wire", MAKERS)
+@pytest.mark.parametrize("mode", ["whole", "stream"])
+def test_no_further_request_is_redirected_to_another_host(wire, mode, way):
+    stop = CUT.get(wire, "length")
+    elsewhere = FarSide(made(wire, mode, " stranger's own words."))
+    with elsewhere, FarSide(made(wire, mode, FIRST_HALF, stop), b"") as far:
+        path = f"{elsewhere.base_url}/elsewhere"
+        far.answers = (far.answers[0], moved(path))
+        asker = MAKERS[wire](At(far), tenuto.Policy(backoff_s=0.0))
+        try:
+            said = asker.ask([ROWS.get(wire, PLAIN)], mode, way)
+        finally:
+            asker.close()
+        assert elsewhere.requests == []
+        assert len(far.requests) == 2
+    assert (said.text, said.error) == (FIRST_HALF, None), "what came is kept"
+    assert asker.ending["status"] == "partial"
+
+
+def opened(library: str, how: str) -> Any:
+    """A client that follows redirects by itself, as its users may set it."""
+    module: Any = LIBRARIES[library]
+    if how == "transport":
+        return module.Client(transport=tenuto.HTTPTransport(), follow_redirects=True)
+    return tenuto.http_client(library)  # type: ignore[call-overload]
+
+
+@pytest.mark.behaviour("H10")
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("how", ["client", "transport"])
+def test_no_client_of_ours_and_no_transport_takes_a_further_request_elsewhere(library, how):
+    first = made("openai-chat", "whole", FIRST_HALF, "length")
+    elsewhere = FarSide(made("openai-chat", "whole", " stranger's own words."))
+    with elsewhere, FarSide(first, b"") as far, opened(library, how) as client:
+        far.answers = (first, moved(f"{elsewhere.base_url}/chat/completions"))
+        asked = {"model": "m", "messages": [PLAIN]}
+        got = client.post(f"{far.base_url}/chat/completions", json=asked).json()
+        assert elsewhere.requests == []
+    assert got["choices"][0]["message"]["content"] == FIRST_HALF
+
+
+@pytest.mark.behaviour("H10")
+def test_within_its_host_and_to_where_the_first_answer_came_from_a_further_request_goes_on():
+    first = made("openai-chat", "whole", FIRST_HALF, "length")
+    rest = made("openai-chat", "whole", " boats came home.")
+    with FarSide(first, rest) as behind:
+        target = f"{behind.base_url}/chat/completions"
+        with FarSide(moved(target)) as far:
+            asker = MAKERS["openai-chat"](At(far), tenuto.Policy(backoff_s=0.0))
+            said = asker.ask([PLAIN], "whole")
+            asker.close()
+    assert said.text == f"{FIRST_HALF} boats came home."
+    assert (len(far.requests), len(behind.requests)) == (2, 2)
+    with FarSide(first, moved("/v1/other"), rest) as far:
+        asker = MAKERS["openai-chat"](At(far), tenuto.Policy(backoff_s=0.0))
+        said = asker.ask([PLAIN], "whole")
+        asker.close()
+    assert said.text == f"{FIRST_HALF} boats came home."
+    assert len(far.requests) == 3

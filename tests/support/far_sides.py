@@ -72,9 +72,10 @@ def _body_of(source: BufferedIOBase, head: bytes) -> bytes | None:
 class FarSide:
     """Answers the n-th request with the n-th answer, and all later ones with the last.
 
-    `requests` holds head and body of each as they came."""
+    `requests` holds head and body of each as they came. `answers` may be set until then."""
 
     def __init__(self, *answers: Answer) -> None:
+        self.answers: tuple[Answer, ...] = answers
         self.requests: list[tuple[bytes, bytes]] = []
         self.gone = 0
         outer = self
@@ -91,7 +92,7 @@ class FarSide:
                 if body is None:
                     self.wfile.write(answer(b"", status="400 Bad Request"))
                     return
-                given = answers[min(len(outer.requests), len(answers) - 1)]
+                given = outer.answers[min(len(outer.requests), len(outer.answers) - 1)]
                 outer.requests.append((head, body))
                 try:
                     for piece in (given,) if isinstance(given, bytes) else given:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import importlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, cast
@@ -48,7 +49,8 @@ def endpoint(base: Any) -> type:
                     made = exchange.made(command)
                     made = made if made is request else await made
                     answer = None if made is request else await self._answered(exchange, made)
-                    answer = answer or await super(Recovering, self)._send(made)
+                    sender = self if exchange.first is None else _staying_with_its_host(self)
+                    answer = answer or await base._send(sender, made)  # noqa: SLF001 - see private_seams
                     body = None if made.stream_output else await answer.content
                     return _Upstream(exchange, answer, body)
                 except Exception as error:  # noqa: BLE001 - handlers raise what they like
@@ -73,6 +75,27 @@ def endpoint(base: Any) -> type:
             return await retry(attempts, operation, asked, response, caught_exception)
 
     return Recovering
+
+
+def _staying_with_its_host(endpoint: Any) -> Any:
+    """Return an endpoint over the same connections that follows no redirect, as botocore's own
+    doesn't. aiohttp would send the conversation to another host (H10)."""
+    staying = copy.copy(endpoint)
+    staying.http_session = session = copy.copy(endpoint.http_session)
+    sessions = session._sessions.items()  # noqa: SLF001 - see private_seams
+    vars(session)["_sessions"] = {proxy: _Staying(one) for proxy, one in sessions}
+    return staying
+
+
+class _Staying:
+    """A session of aiohttp that follows no redirect."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def request(self, *args: Any, **options: Any) -> Any:
+        """Return the request, to be awaited."""
+        return self._session.request(*args, allow_redirects=False, **options)
 
 
 async def _driven(exchange: Exchange, turn: AsyncDrive) -> Any:

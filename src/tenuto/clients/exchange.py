@@ -208,6 +208,13 @@ class Exchange:
             answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
 
 
+def answering_url(request: Any) -> Any:
+    """Return the URL that answered a turn first, after all redirects, for the request of a further
+    attempt; None for any other request."""
+    exchange = request.extensions.get(_MARK)
+    return exchange.first.request.url if isinstance(exchange, Exchange) else None
+
+
 DECODED_BY_BOTH = frozenset({b"", b"identity", b"gzip", b"deflate"})
 """Content codings that both libraries decode without another package."""
 

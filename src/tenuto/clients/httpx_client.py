@@ -25,8 +25,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, cast
 
-from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
+from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream, answering_url
 from tenuto.clients.libraries import LIBRARIES, library_of, library_of_request
+from tenuto.clients.redirects import send_within, send_within_async
 from tenuto.clients.responses import async_stream_of, stream_of
 from tenuto.clients.signing import Signer, sealed, signer_of
 from tenuto.clients.two_ways import warn_of_missing_client
@@ -119,6 +120,8 @@ def _marked(base: Any) -> Any:
     def marked(self: Any, request: Any, **options: Any) -> Any:
         request.extensions[HANDLED] = True
         try:
+            if (answered_by := answering_url(request)) is not None:
+                return send_within(base, self, request, options, answered_by)
             return base.send(self, request, **options)
         finally:
             request.extensions.pop(HANDLED, None)
@@ -130,6 +133,8 @@ def _marked_async(base: Any) -> Any:
     async def marked(self: Any, request: Any, **options: Any) -> Any:
         request.extensions[HANDLED] = True
         try:
+            if (answered_by := answering_url(request)) is not None:
+                return await send_within_async(base, self, request, options, answered_by)
             return await base.send(self, request, **options)
         finally:
             request.extensions.pop(HANDLED, None)

@@ -77,6 +77,8 @@ PRIVATE_SEAMS: Final = (
     PrivateSeam(_AWS, ("_endpoint._send",),
         "Handlers of the event `before-send` are all called, so that one of ours would send what "
         "another one answers."),
+    PrivateSeam(("aiobotocore.client",), ("_endpoint.http_session._sessions",),
+        "aiohttp follows redirects to any host, and aiobotocore has no setting against it."),
     PrivateSeam(_AWS, ("_endpoint._needs_retry",),
         "A handler of the event `needs-retry` can ask for a retry, and cannot rule one out."),
     PrivateSeam(("httpx2.Response", "httpx.Response"), ("_num_bytes_downloaded",),

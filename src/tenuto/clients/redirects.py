@@ -1,5 +1,9 @@
 """Clients that follow redirects only to the same host.
 
+A client of ours never leaves its host. Any other client does with the first request of a turn what
+its owner told it, but a further request is not the caller's own: it isn't redirected to a host that
+has not answered the turn before (H10).
+
 The libraries remove `Authorization` from a request that is redirected to another host, and leave
 every other header in it, such as `api-key`, `x-api-key`, `x-goog-api-key` and those of gateways.
 """
@@ -9,7 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from tenuto.clients.libraries import library_of_class
+from tenuto.clients.libraries import library_of
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -32,58 +36,80 @@ def is_same_host(asked: Any, next_url: Any) -> bool:
 @cache
 def staying_with_its_host(base: Any) -> Any:
     """A subclass of a library's client whose `send` follows no redirect to another host."""
-    library: Any = library_of_class(base)
+
+    def send(self: Any, request: Any, **options: Any) -> Any:
+        return send_within(base, self, request, options)
+
+    async def asend(self: Any, request: Any, **options: Any) -> Any:
+        return await send_within_async(base, self, request, options)
+
     asynchronous = base.__name__ == "AsyncClient"
+    members = {"send": asend if asynchronous else send, "__module__": base.__module__}
+    return type(base.__name__, (base,), members)
 
-    def follows(self: Any, given: Any) -> bool:
-        return bool(given if isinstance(given, bool) else self.follow_redirects)
 
-    def onward(self: Any, response: Any, history: list[Any]) -> Any:
+def send_within(
+    base: Any, client: Any, request: Any, options: dict[str, Any], also: Any = None
+) -> Any:
+    """Send a request as a client of the class `base` does, but follow no redirect to another host.
+    The response is then the redirect itself.
+
+    Args:
+        also: the URL of a host that redirects may lead to as well; None for no other.
+    """
+    hops = _Hops(client, options, also)
+    response = base.send(client, request, follow_redirects=False, **hops.options)
+    try:
+        while (made := hops.onward(response)) is not None:
+            response.read()
+            response = base.send(client, made, follow_redirects=False, **hops.options)
+            response.history = list(hops.history)
+    except BaseException:
+        response.close()
+        raise
+    return response
+
+
+async def send_within_async(
+    base: Any, client: Any, request: Any, options: dict[str, Any], also: Any = None
+) -> Any:
+    """Do the same as `send_within` for an async client."""
+    hops = _Hops(client, options, also)
+    response = await base.send(client, request, follow_redirects=False, **hops.options)
+    try:
+        while (made := hops.onward(response)) is not None:
+            await response.aread()
+            response = await base.send(client, made, follow_redirects=False, **hops.options)
+            response.history = list(hops.history)
+    except BaseException:
+        await response.aclose()
+        raise
+    return response
+
+
+class _Hops:
+    """The redirects of one request, and what is sent along with each of them."""
+
+    def __init__(self, client: Any, options: dict[str, Any], also: Any) -> None:
+        self.options = dict(options)
+        self.history: list[Any] = []
+        given = self.options.pop("follow_redirects", None)
+        self._follows = bool(given if isinstance(given, bool) else client.follow_redirects)
+        self._client = client
+        self._also = also
+
+    def onward(self, response: Any) -> Any:
         """Return the request that follows a response, or None if there is none."""
         made = response.next_request
-        if made is None or not is_same_host(response.request.url, made.url):
+        if not self._follows or made is None:
             return None
-        if len(history) >= self.max_redirects:
+        hosts = [response.request.url, *([] if self._also is None else [self._also])]
+        if not any(is_same_host(host, made.url) for host in hosts):
+            return None
+        if len(self.history) >= self._client.max_redirects:
+            library: Any = library_of(self._client)
             raise library.TooManyRedirects(
                 "Exceeded maximum allowed redirects.", request=response.request
             )
+        self.history.append(response)
         return made
-
-    def send(self: Any, request: Any, *, follow_redirects: Any = None, **options: Any) -> Any:
-        response = base.send(self, request, follow_redirects=False, **options)
-        history: list[Any] = []
-        while follows(self, follow_redirects):
-            try:
-                made = onward(self, response, history)
-                if made is None:
-                    break
-                response.read()
-            except BaseException:
-                response.close()
-                raise
-            history.append(response)
-            response = base.send(self, made, follow_redirects=False, **options)
-            response.history = list(history)
-        return response
-
-    async def asend(
-        self: Any, request: Any, *, follow_redirects: Any = None, **options: Any
-    ) -> Any:
-        response = await base.send(self, request, follow_redirects=False, **options)
-        history: list[Any] = []
-        while follows(self, follow_redirects):
-            try:
-                made = onward(self, response, history)
-                if made is None:
-                    break
-                await response.aread()
-            except BaseException:
-                await response.aclose()
-                raise
-            history.append(response)
-            response = await base.send(self, made, follow_redirects=False, **options)
-            response.history = list(history)
-        return response
-
-    members = {"send": asend if asynchronous else send, "__module__": base.__module__}
-    return type(base.__name__, (base,), members)

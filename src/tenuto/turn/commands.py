@@ -113,7 +113,8 @@ LeftS = Callable[[], float]
 
 
 class SendRequest(msgspec.Struct, frozen=True):
-    """Close the previous response, then send this request to the provider.
+    """Close the previous response, then send this request to the provider. Don't follow a redirect
+    of a further request to another host: reply with the redirect itself.
 
     Attributes:
         headers, body: as they are sent.
