@@ -5,7 +5,15 @@ from dataclasses import replace
 import pytest
 
 from tenuto.core.builder import Builder
-from tenuto.core.signals import CallDelta, Ended, Signal, StopSeen, TextDelta
+from tenuto.core.signals import (
+    CallDelta,
+    Ended,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
 from tenuto.core.stop import StopReason
 
 PAY = '{"amount": 100}'
@@ -67,3 +75,14 @@ def test_a_call_that_differs_in_anything_is_another_call(again) -> None:
 )
 def test_text_behind_the_last_call_is_told_from_text_before_it(signals, behind) -> None:
     assert read(*signals).text_behind_calls is behind
+
+
+@pytest.mark.behaviour("T12b")
+def test_arguments_that_are_not_read_lack_nothing_that_is_known() -> None:
+    builder = Builder(5, parameters=lambda: {"pay": {"required": ["amount"]}})
+    builder.feed(replace(pay("{"), unseen=True))
+    builder.feed(CallDelta(0, None, None, "}"))
+    builder.feed(UsageSeen(Usage(1, 5)))
+    builder.feed(CALLED)
+    builder.feed(Ended())
+    assert [call.finding.value for call in builder.build().calls] == ["whole"]

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tenuto.core.arguments import ArgumentTracker, Finding, judge
-from tenuto.core.required import lacks_required, requires_something
+from tenuto.core.arguments import ArgumentTracker, Finding, Judgement, judge
+from tenuto.core.required import lacks_required
+from tenuto.core.resent import as_sent_once, grows
 from tenuto.core.signals import CallDelta
 
 
@@ -30,6 +31,7 @@ class ToolCall:
         free: whether the tool takes text of any form; `arguments` is then that text.
         extra: further keys of the call as the provider sent them; None if there were none.
         decoded: whether the arguments came decoded, so that their text cannot show a cut.
+        unseen: whether the arguments were not read, only whether they are complete.
     """
 
     id: str
@@ -40,6 +42,7 @@ class ToolCall:
     free: bool = False
     extra: Mapping[str, object] | None = None
     decoded: bool = False
+    unseen: bool = False
 
 
 NEVER_CAME = "never_came"
@@ -66,17 +69,44 @@ class _Slot:
     may_lack_id: bool = False
     decoded: bool = False
     unreadable: bool = False
+    unseen: bool = False
     extra: dict[str, object] = field(default_factory=dict)
+    said_whole: str = ""
     tracker: ArgumentTracker = field(default_factory=ArgumentTracker)
     tracked: int = 0
 
     @property
     def is_whole(self) -> bool:
-        """Whether its arguments are complete so far. Each character is read only once."""
+        """Whether its arguments are complete so far. Each character is read only once, unless the
+        pieces may have been sent again."""
         for part in self.parts[self.tracked :]:
             self.tracker.feed(part)
         self.tracked = len(self.parts)
-        return self.tracker.finding is Finding.WHOLE
+        finding = self.tracker.finding
+        if finding is Finding.MALFORMED and not self.free:
+            return judge(self.sent_once(finding)).finding is Finding.WHOLE
+        return finding is Finding.WHOLE
+
+    def sent_once(self, finding: Finding) -> str | None:
+        """Return its arguments if pieces of them were sent again (T13a), or if what was sent once
+        more as a whole puts them right; else None."""
+        found = as_sent_once(self.parts, finding)
+        if self.said_whole and (found is None or judge(found).finding is not Finding.WHOLE):
+            whole = judge(self.said_whole).finding is Finding.WHOLE
+            return self.said_whole if whole and finding is Finding.MALFORMED else found
+        return found
+
+    def judged(self, clean: bool) -> tuple[Judgement, bool]:
+        """Return the finding about its arguments, and whether pieces of them were sent again.
+        `clean`: whether the answer ended cleanly. What the end of an answer cut off stays cut."""
+        raw = "".join(self.parts)
+        found = judge(raw)
+        again: str | None = None
+        if found.finding is Finding.MALFORMED or (found.finding is Finding.TRUNCATED and clean):
+            again = self.sent_once(found.finding)
+        elif found.finding is Finding.WHOLE and self.said_whole:
+            again = self.said_whole if _is_more(found.text, self.said_whole) else None
+        return (found, False) if again is None else (judge(again), True)
 
 
 class Calls:
@@ -119,12 +149,16 @@ class Calls:
                 slot.name = delta.name
         if delta.whole and delta.arguments is not None:
             # It may only extend what came before. If it contradicts that, the earlier text is
-            # judged.
-            if delta.arguments.startswith("".join(slot.parts)):
-                slot.parts, slot.tracked = [delta.arguments], 0
-                slot.tracker.reset()
+            # judged, unless that is no whole text.
+            come = "".join(slot.parts)
+            if delta.arguments.startswith(come):
+                # If it adds nothing, the pieces are kept, since they show what was sent again.
+                if delta.arguments != come:  # else the pieces show what was sent again
+                    slot.parts, slot.tracked = [delta.arguments], 0
+                    slot.tracker.reset()
                 slot.unreadable = slot.unreadable and not delta.arguments
             else:
+                slot.said_whole = delta.arguments
                 self.odd.append("call_arguments_differ")
         elif delta.arguments:
             slot.parts.append(delta.arguments)
@@ -136,6 +170,7 @@ class Calls:
         slot.may_be_empty = slot.may_be_empty or delta.may_be_empty
         slot.may_lack_id = slot.may_lack_id or delta.may_lack_id
         slot.decoded = slot.decoded or delta.decoded
+        slot.unseen = slot.unseen or delta.unseen
         if delta.extra:
             slot.extra.update(delta.extra)
 
@@ -145,7 +180,7 @@ class Calls:
         return bool(delta.id and delta.name and delta.arguments) and any(
             (slot.index, slot.id, slot.name) == (delta.index, delta.id, delta.name)
             and slot.is_whole
-            and "".join(slot.parts) == delta.arguments
+            and delta.arguments in ("".join(slot.parts), slot.judged(clean=True)[0].text)
             for slot in self.slots
         )
 
@@ -175,13 +210,18 @@ class Calls:
         calls: list[ToolCall] = []
         odd = list(self.odd)
         taken: set[str] = set()
-        slots = self._with_names_joined()
-        if len(slots) < len(self.slots):
+        named = self._with_names_joined()
+        if len(named) < len(self.slots):
             odd.append("call_name_in_pieces")
+        slots = self._with_those_sent_again(named)
+        if len(slots) < len(named):
+            odd.append("call_sent_again")
         for number, slot in enumerate(slots):
             raw = "".join(slot.parts)
-            found = judge(raw)
+            found, again = slot.judged(clean)
             finding, text, detail = found.finding, found.text, found.detail
+            if again and not (slot.unreadable or slot.free):
+                odd.append("arguments_sent_again")
             if slot.unreadable:
                 finding, text, detail = Finding.MALFORMED, raw, "unreadable"
             elif slot.free:
@@ -194,7 +234,7 @@ class Calls:
                     finding, detail = Finding.TRUNCATED, NEVER_CAME if clean else detail
                 if not slot.may_be_empty:
                     odd.append("arguments_empty")
-            elif finding is Finding.WHOLE and text != raw:
+            elif found.detail == "doubly_encoded":
                 odd.append("arguments_encoded_twice")
             if not slot.name and finding is Finding.WHOLE:
                 finding, detail = Finding.MALFORMED, "no_name"
@@ -206,7 +246,15 @@ class Calls:
             taken.add(call_id)
             extra = slot.extra or None
             made = ToolCall(
-                call_id, slot.name, text, finding, detail, slot.free, extra, slot.decoded
+                call_id,
+                slot.name,
+                text,
+                finding,
+                detail,
+                slot.free,
+                extra,
+                slot.decoded,
+                slot.unseen,
             )
             calls.append(made)
         return tuple(calls), tuple(dict.fromkeys(odd))
@@ -223,13 +271,47 @@ class Calls:
             run = _pieces_of_a_name(slot, left, names) if names else [slot]
             for piece in run[1:]:
                 left.remove(piece)
-            joined.append(_as_one(run) if len(run) > 1 else slot)
+            name = "".join(piece.name for piece in run)
+            joined.append(_as_one(run, name) if len(run) > 1 else slot)
         return joined
 
-    def _requires(self, name: str) -> bool:
-        """Return whether the tool's schema requires arguments; False if no schema is known."""
+    def _with_those_sent_again(self, slots: list[_Slot]) -> list[_Slot]:
+        """Return the calls without those that another one repeats with more arguments (T13a)."""
+        if len(slots) < 2:
+            return slots
+        kept: list[_Slot] = []
+        places: dict[str, int] = {}
+        for slot in slots:
+            place = places.get(slot.id, len(kept) - 1) if slot.id else len(kept) - 1
+            if kept and self._is_sent_again(kept[place], slot):
+                kept[place] = _as_one([kept[place], slot], slot.name)
+            else:
+                kept.append(slot)
+                place = len(kept) - 1
+            places[kept[place].id] = place
+        return kept
+
+    def _is_sent_again(self, before: _Slot, slot: _Slot) -> bool:
+        """Return whether a call is an earlier one once more, with more arguments. The id shows it.
+        Where there is none, the earlier call must lack something that its tool requires: a model
+        may well call a tool twice, the second time with more."""
+        if before.name != slot.name or not before.name or before.free or slot.free:
+            return False
+        if before.id and slot.id and before.id != slot.id:
+            return False
+        if None not in (before.index, slot.index) and before.index != slot.index:
+            return False
+        less, more = (one.judged(clean=True)[0] for one in (before, slot))
+        given = "{}" if less.finding is Finding.EMPTY else less.text
+        if not _is_more(given, more.text):
+            return False
+        return bool(before.id) or self._requires(slot.name, json.loads(given))
+
+    def _requires(self, name: str, given: object = None) -> bool:
+        """Return whether the tool's schema requires more than is given; False if no schema is
+        known."""
         schema = self._parameters().get(name) if self._parameters else None
-        return schema is not None and requires_something(schema)
+        return schema is not None and lacks_required(schema, given or {})
 
     def lacking(self, calls: Iterable[ToolCall]) -> frozenset[str]:
         """Return the ids of complete calls whose arguments lack a member that their tool requires.
@@ -240,7 +322,7 @@ class Calls:
             call.id
             for call in calls
             if call.finding is Finding.WHOLE
-            and not call.free
+            and not (call.free or call.unseen)
             and (schema := schemas.get(call.name))
             and lacks_required(schema, _parsed(call.arguments))
         )
@@ -251,6 +333,21 @@ def _parsed(arguments: str) -> object:
         return json.loads(arguments)
     except (ValueError, RecursionError):  # numbers of more than 4,300 digits, or too deep
         return None
+
+
+def _is_more(less: str, more: str) -> bool:
+    """Return whether both are arguments, and the second say what the first say, and more.
+
+    >>> _is_more("{}", '{"a": 1}'), _is_more('{"a": 1}', '{"a":1}'), _is_more('{"a"', '{"a":1}')
+    (True, False, False)
+    """
+    before, after = _parsed(less), _parsed(more)
+    return (
+        isinstance(before, dict)
+        and isinstance(after, dict)
+        and before != after
+        and grows(before, after)
+    )
 
 
 def _begins_another(delta: CallDelta, slot: _Slot) -> bool:
@@ -290,10 +387,9 @@ def _same_place(first: _Slot, after: Iterable[_Slot]) -> Iterator[_Slot]:
             return
 
 
-def _as_one(run: list[_Slot]) -> _Slot:
+def _as_one(run: list[_Slot], name: str) -> _Slot:
     extra = {key: value for piece in run for key, value in piece.extra.items()}
     ids = [piece.id for piece in run if piece.id]
-    name = "".join(piece.name for piece in run)
     return replace(run[-1], index=run[0].index, id=(ids or [""])[0], name=name, extra=extra)
 
 

@@ -59,7 +59,8 @@ class CallDelta:
     (providers keep signatures there). `whole`: the call is sent once more as a whole, with all of
     its arguments, whatever pieces came before. `unreadable`: a piece of a call came that cannot be
     read, so the call is broken unless it is sent once more as a whole. Without an id and a name,
-    such a piece begins no call."""
+    such a piece begins no call. `unseen`: the arguments themselves are not read, and `arguments`
+    only shows whether they are complete."""
 
     index: int | None
     id: str | None
@@ -73,6 +74,7 @@ class CallDelta:
     extra: Mapping[str, object] | None = None
     whole: bool = False
     unreadable: bool = False
+    unseen: bool = False
 
 
 @record

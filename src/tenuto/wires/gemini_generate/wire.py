@@ -250,7 +250,12 @@ def _call(part: JsonObject, call: JsonObject) -> CallDelta:
         may_lack_id=True,
         decoded=decoded,
         extra=extra if any(extra.values()) else None,
+        unseen=_more_follows(call),
     )
+
+
+def _more_follows(call: JsonObject) -> bool:
+    return member(call, "willContinue", "will_continue") is True
 
 
 def _arguments(call: JsonObject, name: str | None) -> tuple[str | None, tuple[str, ...], bool]:
@@ -258,7 +263,7 @@ def _arguments(call: JsonObject, name: str | None) -> tuple[str | None, tuple[st
 
     Streamed arguments (`streamFunctionCallArguments` of Vertex AI) are not assembled. Only their
     end is read, which shows whether they are complete."""
-    more = member(call, "willContinue", "will_continue") is True
+    more = _more_follows(call)
     if more or (name is None and "args" not in call):
         return ("{" if name is not None else "" if more else "}"), (), False
     return decoded_arguments(call.get("args"))
