@@ -1,5 +1,6 @@
 """Hosts that end whole answers without a stop, without an end mark, or without either (S3a): nothing
-whole becomes partial there, and they are asked three further times in all."""
+whole becomes partial there. Prose without any mark is asked for each time, since a proxy that cuts
+each stream looks the same (S3c)."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def host(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
 
 @pytest.mark.behaviour("S3a", "N1a", "C25")
 @every_pair(indirect=["host"], host=HOSTS, way=WAYS, on_incomplete=["stop", "error"])
-def test_no_whole_answer_ends_partial_and_a_host_is_asked_thrice_at_most(
+def test_no_whole_answer_ends_partial_and_no_host_is_asked_twice_for_one(
     host: tuple[Any, Any], way: str, on_incomplete: Any
 ) -> None:
     asker, case = host
@@ -69,9 +70,9 @@ def test_no_whole_answer_ends_partial_and_a_host_is_asked_thrice_at_most(
     assert partial <= TURNS / 100
     further = len(asker.sim.requests) - before - TURNS
     marks_nothing = case.name in ("host_marks_nothing", "host_closes")
-    assert further <= 3
-    assert learned == (further == 3)
-    assert further == 3 or not marks_nothing
+    assert further in (0, TURNS)
+    assert learned == 0, "nothing says that the prose is whole"
+    assert further or not marks_nothing
 
 
 @pytest.mark.behaviour("S3a")

@@ -3,6 +3,7 @@ sends them, the text is complete only if the further answer confirms its end."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -23,9 +24,8 @@ OTHER_BEGINNING = "Sure, here it is again:\n\n"
 
 def unmarked(text: str) -> bytes:
     """A stream that ends in order behind its text."""
-    pieces = [
-        event(text[at : at + 9].replace("\n", "\\n").encode()) for at in range(0, len(text), 9)
-    ]
+    cut = [text[at : at + 9] for at in range(0, len(text), 9)]
+    pieces = [event(json.dumps(piece)[1:-1].encode()) for piece in cut]
     return sse_answer(b"".join(pieces or [event(b"")]))
 
 
@@ -69,29 +69,87 @@ def test_a_text_is_partial_where_the_further_answer_shows_that_it_was_cut(
     assert not asker.of("no_end_mark_learned")
 
 
-WHOLE: dict[str, bytes] = {
-    "nothing": unmarked(""),
-    "small talk": unmarked("How can I help you?"),
-    "the same text": unmarked(TEXT),
-    "the same text, announced": unmarked(OTHER_BEGINNING + TEXT),
-    "its last words": unmarked("one by one from the far "),
-    "nothing, and a stop": marked(""),
-    "small talk, and a stop": marked("How can I help you?"),
-    "the same text, and a stop": marked(TEXT),
+ENDED = TEXT + "bank."
+"""The same text with an end."""
+
+WHOLE: dict[str, Any] = {
+    "small talk": lambda text: unmarked("How can I help you?"),
+    "the same text": unmarked,
+    "the same text, announced": lambda text: unmarked(OTHER_BEGINNING + text),
+    "its last words": lambda text: unmarked(text[-24:]),
+    "nothing, and a stop": lambda text: marked(""),
+    "small talk, and a stop": lambda text: marked("How can I help you?"),
+    "the same text, and a stop": marked,
 }
 
 
 @pytest.mark.behaviour("S3a")
-@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+@pytest.mark.parametrize(
+    ("text", "on_incomplete"), [(TEXT, "stop"), (ENDED, "stop"), (ENDED, "error")]
+)
 @pytest.mark.parametrize("further", WHOLE)
 def test_a_text_is_whole_where_the_further_answer_confirms_its_end(
-    further: str, on_incomplete: str
+    further: str, text: str, on_incomplete: str
 ) -> None:
-    with FarSide(unmarked(TEXT), WHOLE[further]) as far:
+    with FarSide(unmarked(text), WHOLE[further](text)) as far:
         asker, said = asked(far, on_incomplete)
         assert len(far.requests) == 2
     assert asker.ending["status"] == "complete"
-    assert (said.error, said.finish, said.text) == (None, None, TEXT)
+    assert (said.error, said.finish, said.text) == (None, None, text)
+
+
+@pytest.mark.behaviour("S3c", "P1")
+@pytest.mark.parametrize("on_incomplete", ["error", "notice"])
+@pytest.mark.parametrize("further", WHOLE)
+def test_who_asks_for_certainty_gets_no_text_as_whole_that_ends_inside_a_sentence(
+    further: str, on_incomplete: str
+) -> None:
+    with FarSide(unmarked(TEXT), WHOLE[further](TEXT)) as far:
+        asker, said = asked(far, on_incomplete)
+    assert asker.ending["status"] == "partial"
+    assert said.error is not None or "This answer is incomplete" in said.text
+    assert said.finish is None, "no stop is invented"
+
+
+@pytest.mark.behaviour("S3c")
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+def test_a_further_answer_without_a_word_or_a_mark_shows_nothing(on_incomplete: str) -> None:
+    with FarSide(*[unmarked(TEXT), unmarked(""), unmarked("")] * 6) as far:
+        asker, said = asked(far, on_incomplete, turns=6)
+        assert len(far.requests) == 18, "each turn asks for the rest"
+    assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "end_unknown")
+    assert (said.finish, said.error is None) == (None, on_incomplete == "stop")
+    assert not asker.of("no_end_mark_learned")
+
+
+SAYS_ITS_END = {
+    "json": '{"bells": ["old", "new"], "boats": 3}',
+    "fence": "```py\nprint(1)\n```",
+    "markup": "<svg><g></g></svg>",
+}
+
+
+@pytest.mark.behaviour("S3c")
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+@pytest.mark.parametrize("text", SAYS_ITS_END.values(), ids=SAYS_ITS_END)
+def test_texts_that_say_that_they_are_whole_teach_and_no_stop_is_invented(
+    text: str, on_incomplete: str
+) -> None:
+    with FarSide(unmarked(text)) as far:
+        asker, said = asked(far, on_incomplete, turns=5)
+        assert len(far.requests) == 8, "from the fourth turn on, it is asked no more"
+    (learned,) = asker.of("no_end_mark_learned")
+    assert learned["setting"] == "Provider(sends_stop=False)"
+    assert (said.error, said.finish, said.text) == (None, None, text)
+
+
+@pytest.mark.behaviour("S3c", "P1")
+def test_what_was_learned_shows_no_half_sentence_as_whole() -> None:
+    with FarSide(*[unmarked(SAYS_ITS_END["json"])] * 6, unmarked(TEXT)) as far:
+        asker, said = asked(far, "error", turns=4)
+        assert len(far.requests) > 7
+    assert (asker.ending["status"], said.finish) == ("partial", None)
+    assert said.error is not None
 
 
 @pytest.mark.behaviour("S3a", "P1")
@@ -123,7 +181,7 @@ def test_such_a_text_raises_for_those_who_ask_for_errors(status: str) -> None:
 @pytest.mark.parametrize("ends", [marked, unmarked])
 def test_a_short_text_that_is_said_again_is_there_once(whole: str, ends: Any) -> None:
     with FarSide(unmarked(whole), ends(whole)) as far:
-        asker, said = asked(far, "error")
+        asker, said = asked(far, "stop")
     assert asker.ending["status"] == "complete"
     assert (said.error, said.finish, said.text) == (None, None, whole)
 
@@ -143,16 +201,17 @@ def test_a_short_text_that_is_said_again_is_there_once(whole: str, ends: Any) ->
 def test_an_answer_that_never_began_to_speak_confirms_nothing(further: bytes) -> None:
     with FarSide(unmarked(TEXT), further) as far:
         asker, said = asked(far, "error")
-    assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "provider_error")
+    assert asker.ending["status"] == "partial"
     assert said.error is not None
 
 
 @pytest.mark.behaviour("S3a")
 def test_reasoning_before_a_confirmation_is_no_part_of_it() -> None:
-    with FarSide(unmarked(TEXT), unmarked("<think>It is whole.</think>That is everything.")) as far:
+    further = unmarked("<think>It is whole.</think>That is everything.")
+    with FarSide(unmarked(ENDED), further) as far:
         asker, said = asked(far, "error")
     assert asker.ending["status"] == "complete"
-    assert (said.error, said.text) == (None, TEXT)
+    assert (said.error, said.text) == (None, ENDED)
 
 
 @pytest.mark.behaviour("S3a")

@@ -309,7 +309,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "resume_with_prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume_with_hint"): Situation((TEXT, SERVER_FAULT), SAID),
     (Outcome.DROPPED, "accept_unmarked_end_again"): Situation(
-        JUST_ENDED, replace(SAID, new_chars=0), state=UNMARKED
+        (TEXT, *JUST_ENDED), replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.DROPPED, "accept_whole_document"): Situation(
         (TEXT,), Facts(said='{"a": 1}', structured=True)
@@ -319,6 +319,11 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DROPPED, "ask_for_begun_call"): Situation((TEXT, CUT_CALL), SAID),
     (Outcome.DROPPED, "resume_with_prefill"): Situation((TEXT,), TAKES_PREFILL),
     (Outcome.DROPPED, "resume_with_hint"): Situation((TEXT,), SAID),
+    (Outcome.DROPPED, "return_unmarked_text"): Situation(
+        JUST_ENDED,
+        replace(SAID, new_chars=0),
+        state=replace(UNMARKED, spent={Budget.FAULT_RETRY: 2}),
+    ),
     (Outcome.PAUSED, "return_calls_of_pause"): Situation((TEXT, WHOLE_CALL, stop(R.PAUSED))),
     (Outcome.PAUSED, "send_paused_turn_back"): Situation(
         (TEXT, stop(R.PAUSED)), Facts(said="Half", content=({"type": "text", "text": "Half"},))
@@ -419,6 +424,9 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the text broke off earlier": {"state": {"broke": False}},
     "a tool call was begun earlier and never arrived": {"state": {"owed": False}},
     "another answer ended without an end mark and added nothing": {"facts": {"marks_ends": True}},
+    "the text ends with a closing mark, or the policy does not ask for certainty": {
+        "policy": {"on_incomplete": "error"}
+    },
     "the request wants a document, and the text is a whole one": {"facts": {"said": '{"a": 1'}},
     "the answer to a request for more of a cut text is only a stop sequence": {"signals": (END,)},
     "nothing is known to be missing": {"state": {"lacking": True}},
@@ -1348,16 +1356,21 @@ def test_nothing_new_behind_garbage_that_follows_a_stop_is_the_end(news) -> None
     assert turn.hear(*signals, **told).status is Status.COMPLETE
 
 
-AGAIN: dict[str, tuple[Signal, ...]] = {"empty": (), "said again": (TEXT,)}
-
-
 @pytest.mark.behaviour("S3a")
-@pytest.mark.parametrize("again", AGAIN)
-def test_what_nothing_here_marks_the_end_of_is_asked_for_once_and_whole(again) -> None:
+def test_what_nothing_here_marks_the_end_of_is_asked_for_once_and_whole() -> None:
     turn = Turn()
     assert turn.hear(TEXT, TransferEnded()).rung == "resume_with_hint"
-    end = turn.hear(*AGAIN[again], TransferEnded(), new="")
+    end = turn.hear(TEXT, TransferEnded(), new="")
     assert (end.status, end.reason, end.without_stop) == (Status.COMPLETE, "completed", True)
+
+
+@pytest.mark.behaviour("S3c")
+def test_a_further_answer_without_a_word_or_a_mark_shows_nothing() -> None:
+    turn = Turn()
+    turn.hear(TEXT, TransferEnded())
+    assert turn.hear(TransferEnded(), new="").rung == "resume_with_hint"
+    end = turn.hear(TransferEnded(), new="")
+    assert (end.status, end.reason, end.without_stop) == (Status.PARTIAL, "end_unknown", True)
 
 
 @pytest.mark.behaviour("S3a")
@@ -1378,8 +1391,21 @@ def test_what_goes_on_behind_an_end_without_a_mark_is_taken_and_asked_on() -> No
     turn = Turn()
     turn.hear(TEXT, TransferEnded())
     assert turn.hear(TextDelta(" goes on."), TransferEnded()).rung == "resume_with_hint"
-    end = turn.hear(TransferEnded())
-    assert (end.status, turn.said) == (Status.COMPLETE, "Half a sentence goes on.")
+    end = turn.hear(TextDelta(" And ends."), END)
+    assert (end.status, turn.said) == (Status.COMPLETE, "Half a sentence goes on. And ends.")
+
+
+@pytest.mark.behaviour("S3c")
+@GOES_ON
+def test_a_stream_that_went_on_once_has_proved_that_its_first_end_was_a_cut(news: str) -> None:
+    turn = Turn()
+    turn.hear(TEXT, TransferEnded())
+    turn.hear(TextDelta(" goes on."), TransferEnded())
+    signals, told = NO_NEWS[news]
+    end = turn.hear(*signals, **told)
+    if not hasattr(end, "status"):
+        end = turn.hear(*signals, **told)
+    assert (end.status, turn.said) == (Status.PARTIAL, "Half a sentence goes on.")
 
 
 @pytest.mark.behaviour("S3a", "T4")

@@ -263,7 +263,8 @@ class Builder:
             text_behind_calls=bool(calls) and is_visible("".join(behind)),
             several=ChoiceSeen in self._noted,
             stopped=self._all_clean() and not self._behind_stop,
-            unmarked=stop.reason is StopReason.DROPPED and self._may_be_whole(calls),
+            counted=self._counted_last(),
+            unmarked=self._ended_unmarked(stop, calls),
             id=self._id,
         )
 
@@ -367,8 +368,20 @@ class Builder:
         transfer = self._transfer
         if transfer is None or transfer.unmarked:
             return transfer is not None
-        behind = self._counted_at == self._come != _NOTHING and not self._counts_run
-        return transfer.delimited and behind
+        return transfer.delimited and self._counted_last()
+
+    def _counted_last(self) -> bool:
+        """Return whether the usage came behind the content, and only there."""
+        return self._counted_at == self._come != _NOTHING and not self._counts_run
+
+    def _ended_unmarked(self, stop: Stop, calls: tuple[ToolCall, ...]) -> bool:
+        """Return whether only the end of the transfer shows that the answer is over."""
+        transfer = self._transfer
+        if stop.reason is StopReason.DROPPED:
+            return self._may_be_whole(calls)
+        if transfer is None or not transfer.unmarked or self.marked:
+            return False
+        return not (transfer.delimited and self._counted_last())
 
     def _was_cut(self, stop: Stop) -> bool:
         """Return whether anything beside a call says that the answer was cut: the stop, a break, or

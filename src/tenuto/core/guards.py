@@ -13,9 +13,11 @@ from tenuto.core.actions import (
     reasoning_in,
 )
 from tenuto.core.arguments import is_document
+from tenuto.core.closing import ends_closed
 from tenuto.core.edits import asks_for_call
 from tenuto.core.fault import FaultKind
 from tenuto.core.outcome import Batch, worst_calls
+from tenuto.core.response import is_visible
 from tenuto.core.stop import CLEAN, StopReason
 from tenuto.core.view import View, call_chars
 
@@ -300,9 +302,20 @@ def _ended_unmarked_again(view: View) -> bool:
         return False
     if view.response.calls:
         return view.state.unmarked > 1 and view.state.calls == len(view.response.calls)
-    return _ended_unmarked(view) and bool(view.said) and view.facts.adds_nothing
+    # A stream without a word may have broken off as well (S3c).
+    confirms = view.facts.adds_nothing and is_visible(view.response.text)
+    return _ended_unmarked(view) and bool(view.said) and confirms
 
 
+def _certain_enough(view: View) -> bool:
+    if view.policy.on_incomplete == "stop" or view.response.calls:
+        return True
+    return ends_closed(view.said)
+
+
+CERTAIN_ENOUGH = Guard(
+    "the text ends with a closing mark, or the policy does not ask for certainty", _certain_enough
+)
 ENDED_UNMARKED = Guard(
     "an answer ended without an end mark, and it is not known whether this provider sends one",
     _ended_unmarked,

@@ -122,6 +122,17 @@ _OWED = (
 """For an answer with words only, if a call was begun earlier and never arrived whole (T5, S3a)."""
 
 
+def _unmarked_text(*more: Guard) -> Rung:
+    return Rung(
+        "return_unmarked_text",
+        "return the text as it ended, since nothing shows whether it is whole",
+        (when.ENDED_UNMARKED, *more, when.SAID, when.NOT_LEFT_ALONE),
+        ends=(Status.PARTIAL, "end_unknown"),
+        as_received=True,
+        without_stop=True,
+    )
+
+
 def _after_break(
     nothing_new: tuple[Guard, ...], broken_document: tuple[Guard, ...]
 ) -> tuple[Rung, ...]:
@@ -135,7 +146,7 @@ def _after_break(
         Rung(
             "accept_unmarked_end",
             "accept the answer, which ended without an end mark",
-            (when.ENDED_UNMARKED, *nothing_new, when.NOT_LEFT_ALONE),
+            (when.ENDED_UNMARKED, when.CERTAIN_ENOUGH, *nothing_new, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
         ),
@@ -396,25 +407,19 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             ends=(Status.PARTIAL, "runaway"),
             as_received=True,
         ),
-        Rung(
-            "return_unmarked_text",
-            "return the text as it ended, since the provider refuses to continue it",
-            (when.ENDED_UNMARKED, when.NOT_RETRYABLE, when.SAID, when.NOT_LEFT_ALONE),
-            ends=(Status.PARTIAL, "end_unknown"),
-            as_received=True,
-            without_stop=True,
-        ),
+        _unmarked_text(when.NOT_RETRYABLE),
         *_BROKEN_OFF,
     ),
     Outcome.DROPPED: (
         Rung(
             "accept_unmarked_end_again",
             "accept the answer, which again ended without an end mark",
-            (when.ENDED_UNMARKED_AGAIN, when.NOT_LEFT_ALONE),
+            (when.ENDED_UNMARKED_AGAIN, when.CERTAIN_ENOUGH, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
         ),
         *_BROKEN_OFF,
+        _unmarked_text(),
     ),
     Outcome.PAUSED: (
         Rung(

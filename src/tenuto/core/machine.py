@@ -164,6 +164,7 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
         fault_stop=_fault_stop(outcome, response, facts) or state.fault_stop,
         cut_off=state.cut_off
         or _cut_off(outcome, response)
+        or bool(state.unmarked and state.continuing and not facts.adds_nothing)  # it went on
         or bool(unmarked and facts.marks_ends)
         or bool(state.unmarked and _contradicts_end(outcome, response, facts)),
         torn=_torn(state, outcome, response, facts),

@@ -82,9 +82,10 @@ class Response:
         several: whether there are choices besides the first. Only their stops are read.
         stopped: whether a stop that means a clean end came, and no content after it. A fault or a
             break may follow.
-        unmarked: whether the transfer ended without an error and nothing shows whether the answer
-            had ended as well: no stop, no end mark, no usage after the content (S3a). The stop is
-            then DROPPED.
+        counted: whether the usage came behind the content, which says that the content is whole.
+        unmarked: whether the transfer ended without an error and nothing in it shows whether the
+            answer had ended as well: no stop, no end mark, no usage after the content (S3a). The
+            stop is then DROPPED, unless it is known that this provider marks no end.
         id: the provider's id, if a later request can continue from it; otherwise "".
     """
 
@@ -101,6 +102,7 @@ class Response:
     text_behind_calls: bool = False
     several: bool = False
     stopped: bool = False
+    counted: bool = False
     unmarked: bool = False
     id: str = ""
 

@@ -66,9 +66,11 @@ class NoEndMarkLearned(Event):
 
     Attributes:
         turns: how many turns showed this.
+        setting: how to say it for good: with this argument of `Provider`.
     """
 
     turns: int
+    setting: str
 
 
 @event_kind("cancelled")

@@ -51,8 +51,8 @@ class Provider:
             leading dot stands for any subdomain.
         server: the beginning of its `server` response header. "": not recognized by it.
         sends_stop: whether its streams end with a mark: a stop, or the wire's own. False: a stream
-            without one is whole, and Tenuto makes no further request for it. None: as the wire has
-            it, else Tenuto learns it.
+            without one is whole, and Tenuto makes no further request for it. None: as the provider
+            in `like` or the wire has it, else Tenuto learns it.
         overrides: stop values that mean something else for this provider, each with its reason,
             such as {"budget_spent": "max_tokens"}. They apply to this provider only, and to all of
             its answers: {"stop": "max_tokens"} would have Tenuto continue whole answers too.
@@ -141,15 +141,13 @@ class Provider:
         if "prefill" in given:  # it applies to all models
             given = {"prefill_models": None, **given}
         return Row(
-            replace(_like(self), name=self.name, **given),
+            replace(_like(self).dialect, name=self.name, **given),
             self.wire,
             hosts=tuple(self.hosts),
             server=self.server.lower(),
             source="registered",
             version=self.version,
-            sends_stop=_unknown(self.wire).sends_stop
-            if self.sends_stop is None
-            else self.sends_stop,
+            sends_stop=_like(self).sends_stop if self.sends_stop is None else self.sends_stop,
             overrides=MappingProxyType({k: StopReason(v) for k, v in self.overrides.items()}),
         )
 
@@ -263,14 +261,13 @@ def _unknown(wire: str) -> Row:
     return unknown_of(wire.partition("@")[0])
 
 
-def _like(provider: Provider) -> Dialect:
-    """Return the dialect of the known provider that this one is like, or else that of unknown
-    ones."""
+def _like(provider: Provider) -> Row:
+    """Return the row of the known provider that this one is like, or else that of unknown ones."""
     wire, name = provider.wire, provider.like
     if not isinstance(wire, str) or WIRES.find(wire) is None:
         raise RegistrationError(f"wire is {wire!r}, known are {', '.join(WIRES.all())}")
     if name == "":
-        return _unknown(wire).dialect
+        return _unknown(wire)
     spoken = wire.partition("@")[0]
     row = ROWS.find(name) if isinstance(name, str) else None
     if row is None or row.wire.partition("@")[0] != spoken:
@@ -278,7 +275,7 @@ def _like(provider: Provider) -> Dialect:
         raise RegistrationError(
             f"like is {name!r}, but on {spoken} it must be one of {', '.join(known)}"
         )
-    return row.dialect
+    return row
 
 
 def is_host(name: str) -> bool:

@@ -92,7 +92,7 @@ PROVIDERS: tuple[Row, ...] = (
     row("ollama", "ollama",
         ("localhost:11434", "127.0.0.1:11434", "host.docker.internal:11434", "ollama:11434",
          "ollama.com"),
-        "https://docs.ollama.com/api 2026-11-22"),
+        "https://docs.ollama.com/api 2026-11-22", sends_stop=True),
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from tenuto.core.actions import (
     reasoning_in,
 )
 from tenuto.core.calls import ToolCall
+from tenuto.core.closing import ends_its_format
 from tenuto.core.edits import asked_tokens
 from tenuto.core.errors import PolicyError
 from tenuto.core.fault import Fault, FaultKind
@@ -101,8 +102,9 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
 
 
 def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
-    """Complete a turn whose end has no mark: infer its stop, and learn that there is no mark
-    (S3a)."""
+    """Complete a turn whose end has no mark: infer its stop, and learn that there is no mark. Only
+    an answer counts of which something says that it is whole, since a proxy that cuts each stream
+    would teach the same (S3a, S3c)."""
     reason = StopReason.TOOL_CALL if attempt.response.calls else StopReason.END_TURN
     stop = Stop(reason, confidence=Confidence.MEDIUM, anomalies=("no_stop",))
     attempt.response = replace(attempt.response, stop=stop, fault=None)
@@ -110,6 +112,9 @@ def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
     now_s, learned = turn.around.now(), turn.around.learned
     if learned.marks_ends(*turn.model, now_s):
         return  # the further request has shown a mark
+    counted = any(kept.attempt.response.counted for kept in turn.kept)
+    if not (attempt.response.calls or counted or ends_its_format(turn.said)):
+        return
     if learned.ended_unmarked(*turn.model, now_s) and turn.events is not None:
         turn.events.no_end_mark_learned(UNMARKED_TURNS)
 

@@ -191,7 +191,7 @@ class _Ending:
         if self._is_complete:
             if response.stop.reason in _BROKEN_OFF:
                 return False  # half an event may be at its end
-            if turn.policy.on_incomplete != "error":
+            if turn.policy.on_incomplete != "error" or self._has_no_stop:
                 return True
             if response.calls and not self._says_that_it_calls():
                 return False  # a reader that goes by the stop would ignore them
@@ -208,6 +208,13 @@ class _Ending:
         if self._shown.error or response.fault is not None or response.calls:
             return False
         return self._shown.received or self._shown.native == response.stop.raw
+
+    @property
+    def _has_no_stop(self) -> bool:
+        """Whether the caller sees no stop, since none came and Tenuto only learned that none comes
+        from this provider (S3c)."""
+        response = self._attempt.response
+        return response.unmarked and response.stop.raw is None and self._turn.learned_unmarked
 
     def _says_that_it_calls(self) -> bool:
         """Return whether the native stop is the usual one of this wire beside calls, in any
@@ -257,7 +264,7 @@ class _Ending:
             native = response.stop.raw or native
             if finish.status is Status.PARTIAL and not self._is_first:
                 native = self._not_clean(native)
-        if finish.without_stop:
+        if finish.without_stop or (self._is_complete and self._has_no_stop):
             native = None
         elif native is None or calls:  # calls beside another stop would not be noticed (E8)
             native = turn.wire.clean_stop(calls)

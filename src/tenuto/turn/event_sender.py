@@ -27,6 +27,8 @@ from tenuto.turn.environment import Environment
 from tenuto.turn.recoveries import Over, Recoveries
 from tenuto.turn.redaction import Redactor
 
+_NO_END_MARK = "Provider(sends_stop=False)"
+
 RECOVERIES: dict[Recovery, tuple[type[Event], type[Event]]] = {
     Recovery.CONTINUATION: (
         recovery_events.ContinuationStarted,
@@ -154,7 +156,7 @@ class EventSender:
 
     def no_end_mark_learned(self, turns: int) -> None:
         """Tenuto learned that streams have no end mark."""
-        self._send(turn_events.NoEndMarkLearned, turns=turns)
+        self._send(turn_events.NoEndMarkLearned, turns=turns, setting=_NO_END_MARK)
 
     def finished(
         self, finish: Finish, outcome: Outcome, facts: Facts, last: Response | None

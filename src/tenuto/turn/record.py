@@ -35,8 +35,10 @@ import msgspec
 
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
+from tenuto.core.closing import ends_closed
 from tenuto.core.edits import asked_tokens
 from tenuto.core.policy import Policy
+from tenuto.core.response import is_visible
 from tenuto.core.signals import TransferEnded
 from tenuto.core.view import State
 from tenuto.providers.provider import Row
@@ -299,11 +301,26 @@ class TurnRecord:
             return told
         return self.around.learned.marks_ends(*self.model, self.around.now())
 
+    @property
+    def learned_unmarked(self) -> bool:
+        """Whether Tenuto learned that this provider marks no ends, and nobody said it."""
+        return self.provider.sends_stop is None and self.marks_ends is False
+
     def transfer_ended(self, builder: Builder, head: Head) -> None:
         """Note that a stream ended without an error."""
         marks = self.marks_ends
-        builder.feed(TransferEnded(_is_delimited(head), self.wire.parts_close, marks is False))
+        known = marks is False and (self.provider.sends_stop is False or self._believes(builder))
+        builder.feed(TransferEnded(_is_delimited(head), self.wire.parts_close, known))
         self._just_ended = self._just_ended or (marks is None and not builder.marked)
+
+    def _believes(self, builder: Builder) -> bool:
+        """Return whether what was learned about unmarked ends holds for this answer. Who asks for
+        certainty gets no text as complete that ends inside a word or a sentence (S3c)."""
+        response = builder.build(over=False)
+        if not response.calls and not is_visible(response.text):
+            return False
+        certain = self.policy.on_incomplete != "stop" and not response.calls
+        return not certain or ends_closed(response.text)
 
     def ended(self, builder: Builder) -> None:
         """Learn from a finished stream whether this provider marks its end."""
