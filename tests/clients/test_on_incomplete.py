@@ -36,7 +36,7 @@ class Face:
         answer: the provider's answer, given as often as it is asked for.
         reason: why the turn ended.
         stop: the native stop that shows; None: an error shows, of the code `code`.
-        code: the error's code where an error shows.
+        code: the error's code where an error shows, under "error" in any case; "": the reason.
         text: the text that is kept.
     """
 
@@ -61,7 +61,7 @@ FACES = (
         O.ARGUMENTS_MALFORMED,
         R(SAID, TOOL, [MALFORMED]),
         "tool_call_malformed",
-        None,
+        TOOL,
         "malformed_tool_call",
         text=SAID,
     ),
@@ -75,7 +75,7 @@ FACES = (
     Face(O.THINKING_ONLY, R("", reasoning="hm"), "empty_output", None, "empty_output"),
     Face(O.EMPTY, R(""), "empty_output", None, "empty_output"),
     Face(O.DROPPED, R("", dropped=True), "provider_error", None, "dropped"),
-    Face(O.FAULT, R("A", "error"), "provider_error", "error", text="A"),
+    Face(O.FAULT, R("A", "error"), "provider_error", "error", "provider_error", text="A"),
     Face(O.FAULT, R("", "error"), "provider_error", None, "provider_error"),
     Face(O.PAUSED, R("A", "pause_turn"), "paused", "pause_turn", text="A"),
     Face(O.OVERFLOW, R("A", "model_length"), "context_window", "model_length", text="A"),

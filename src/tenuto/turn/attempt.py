@@ -10,6 +10,7 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.parts import Message
 from tenuto.core.response import Response
 from tenuto.core.signals import FaultSeen
+from tenuto.core.stop import NO_STOP_BUT_FAULT
 from tenuto.frames.codec import Codec
 from tenuto.frames.compression import Decoder
 from tenuto.turn.commands import ConnectionLost, Head
@@ -53,6 +54,12 @@ class Attempt:
     lost: ConnectionLost | None = None
     stopped_at: str = ""
     outcome: Outcome | None = None
+
+    @property
+    def names_stop(self) -> bool:
+        """Whether the provider itself named a stop, and nothing broke off behind it."""
+        stop = self.response.stop
+        return self.lost is None and stop.raw is not None and stop.field != NO_STOP_BUT_FAULT
 
 
 def failed(fault: Fault) -> Response:

@@ -15,6 +15,7 @@ from tenuto.core.hints import NOTICE
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.core.report import Report
+from tenuto.core.response import is_visible
 from tenuto.core.stop import StopReason
 from tenuto.core.view import Facts
 from tenuto.frames.compression import UndecodableBytes
@@ -50,14 +51,6 @@ def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
     return policy.on_incomplete == "error" or no_stop
 
 
-def _shown(turn: TurnRecord, finish: Finish) -> Shown:
-    """Return how a turn's end is shown. Text that the provider itself ended with a stop such as
-    `error` keeps that stop, since it is accurate and no SDK raises for it (P1c)."""
-    shown, stop = turn.wire.shown[finish.shown], turn.state.fault_stop
-    unfinished = finish.status is Status.PARTIAL and shown.error is not None
-    return Shown(native=stop) if unfinished and stop and turn.said.strip() else shown
-
-
 _MESSAGE_CHARS = 2_000
 """How much of a provider's own message an error repeats."""
 
@@ -70,6 +63,13 @@ certainty."""
 _BROKEN_OFF = frozenset({StopReason.DROPPED, StopReason.ERROR, StopReason.MAX_TOKENS})
 """Stops of answers that may be complete all the same, such as a document that parses. The caller
 gets a clean stop instead, since an SDK's own `parse` refuses a document with another one."""
+
+_TOLD_BY_THE_PROVIDER = frozenset(
+    {Outcome.FAULT, Outcome.DROPPED, Outcome.ARGUMENTS_MALFORMED, Outcome.EMPTY}
+    | {Outcome.THINKING_ONLY}
+)
+"""Outcomes that most wires have no stop for. If the provider wrote one all the same, the caller
+knows it, since the bare SDK shows it."""
 
 _ASKS_TO_WAIT = (b"retry-after", b"retry-after-ms")
 """Headers with which a provider asks to wait. An error that replaces its own has them too (P5)."""
@@ -117,7 +117,8 @@ class _Ending:
         self._finish = finish
         self._facts = facts
         self._attempt = attempt
-        self._shown = _shown(turn, finish)
+        row = turn.wire.shown[finish.shown]
+        self._shown = self._as_told(row)
         self._is_first = attempt is turn.first
         self._is_complete = finish.status is Status.COMPLETE
         nothing_came = finish.status is Status.FAILED and not turn.headed
@@ -127,7 +128,24 @@ class _Ending:
         self._unchanged = self._reraised is None and self._as_it_came()
         ours = self._reraised is None and not self._unchanged
         raises = ours and ends_in_error(finish, self._shown, turn.policy)
-        self.error = (self._shown.error or finish.reason) if raises else None
+        self.error = (row.error or finish.reason) if raises else None
+
+    def _as_told(self, shown: Shown) -> Shown:
+        """Return how the end is shown: with the provider's own stop in the place of an error, if
+        text came with one (P1c)."""
+        turn, finish = self._turn, self._finish
+        if finish.status is Status.COMPLETE or finish.shown not in _TOLD_BY_THE_PROVIDER:
+            return shown
+        named = turn.stopped or turn.first
+        if named is None or not named.names_stop or (shown.error and not is_visible(turn.said)):
+            return shown
+        response, clean = named.response, turn.stopped is None
+        raises = clean or (turn.facts.stream and turn.wire.raises_on_errors)
+        if response.fault is not None and raises:
+            return shown
+        if clean and not turn.said:
+            return shown  # without a call and without a text, it would say nothing
+        return replace(shown, native=response.stop.raw, error=None)
 
     def tell(self, context: CallContext, report: Report) -> None:
         """Give the whole answer to a loop, whether or not its caller has seen some of it."""

@@ -4,7 +4,7 @@
 the environment say never changes. These parts may change the rest:
 
     attributes                          changed by
-    first, answered, reasoning          `received`, once an attempt is over
+    first, answered, stopped, reasoning `received`, once an attempt is over
     the time limits                     `begin_attempt`, `begin_stream`
     provider                            `answered_by`, if the server names itself
     taught                              `turn.decision`
@@ -40,6 +40,7 @@ from tenuto.core.edits import asked_tokens
 from tenuto.core.policy import Policy
 from tenuto.core.response import is_visible
 from tenuto.core.signals import TransferEnded
+from tenuto.core.stop import CLEAN
 from tenuto.core.view import State
 from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server
@@ -126,6 +127,7 @@ class TurnRecord:
         plans: the plans before calls.
         taught: what errors of this turn said of the model's rows (`wires.dialect.TaughtDialect`).
         first: the first attempt; answered: the first whose body could be read.
+        stopped: the newest attempt that ended in a stop of the provider's own which is not clean.
         headed: whether the caller has the head; open: whether the caller receives events.
         reading: the command to read on for as long as there is time.
         within_s: returns the seconds left for the current read; None if there is no limit.
@@ -158,6 +160,7 @@ class TurnRecord:
         self.open = False
         self.first: Attempt | None = None
         self.answered: Attempt | None = None
+        self.stopped: Attempt | None = None
         self.redactor: Redactor = Redactor(turn_request.request.url, turn_request.request.headers)
         turn, provider = f"{_process}{self._number:08x}", turn_request.provider.dialect.name
         self.watch: Watch = Watch(
@@ -264,6 +267,8 @@ class TurnRecord:
             self.first = attempt
         if self.answered is None and attempt.value and attempt.response.fault is None:
             self.answered = attempt
+        if attempt.names_stop and attempt.response.stop.reason not in CLEAN:
+            self.stopped = attempt
         return attempt
 
     def answered_by(self, server: str) -> None:

@@ -127,6 +127,8 @@ class Wire:
             was cut.
         named_events: whether its SDK ignores events without a name, which is the `type` of their
             object.
+        raises_on_errors: whether its official SDK raises on an event of a stream that holds both a
+            stop and an error.
         is_terminator: whether the data of an event is the stream's end mark.
         listed: whether a whole body is the first element of a list.
         short: the readings for the short path; None: it has none.
@@ -182,6 +184,7 @@ class Wire:
     opening: bytes = b""
     parts_close: bool = False
     named_events: bool = False
+    raises_on_errors: bool = True
     is_terminator: Callable[[bytes], bool] = is_done
     listed: bool = False
     short: ShortPath | None = None

@@ -52,7 +52,7 @@ FACES = (
     Face(O.CALLS_MISSING, R(SAID, TOOL), "tool_calls_missing", END, text=SAID),
     Face(O.CALLS_MISSING, R("", TOOL), "tool_calls_missing", None, "tool_calls_missing"),
     Face(
-        O.ARGUMENTS_MALFORMED, R(SAID, TOOL, [MALFORMED]), "tool_call_malformed", None,
+        O.ARGUMENTS_MALFORMED, R(SAID, TOOL, [MALFORMED]), "tool_call_malformed", TOOL,
         "malformed_tool_call", text=SAID,
     ),
     Face(
@@ -62,7 +62,8 @@ FACES = (
     Face(O.THINKING_ONLY, R("", reasoning="hm"), "empty_output", None, "empty_output"),
     Face(O.EMPTY, R(""), "empty_output", None, "empty_output"),
     Face(O.DROPPED, R("", dropped=True), "provider_error", None, "dropped"),
-    Face(O.FAULT, R("A", "error"), "provider_error", None, "provider_error", text="A"),
+    Face(O.FAULT, R("A", "error"), "provider_error", "error", "provider_error", text="A"),
+    Face(O.FAULT, R("", "error"), "provider_error", None, "provider_error"),
     Face(O.PAUSED, R("A", PAUSE), "paused", PAUSE, text="A" * 11),
     Face(O.OVERFLOW, R("A", OVERFLOW), "context_window", OVERFLOW, text="A"),
     Face(O.OVERFLOW, R("", OVERFLOW), "context_window", OVERFLOW),

@@ -275,6 +275,7 @@ WIRE = Wire(
     is_event=is_event,
     read=read,
     parts_close=True,
+    raises_on_errors=False,
     opening=b"event: message-start\ndata: {",
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),

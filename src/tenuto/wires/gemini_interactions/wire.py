@@ -369,6 +369,7 @@ WIRE = Wire(
     is_event=is_event,
     read=read,
     parts_close=True,
+    raises_on_errors=False,
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=InteractionLayout,
