@@ -819,13 +819,20 @@ def test_a_broken_batch_is_asked_for_again_then_answered_then_given_up() -> None
 @pytest.mark.behaviour("T2", "T14")
 def test_a_malformed_call_is_told_so_in_other_words() -> None:
     for signals in ((BAD_CALL, TOOL), (BAD_CALL, END), (stop(R.MALFORMED_TOOL_CALL),)):
-        sent = Turn().hear(*signals)
+        sent = Turn(tools=True).hear(*signals)
         assert one(sent, AppendUser).text == hints.REPAIR_CALL
     assert one(Turn().hear(CUT_CALL, TOOL), AppendUser).text == hints.REPEAT_CALL
     bad = respond(BAD_CALL, TOOL).calls
     assert failed_results(bad) == (hints.CALL_MALFORMED_RESULT,)
     malformed = fault(FaultKind.MALFORMED_CALL)
     assert Turn().hear(malformed).rung == "ask_for_call_again"
+
+
+@pytest.mark.behaviour("T2")
+def test_without_tools_a_refused_call_is_answered_by_a_request_for_words() -> None:
+    for signal in (stop(R.MALFORMED_TOOL_CALL), fault(FaultKind.MALFORMED_CALL)):
+        asked = one(Turn().hear(signal), AppendUser)
+        assert (asked.text, asked.for_call) == (hints.ANSWER_IN_WORDS, False)
 
 
 @pytest.mark.behaviour("T3")

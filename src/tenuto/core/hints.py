@@ -67,6 +67,18 @@ REPAIR_CALL = (
 )
 """After a malformed tool call, first rung: wrong syntax is a different finding than a cut (T2)."""
 
+ANSWER_IN_WORDS = (
+    "[Your previous message was a tool call, and nothing was run: no tool can be called here. Do "
+    "not call any tool. Write the answer for the user now, in plain text.]"
+)
+"""After a tool call in answer to a request that offers none."""
+
+CALL_OTHERWISE = (
+    "[Your tool call was not run: it is not one that can be made here. Call one of the tools that "
+    "are offered, by its exact name, or answer in plain text.]"
+)
+"""After a call that the provider did not expect, although the request offers tools."""
+
 FILL_CALL = (
     "[Your tool call was not run: its arguments did not arrive. Make the call again with all of "
     "the arguments that the tool requires, and write nothing else.]"

@@ -161,7 +161,6 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
         owed=(state.owed and not calls) or (calls and (broke or lost_call)),
         broke=state.broke or broke,
         stopped=state.stopped or stopped,
-        fault_stop=_fault_stop(outcome, response, facts) or state.fault_stop,
         cut_off=state.cut_off
         or _cut_off(outcome, response)
         or bool(state.unmarked and state.continuing and not facts.adds_nothing)  # it went on
@@ -173,12 +172,6 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
         miscounts=miscounts,
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
     )
-
-
-def _fault_stop(outcome: Outcome, response: Response, facts: Facts) -> str:
-    """Return the stop with which the provider told a fault behind text; "" if it told none."""
-    told = outcome is Outcome.FAULT and response.fault is None and is_visible(facts.said)
-    return (response.stop.raw or "") if told else ""
 
 
 def _torn(state: State, outcome: Outcome, response: Response, facts: Facts) -> bool:

@@ -93,8 +93,6 @@ class State:
             Words alone then don't end the turn.
         broke: whether an answer broke off after text that is kept, in whatever way.
         stopped: whether a clean stop came before the fault that broke a response off.
-        fault_stop: the provider's own stop of the last answer that a stop such as `error` ended
-            behind text; "" if none did. If nothing completes the text, the caller sees this stop.
         cut_off: whether it is known that more was on its way when a response broke off (S3a).
         torn: whether the kept text ends where it was cut, by the limit or a break, rather than
             before a call or a stop, and no text has come since (C24a).
@@ -122,7 +120,6 @@ class State:
     owed: bool = False
     broke: bool = False
     stopped: bool = False
-    fault_stop: str = ""
     cut_off: bool = False
     torn: bool = False
     unmarked: int = 0

@@ -30,17 +30,26 @@ class ErrorRow:
     codes: frozenset[str] = frozenset()
     words: re.Pattern[str] | None = None
     statuses: range = range(0)
+    named: re.Pattern[str] | None = None
 
 
-def row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0)) -> ErrorRow:
+def row(
+    kind: FaultKind,
+    *codes: str,
+    words: str = "",
+    statuses: range = range(0),
+    named: str = "",
+) -> ErrorRow:
     """Return a row of an error table.
 
     Args:
         codes: codes and types; each text may hold several, separated by spaces.
         words: a regular expression to search for, ignoring case.
+        named: a regular expression that codes may match, for codes that have many spellings.
     """
     pattern = re.compile(words, re.IGNORECASE | re.DOTALL) if words else None
-    return ErrorRow(kind, frozenset(" ".join(codes).split()), pattern, statuses)
+    spelled = re.compile(named) if named else None
+    return ErrorRow(kind, frozenset(" ".join(codes).split()), pattern, statuses, spelled)
 
 
 Codes = Mapping[FaultKind, str]
@@ -105,6 +114,22 @@ before the error (E9)."""
 
 GAVE_UP = row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS)
 """The same for text that could not be recovered."""
+
+UNREADABLE_CALL = row(
+    _K.MALFORMED_CALL,
+    # Groq's.
+    "tool_use_failed output_parse_failed",
+    words=r"(?:error|fail\w*) (?:\w+ )?pars\w+ (?:the )?tool.?calls?\b|tool call parsing failed"
+    r"|(?:fail\w*|unable) to (?:parse|decode) (?:the )?(?:model'?s? )?(?:tool.?call|function call)"
+    r"|tool calls? (?:could not|cannot|can't) be parsed"
+    # llama.cpp: an answer that doesn't have the form of its chat template.
+    r"|failed to parse input at pos \d|model produced output that does not match"
+    # Ollama (calls written as XML), vLLM (a forced call; gpt-oss).
+    r"|xml syntax error on line \d|validation errors? for list\[function-wrap"
+    r"|unexpected tokens? (?:\d+ while expecting start|remaining in message header)",
+)
+"""A call of the model that the server itself could not read. Servers report it as their own fault,
+with status 500 or 400. Sent again unchanged, the same request often gives the same call."""
 
 CLAUDE_LIMIT_WORDS = (
     r"max_tokens: \d+ > (?P<maximum>\d{1,9}(?!\d))"
@@ -180,6 +205,7 @@ CONTEXT_WORDS = (
 )
 """Words for a prompt that is too long."""
 
+_CODE_CHARS = 100
 _SEARCHED_CHARS = 2_000
 """Errors name their cause at the beginning; the whole prompt may follow."""
 
@@ -209,14 +235,18 @@ def read(
     """
     codes, message = error_words(error)
     codes = [code, *codes] if code else codes
+    within_codes, within = _within(error)
+    codes, said = [*codes, *within_codes], f"{message}\n{within}" if within else message
     status = status if status is not None else next((int(c) for c in codes if _is_status(c)), None)
     for entry in table:
-        found = entry.words.search(message, 0, _SEARCHED_CHARS) if entry.words else None
+        found = entry.words.search(said, 0, _SEARCHED_CHARS) if entry.words else None
         groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
         allowed = _allowed_tokens(groups)
         if "prompt" in groups and (allowed or 0) < _LEAST_TOKENS_LEFT:
             continue
         by_code = any(code in entry.codes for code in codes)
+        if entry.named is not None:
+            by_code = by_code or any(entry.named.match(code, 0, _CODE_CHARS) for code in codes)
         if by_code or found or status in entry.statuses or entry is table[-1]:
             named = (name.strip() for v in groups.values() for name in v.split(","))
             return Fault(
@@ -304,6 +334,22 @@ def error_words(error: object) -> tuple[list[str], str]:
     return codes, f"{message}: {param}" if isinstance(param, str) and " " in param else message
 
 
+def _within(error: object) -> tuple[list[str], str]:
+    """Return the codes and the words of another provider's error inside this one, where OpenRouter
+    keeps it: as text, and as what its moderation found."""
+    metadata = error.get("metadata") if isinstance(error, dict) else None
+    if not isinstance(metadata, dict):
+        return [], ""
+    codes = ["flagged_input"] if "flagged_input" in metadata else []
+    raw = metadata.get("raw")
+    if not isinstance(raw, str):
+        return codes, ""
+    inner = decode_object(raw[:_SEARCHED_CHARS].encode("utf-8", "replace"))
+    if isinstance(inner, dict):
+        codes += error_words(inner.get("error", inner))[0]
+    return codes, raw
+
+
 _NEVER = re.compile(r"(?!)")
 
 
@@ -335,7 +381,9 @@ def _message(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        value = value.get("detail")
+        value = value.get("detail") or value.get("error")  # the second is LiteLLM's
+        if isinstance(value, str):
+            return value
     if not isinstance(value, list):
         return ""
     found = [item for item in value[:10] if isinstance(item, dict)]

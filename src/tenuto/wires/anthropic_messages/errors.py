@@ -17,17 +17,20 @@ from tenuto.wires.errors import (
     GOOGLE,
     HISTORY_REJECTED,
     PREFILL_REJECTED,
+    UNREADABLE_CALL,
     ErrorRow,
     ReadFault,
     by_status,
     fault_reader,
     row,
 )
+from tenuto.wires.filters import BLOCKED
 
 _K = FaultKind
 
 ERRORS: tuple[ErrorRow, ...] = (
     GAVE_UP,
+    UNREADABLE_CALL,  # of llama.cpp's server, which speaks this format too
     row(_K.OUTPUT_BUDGET_TOO_LARGE, words=CLAUDE_LIMIT_WORDS),
     PREFILL_REJECTED,
     HISTORY_REJECTED,
@@ -38,7 +41,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         words=CONTEXT_WORDS,
         statuses=range(413, 414),
     ),
-    row(_K.CONTENT_BLOCKED, words=r"blocked by content filtering policy"),
+    *BLOCKED,
     # Some come with status 429 or 400, but waiting does not help.
     row(
         _K.AUTHENTICATION,

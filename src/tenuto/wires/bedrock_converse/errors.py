@@ -25,6 +25,7 @@ from tenuto.wires.errors import (
     read,
     row,
 )
+from tenuto.wires.filters import BLOCKED
 from tenuto.wires.json import decode_object
 from tenuto.wires.retry_after import retry_after_s
 
@@ -44,7 +45,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         words=rf"extraneous key \[(?P<name>[^\]]+)\] is not permitted|{EXTRA_INPUTS_WORDS}",
     ),
     row(_K.CONTEXT_OVERFLOW, words=CONTEXT_WORDS, statuses=range(413, 414)),
-    row(_K.CONTENT_BLOCKED, words=r"blocked by (?:the )?content filter"),
+    *BLOCKED,
     # Both have the status 429 or 503; the second is about capacity that must be bought.
     *by_code(
         BEDROCK,

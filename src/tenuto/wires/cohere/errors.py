@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from tenuto.core.fault import FaultKind
 from tenuto.wires.errors import OURS, PREFILL_REJECTED, ErrorRow, ReadFault, fault_reader, row
+from tenuto.wires.filters import BLOCKED
 
 _K = FaultKind
 
@@ -31,6 +32,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     PREFILL_REJECTED,
     *SAID_ALIKE,
+    *BLOCKED,
     row(_K.AUTHENTICATION, statuses=range(401, 404)),
     row(_K.RATE_LIMITED, words=r"rate limit|trial key", statuses=range(429, 430)),
     row(_K.OVERLOADED, words=r"overloaded", statuses=range(503, 504)),

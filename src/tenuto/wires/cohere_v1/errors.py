@@ -9,6 +9,7 @@ from __future__ import annotations
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.wires.cohere.errors import GAVE_UP, SAID_ALIKE
 from tenuto.wires.errors import HISTORY_REJECTED, ErrorRow, ReadFault, by_status, fault_reader, row
+from tenuto.wires.filters import BLOCKED
 from tenuto.wires.json import JsonObject
 
 _K = FaultKind
@@ -20,6 +21,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         words=r"tokens must be less than or equal to (?P<allowed>\d{1,9}(?!\d))",
     ),
     *SAID_ALIKE,
+    *BLOCKED,
     HISTORY_REJECTED,
     *by_status(),
 )

@@ -21,6 +21,7 @@ from tenuto.wires.errors import (
     read,
     row,
 )
+from tenuto.wires.filters import BLOCKED
 from tenuto.wires.json import JsonObject
 
 _K = FaultKind
@@ -39,7 +40,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         _K.CONTEXT_OVERFLOW,
         words=rf"{CONTEXT_WORDS}|exceeds the maximum number of tokens allowed",
     ),
-    row(_K.CONTENT_BLOCKED, words=r"blocked by (?:safety|content|model armor)"),
+    *BLOCKED,
     # Before all statuses: words about a key are more precise than the status.
     row(
         _K.AUTHENTICATION,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenuto.core.fault import FaultKind
+from tenuto.wires import filters
 from tenuto.wires.errors import GAVE_UP, ErrorRow, ReadFault, fault_reader, row
 from tenuto.wires.gemini_generate.errors import ERRORS as GENERATE_ERRORS
 from tenuto.wires.json import JsonObject
@@ -29,6 +30,7 @@ OF_THE_ANSWER = frozenset({"malformed_function_call", "malformed_tool_call"})
 ERRORS: tuple[ErrorRow, ...] = (
     GAVE_UP,
     row(_K.CONTENT_BLOCKED, *sorted(BLOCKED)),
+    *filters.BLOCKED,
     row(_K.MALFORMED_CALL, *sorted(OF_THE_ANSWER), "unexpected_tool_call"),
     row(
         _K.UNKNOWN_KEY,

@@ -8,7 +8,7 @@ Chat Completions.
 from __future__ import annotations
 
 from tenuto.core.fault import FaultKind
-from tenuto.wires.errors import ErrorRow, ReadFault, fault_reader, row
+from tenuto.wires.errors import UNREADABLE_CALL, ErrorRow, ReadFault, fault_reader, row
 from tenuto.wires.json import JsonObject
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 
@@ -16,7 +16,7 @@ _K = FaultKind
 
 ERRORS: tuple[ErrorRow, ...] = (
     # The server parses the model's call itself: https://github.com/ollama/ollama/issues/12884
-    row(_K.MALFORMED_CALL, words=r"error parsing tool call|tool call parsing failed"),
+    UNREADABLE_CALL,
     row(
         _K.CONTEXT_OVERFLOW,
         words=r"exceed(?:s|ed) (?:the |max |maximum )*context (?:length|size|window)",

@@ -11,18 +11,20 @@ from tenuto.wires.errors import (
     GAVE_UP,
     HISTORY_REJECTED,
     PREFILL_REJECTED,
+    UNREADABLE_CALL,
     ErrorRow,
     ReadFault,
     by_status,
     fault_reader,
     row,
 )
+from tenuto.wires.filters import BLOCKED
 
 _K = FaultKind
 
 ERRORS: tuple[ErrorRow, ...] = (
     GAVE_UP,
-    row(_K.MALFORMED_CALL, "tool_use_failed", words=r"error parsing tool call"),
+    UNREADABLE_CALL,
     row(_K.OUTPUT_LIMIT, words=r"max_tokens or model output limit was reached"),
     row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
@@ -56,12 +58,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         "token_limit_exceeded 1039",
         words=CONTEXT_WORDS,
     ),
-    row(
-        _K.CONTENT_BLOCKED,
-        "content_filter responsibleaipolicyviolation content_policy_violation",
-        "datainspectionfailed data_inspection_failed invalid_prompt 1301 1026 1027",
-        words=r"inappropriate content|input was flagged",
-    ),
+    *BLOCKED,
     row(_K.REFUSED, "refusal"),
     # Comes with status 429, but waiting does not help.
     row(_K.AUTHENTICATION, "insufficient_quota 1008"),

@@ -20,10 +20,6 @@ ERRORS: tuple[ErrorRow, ...] = (
         r"|'max_output_tokens'.*?expected a value <= (?P<maximum>\d{1,9}(?!\d))",
     ),
     row(_K.CONTEXT_OVERFLOW, words=r"exceeds the context window of this model"),
-    row(
-        _K.CONTENT_BLOCKED,
-        "bio_policy cyber_policy misalignment_policy_violation image_content_policy_violation",
-    ),
     row(_K.TIMEOUT, "vector_store_timeout"),
     # The caller's input can't be used, however often it is sent.
     row(
