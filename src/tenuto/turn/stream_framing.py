@@ -33,6 +33,7 @@ from tenuto.turn.commands import (
     late,
     reading,
 )
+from tenuto.turn.readers import fails_on
 
 EVENTS = b"text/event-stream"
 
@@ -125,8 +126,8 @@ def rule_of(request: Request, path: str, *, named: bool, left_alone: bool) -> Fr
         named: whether the caller's SDK ignores events without a name.
         left_alone: whether the turn is only watched.
     """
-    events = partial(SseCodec, named=named)
     path = unquote(path).rstrip("/")
+    events = partial(SseCodec, named=named, fails_on=fails_on(request.headers, path))
     for end, made in RULES.items():
         if path.endswith(end):
             return made(request, events, left_alone)
