@@ -99,6 +99,7 @@ class Builder:
         self._behind_stop = False  # whether content came after the last stop
         self._id = ""
         self._odd: list[str] = []
+        self._mended: list[str] = []
 
     @property
     def ended(self) -> bool:
@@ -182,7 +183,7 @@ class Builder:
         self._fault = self._fault or signal.fault
 
     def _take_odd(self, signal: OddSeen) -> None:
-        self._odd.append(signal.what)
+        (self._mended if signal.mended else self._odd).append(signal.what)
 
     def _take_beginning(self, signal: Began) -> None:
         self._id = self._id or signal.id
@@ -247,8 +248,8 @@ class Builder:
                 stop = replace(stop, anomalies=(*stop.anomalies, "call_lacks_required"))
         if calls and stop.terminal and (worst := worst_of(calls)) is not Finding.WHOLE:
             stop = replace(stop, broken=worst.value)
-        if odd:
-            stop = replace(stop, anomalies=(*stop.anomalies, *odd))
+        if odd or self._mended:
+            stop = replace(stop, anomalies=(*stop.anomalies, *self._mended, *odd))
         return Response(
             text,
             "".join(self._reasoning),

@@ -111,6 +111,7 @@ class ShortStream(Short):
         self._asks = asks
         self._raw = bytearray()  # everything received
         self._holes: list[tuple[int, bytes]] = []
+        self._opens = list(way.opens)  # those that are still to come
         self._most_bytes = engine.policy.event_max_bytes or 1 << 62
 
     # --- commands -------------------------------------------------------------------------------
@@ -316,6 +317,8 @@ class ShortStream(Short):
         kind, text = self._said(event)
         if kind is EventKind.UNSURE or len(raw) > self._most_bytes or _CUT in text:
             return None
+        if self._way.opens and kind is not EventKind.NOTHING and not self._is_in_order(kind, event):
+            return None
         if not self._is_visible and (shown := text.lstrip()):
             if shown[0] == "<":
                 return None
@@ -335,6 +338,13 @@ class ShortStream(Short):
         self._raw += raw
         self._given_bytes += len(out)
         return out
+
+    def _is_in_order(self, kind: EventKind, event: bytes) -> bool:
+        """Return whether an event comes where the SDK takes it: behind those that open the message,
+        or as the next of these."""
+        if kind is not EventKind.OPENS or not self._opens:
+            return (kind is EventKind.OPENS) is bool(self._opens)
+        return event.startswith(self._opens.pop(0))
 
     def _may_hold(self, kind: EventKind, raw: bytes) -> bool:
         """Return whether an event may wait and keeps the stream healthy; note that the stream

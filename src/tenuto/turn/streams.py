@@ -9,7 +9,7 @@ from tenuto.core.actions import holds_prefill
 from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.seam import trailing_space
-from tenuto.core.signals import FaultSeen, HalfSeen
+from tenuto.core.signals import FaultSeen, HalfSeen, OddSeen
 from tenuto.core.stopping import StopSequenceJoint
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Frame, FrameTooLarge
@@ -27,6 +27,7 @@ from tenuto.turn.commands import (
     late,
 )
 from tenuto.turn.joining import joint_of, keep, stopped
+from tenuto.turn.mending import Mending
 from tenuto.turn.outlet import Outlet
 from tenuto.turn.record import TurnRecord
 
@@ -75,11 +76,11 @@ def read_stream(
     builder, outlet = turn.builder(), turn.outlet
     events, codec = _Events(turn, decoder), turn.framing.codec
     quick, slow = events.quick(outlet, builder), turn.reading
-    tail, lost, heard, heard_s, spoke = b"", None, -1, 0.0, False
+    tail, lost, heard, heard_s, spoke, odd = b"", None, -1, 0.0, False, events.odd()
     # This one generator does everything with each piece: another one around it would cost time for
     # every piece.
     while not builder.ended:
-        offered = quick if codec.idle and outlet.flows else slow
+        offered = quick if codec.idle and outlet.flows and not odd else slow
         reply = ahead.popleft() if ahead else (yield offered)
         if heard < 0 and reply and turn.events is not None and isinstance(reply, bytes):
             turn.events.piece_came()
@@ -120,6 +121,8 @@ def read_stream(
             # Without an event, nothing is known, but a prefill may leave a model nothing to add.
             turn.transfer_ended(builder, head)
         break
+    for what in odd:
+        builder.feed(OddSeen(what, mended=True))
     turn.ended(builder)
     if out := outlet.end(builder):
         yield SendData(out)
@@ -180,6 +183,8 @@ class _Events:
         self._turn = turn
         self._decoder = decoder
         self._codec = turn.framing.codec
+        make = None if turn.left_alone else turn.wire.mender
+        self._mending = None if make is None else Mending(make(turn.facts.model), self._codec)
 
     def stalls(self, piece: bytes, heard_s: float) -> bool:
         """Return whether a piece without content only keeps a connection alive. A piece of an event
@@ -210,7 +215,12 @@ class _Events:
             UndecodableBytes: the bytes don't match their content coding.
         """
         codec = self._codec
-        return codec.decode(self._decoder.feed(piece)) if piece else codec.flush()
+        frames = codec.decode(self._decoder.feed(piece)) if piece else codec.flush()
+        return frames if self._mending is None else self._mending.of(frames)
+
+    def odd(self) -> list[str]:
+        """Return what of the stream was repaired, each word once."""
+        return [] if self._mending is None else self._mending.odd
 
 
 def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:

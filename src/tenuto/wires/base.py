@@ -89,6 +89,20 @@ class Read(Protocol):
     def __call__(self, value: object, *, event: bool) -> Sequence[AnySignal]: ...
 
 
+class Mender(Protocol):
+    """Repairs the events of one stream, in order.
+
+    Attributes:
+        odd: what was repaired, each word once.
+    """
+
+    odd: list[str]
+
+    def mend(self, event: JsonObject) -> list[JsonObject] | None:
+        """Return what the caller gets in place of an event; None: the event as it came."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Wire:
     """One provider format: its tables, and the functions that read and write it.
@@ -125,6 +139,8 @@ class Wire:
             event may say more.
         parts_close: whether the stream marks the end of each part, so that a part without its end
             was cut.
+        mender: makes what repairs the events of one stream on which its SDK crashes, for a model;
+            None: it takes them as they come.
         named_events: whether its SDK ignores events without a name, which is the `type` of their
             object.
         raises_on_errors: whether its official SDK raises on an event of a stream that holds both a
@@ -183,6 +199,7 @@ class Wire:
     running_usage: bytes = b""
     opening: bytes = b""
     parts_close: bool = False
+    mender: Callable[[str], Mender] | None = None
     named_events: bool = False
     raises_on_errors: bool = True
     is_terminator: Callable[[bytes], bool] = is_done
@@ -235,7 +252,11 @@ class Wire:
         )
 
     def _only_begins(self, value: object) -> bool:
-        """Return whether an event has nothing of the answer in it."""
+        """Return whether an event has nothing of the answer in it, and no SDK fails on it."""
+        if not isinstance(value, dict):
+            return False
+        if self.mender is not None and self.mender("").mend(value) is not None:
+            return False
         kinds = set(map(type, self.read(value, event=True)))
         return Began in kinds and kinds <= _BEGINS
 

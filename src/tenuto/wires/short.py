@@ -105,6 +105,8 @@ class ShortPath:
         event: the meaning of an event of a stream, from its data; `UNSURE`: it may carry more.
         ends_marked: whether a stream has an end mark. False: it ends after its stop.
         named: whether each event must have a name.
+        opens: how the events begin that must open the message, in this order, if its SDK fails
+            without them.
         holes: the irrelevant places in a text event: numbers that count up, and padding against
             eavesdroppers. Each is the only group of a match.
     """
@@ -116,6 +118,7 @@ class ShortPath:
     event: Callable[[bytes], EventSays]
     ends_marked: bool = True
     named: bool = False
+    opens: tuple[bytes, ...] = ()
     holes: re.Pattern[bytes] = re.compile(rb'"obfuscation": ?"([a-zA-Z0-9]*)"')
 
 

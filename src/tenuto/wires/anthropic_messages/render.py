@@ -26,7 +26,7 @@ class MessageLayout(Layout):
     """Writes a message as events (`wires.layout.Layout`): blocks begin, grow by deltas, and end."""
 
     def __init__(self, model: str) -> None:
-        self._message = _bare_message(model)
+        self._message = bare_message(model)
 
     def begin(self, value: JsonObject) -> None:
         """Take the identity from a `message_start`, or from a whole body."""
@@ -94,7 +94,7 @@ class MessageLayout(Layout):
         return encode_named_event(_error(code, message))
 
 
-def _bare_message(model: str) -> JsonObject:
+def bare_message(model: str) -> JsonObject:
     """Return the minimum that the official SDK's type requires."""
     return {
         "id": "msg_tenuto",
@@ -127,7 +127,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     content = [*blocks_in(answer.content), *map(_call, answer.calls)]
     return encode(
         {
-            **_bare_message(""),
+            **bare_message(""),
             **kept,
             "content": content,
             "stop_reason": answer.native_stop,

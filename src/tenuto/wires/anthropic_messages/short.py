@@ -171,8 +171,13 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
 # --- a stream -----------------------------------------------------------------------------------
 
 
+class _Used(msgspec.Struct):
+    output_tokens: int
+
+
 class _Message(msgspec.Struct):
     content: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=0)]
+    usage: _Used
 
 
 class _Began(Opens, tag="message_start"):
@@ -186,6 +191,7 @@ class _EmptyBlock(msgspec.Struct):
 
 class _BlockBegan(Opens, tag="content_block_start"):
     content_block: _EmptyBlock
+    index: Literal[0]
 
 
 class _Ping(SaysNothing, tag="ping"): ...
@@ -198,25 +204,25 @@ class _TextDelta(msgspec.Struct):
 
 class _Delta(Event, tag="content_block_delta"):
     delta: _TextDelta
+    index: Literal[0]
 
 
-class _BlockEnded(Closes, tag="content_block_stop"): ...
+class _BlockEnded(Closes, tag="content_block_stop"):
+    index: Literal[0]
+    content_block: None = None
 
 
 class _Stop(msgspec.Struct):
     stop_reason: Literal["end_turn", "stop_sequence"]
 
 
-class _Counts(msgspec.Struct):
-    """Usage, whose members are not read."""
-
-
 class _Stopped(Stops, tag="message_delta"):
     delta: _Stop
-    usage: _Counts
+    usage: _Used
 
 
-class _Ended(Ends, tag="message_stop"): ...
+class _Ended(Ends, tag="message_stop"):
+    message: None = None
 
 
 _read_event = msgspec.json.Decoder(
@@ -227,7 +233,8 @@ _read_event = msgspec.json.Decoder(
 def event(data: bytes) -> EventSays:
     """Return the meaning of an event.
 
-    >>> event(b'{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hi"}}')[1]
+    >>> event(b'{"type":"content_block_delta","index":0,"delta":'
+    ...       b'{"type":"text_delta","text":"Hi"}}')[1]
     'Hi'
     """
     try:

@@ -46,6 +46,7 @@ from tenuto.wires.anthropic_messages import render, short
 from tenuto.wires.anthropic_messages.content import merged_content
 from tenuto.wires.anthropic_messages.errors import ERRORS, read_fault
 from tenuto.wires.anthropic_messages.form import FORM
+from tenuto.wires.anthropic_messages.mending import Mender
 from tenuto.wires.anthropic_messages.request import MessagesRequest, parse_request
 from tenuto.wires.base import Wire, never
 from tenuto.wires.beside_stop import with_words
@@ -446,9 +447,18 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     opening=b'event: message_start\ndata: {"type":"message_start",',
+    mender=Mender,
     named_events=True,
     is_terminator=never,
-    short=ShortPath(parse_request, read, short.asks, short.is_whole, short.event, named=True),
+    short=ShortPath(
+        parse_request,
+        read,
+        short.asks,
+        short.is_whole,
+        short.event,
+        named=True,
+        opens=(b"event: message_start", b"event: content_block_start"),
+    ),
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=render.MessageLayout,
