@@ -32,6 +32,8 @@ from tenuto.core.history_table import Row, Rules
 from tenuto.wires.calls import schemas_in
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.history import apply_repairs
+from tenuto.wires.instructions import WORD as BLANK_INSTRUCTION
+from tenuto.wires.instructions import Instructions, may_be_blank
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import joined, list_in, listed, members_of, rows_of, value_of
 from tenuto.wires.request import RequestFacts
@@ -117,10 +119,13 @@ class EditableRequest:
         elsewhere: whether the provider keeps rows before these.
 
     Attributes:
+        instructions: where the wire keeps instructions that may not have blank texts; None:
+            nowhere.
         repairs: the repairs of its history, in words; often empty.
     """
 
     paths: ClassVar[Paths]
+    instructions: ClassVar[Instructions | None] = None
 
     def __init__(
         self,
@@ -137,6 +142,11 @@ class EditableRequest:
         self.repairs: tuple[str, ...] = ()
         if rules is not None:
             self._plan, self.repairs = plan_repairs(rows, rules, elsewhere)
+        self._mends_rows = bool(self.repairs)
+        if self.instructions is not None and may_be_blank(body):
+            members = members_of(body)
+            if self.instructions.mended(members):
+                self.repairs += (BLANK_INSTRUCTION,)
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
         self.facts = facts
@@ -148,8 +158,15 @@ class EditableRequest:
         """Split the members and rows, which a request that passes unchanged doesn't need."""
         if not self._members:
             self._members = members_of(self._body)
+            if self.instructions is not None and BLANK_INSTRUCTION in self.repairs:
+                changes = self.instructions.mended(self._members)
+                self._members = {
+                    key: raw
+                    for key, item in self._members.items()
+                    if (raw := changes.get(key, item)) is not None
+                }
             self._rows = self._rows_in(self._members.get(self.paths.rows, b"null"))
-            if self.repairs and self._rules is not None:
+            if self._mends_rows and self._rules is not None:
                 self._rows = apply_repairs(self._plan, self._rows, self._rules)
 
     def tool_parameters(self) -> dict[str, JsonObject]:

@@ -37,6 +37,7 @@ from tenuto.wires.blocks_content import Block
 from tenuto.wires.calls import accepted_ids, object_of, schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.history import apply_repairs
+from tenuto.wires.instructions import Instructions
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import object_in, value_of, with_members
 from tenuto.wires.request import RequestFacts
@@ -100,6 +101,7 @@ class MessagesRequest(EditableRequest):
         constraints=[(("output_format",),), (("output_config",), ("format",))],
         not_empty="output_config",
     )
+    instructions: ClassVar[Instructions | None] = Instructions(("system",))
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
         """Return the members of the request with these edits. The model goes on in the container

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from tenuto.wires.instructions import may_be_blank
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import say_something
 from tenuto.wires.short import (
@@ -82,9 +83,13 @@ def asks(body: bytes, url: str = "/v1/messages") -> Asks | None:
     """
     if not url.partition("?")[0].endswith("/messages") or not is_plain_text(body):
         return None
+    if may_be_blank(body):
+        return None
     try:
         request = _read_request(body)
     except UNREADABLE:
+        return None
+    if isinstance(request.messages[-1], _Answered):  # it may end in white space
         return None
     return Asks(
         request.stream is True,

@@ -26,6 +26,7 @@ from tenuto.wires.bedrock_converse.history import RULES, UNSIGNED_RULES, result_
 from tenuto.wires.blocks_content import Block
 from tenuto.wires.calls import accepted_ids, object_of, schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.instructions import Instructions
 from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode, is_utf8
 from tenuto.wires.members import (
     list_in,
@@ -65,6 +66,9 @@ class ConverseRequest(EditableRequest):
         constraints=[(("outputConfig",), ("textFormat",))],
         not_empty="outputConfig",
         joined_anew=True,
+    )
+    instructions: ClassVar[Instructions | None] = Instructions(
+        ("system",), markers=frozenset({"cachePoint"})
     )
 
     def tool_parameters(self) -> dict[str, JsonObject]:

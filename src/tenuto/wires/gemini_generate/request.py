@@ -41,6 +41,7 @@ from tenuto.wires.gemini_generate.history import (
     signed_part,
 )
 from tenuto.wires.gemini_generate.tools import declarations, schema_of
+from tenuto.wires.instructions import Instructions
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import list_in, members_of, object_in, rows_of, value_of
 from tenuto.wires.request import RequestFacts
@@ -109,6 +110,9 @@ class GenerateRequest(EditableRequest):
         rows="contents",
         output_limit=(CONFIG, _BUDGET),
         constraints=[(CONFIG, names) for names in CONSTRAINTS],
+    )
+    instructions: ClassVar[Instructions | None] = Instructions(
+        ("systemInstruction", "system_instruction"), parts="parts"
     )
 
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from tenuto.wires.instructions import may_be_blank
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import say_something
 from tenuto.wires.short import (
@@ -78,7 +79,7 @@ def asks(body: bytes, url: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
     True
     """
     asked = _asked_by(url)
-    if asked is None or not is_plain_text(body):
+    if asked is None or not is_plain_text(body) or may_be_blank(body):
         return None
     try:
         request = _read_request(body)
