@@ -264,6 +264,7 @@ class Builder:
             text_behind_calls=bool(calls) and is_visible("".join(behind)),
             several=ChoiceSeen in self._noted,
             stopped=self._all_clean() and not self._behind_stop,
+            contradicted=self._contradicts_itself(),
             counted=self._counted_last(),
             unmarked=self._ended_unmarked(stop, calls),
             id=self._id,
@@ -273,6 +274,13 @@ class Builder:
         """Return whether there is a stop, and every stop means a clean end."""
         seen = {seen.reason for seen in self._stops.values()}
         return bool(seen) and seen <= CLEAN
+
+    def _contradicts_itself(self) -> bool:
+        """Return whether two stops differ in what a reader does about them."""
+        if len(self._stops) < 2 or ChoiceSeen in self._noted:
+            return False
+        told = {seen.reason for seen in self._stops.values() if not seen.explains}
+        return len(told - {StopReason.STOP_SEQUENCE}) > 1
 
     def _built_calls(self) -> tuple[tuple[ToolCall, ...], Sequence[str]]:
         if not self._calls.slots:

@@ -82,6 +82,8 @@ class Response:
         several: whether there are choices besides the first. Only their stops are read.
         stopped: whether a stop that means a clean end came, and no content after it. A fault or a
             break may follow.
+        contradicted: whether the provider gave stops that contradict each other, so that readers
+            which take the first or the last one are told different things (S2a).
         counted: whether the usage came behind the content, which says that the content is whole.
         unmarked: whether the transfer ended without an error and nothing in it shows whether the
             answer had ended as well: no stop, no end mark, no usage after the content (S3a). The
@@ -102,6 +104,7 @@ class Response:
     text_behind_calls: bool = False
     several: bool = False
     stopped: bool = False
+    contradicted: bool = False
     counted: bool = False
     unmarked: bool = False
     id: str = ""

@@ -108,7 +108,8 @@ class StopSeen:
     """A native stop value, already looked up in the wire's own table.
 
     `known` is False for a value that the table lacks (reason UNKNOWN), `readable` for one that is
-    not even text (N6). `beside`: the provider's own words beside the stop, each with its name."""
+    not even text (N6). `beside`: the provider's own words beside the stop, each with its name.
+    `explains`: it only says more about the stop beside it, which readers go by."""
 
     raw: str
     field: str
@@ -116,6 +117,7 @@ class StopSeen:
     detail: str | None = None
     known: bool = True
     readable: bool = True
+    explains: bool = False
     beside: tuple[tuple[str, str], ...] = ()
 
 

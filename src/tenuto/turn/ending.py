@@ -206,6 +206,8 @@ class _Ending:
             return False  # a body came, and an SDK that expects events would see none
         if not self._is_first or response.mended or (turn.open and turn.outlet.writing):
             return False
+        if response.contradicted:
+            return False  # readers would see different ends (S2a)
         if self._is_complete:
             if response.stop.reason in _BROKEN_OFF:
                 return False  # half an event may be at its end

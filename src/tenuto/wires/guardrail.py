@@ -30,7 +30,7 @@ def guardrail_signals(value: JsonObject) -> list[Signal]:
     """
     if value.get(GUARDRAIL) != "INTERVENED":
         return []
-    stop = StopSeen("INTERVENED", GUARDRAIL, StopReason.SAFETY_BLOCKED, "guardrail")
+    stop = StopSeen("INTERVENED", GUARDRAIL, StopReason.SAFETY_BLOCKED, "guardrail", explains=True)
     return [replace(stop, beside=trace_words(value.get(TRACE)))]
 
 

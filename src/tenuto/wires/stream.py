@@ -29,7 +29,7 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.frames.frame import Frame
+from tenuto.frames.frame import Frame, is_done
 from tenuto.frames.templates import Flowing, FrameTemplate, TemplateMatcher
 from tenuto.wires.base import Wire, as_said
 from tenuto.wires.json import JsonObject, decode_object, is_utf8
@@ -238,8 +238,8 @@ class EventReader:
             signals = self.signals(value, placed)
             if not garbled(event.data, signals):
                 return signals, value
-        if not event.data.strip():
-            return [], None
+        if not event.data.strip() or is_done(event.data):
+            return [], None  # gateways end any stream with OpenAI's mark
         # Garbage in the middle of a stream is a fault; at its end it is half an event.
         garbage = FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))
         return [garbage if event.terminated else HalfSeen()], None

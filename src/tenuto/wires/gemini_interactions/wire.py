@@ -78,6 +78,9 @@ STOPS: StopTable = {
     # The caller has to run a function.
     "requires_action": (_R.TOOL_CALL, None),
     "completed": (_R.END_TURN, None),
+    # All processing is over, in newer versions also where the caller has to run a function
+    # (https://googleapis.github.io/js-genai/release_docs/enums/types.InteractionStatus.html).
+    "idle": (_R.END_TURN, None),
     # The error event, or `errors`, says why.
     "failed": (_R.ERROR, None),
     "cancelled": (_R.CANCELLED, None),

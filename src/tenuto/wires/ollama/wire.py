@@ -46,9 +46,10 @@ STOPS: StopTable = {
     "stop": (_R.END_TURN, None),
     # `num_predict` was reached, or `num_ctx` is full.
     "length": (_R.MAX_TOKENS, None),
-    # Nothing was requested: the model was loaded, or unloaded.
-    "load": (_R.END_TURN, "load"),
-    "unload": (_R.END_TURN, "unload"),
+    # Nothing was requested: the model was loaded, or unloaded. It has said nothing, so nothing
+    # ended either.
+    "load": (_R.UNKNOWN, "load"),
+    "unload": (_R.UNKNOWN, "unload"),
 }
 """The server's values of `done_reason`, in its own order
 (https://github.com/ollama/ollama/blob/main/llm/server.go, `DoneReason`)."""

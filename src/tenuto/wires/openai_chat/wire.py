@@ -145,7 +145,7 @@ def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> N
         upstream = choice.get("native_finish_reason")
         native = read_stop(upstream, f"choices[{index}].native_finish_reason")
         if native is not None and native.known and _says_more(native, stop):
-            signals.append(native)
+            signals.append(replace(native, explains=True))
         signals.append(_with_words(_with_sequence(stop, choice), choice))
     error = choice.get("error")
     if error and isinstance(error, dict):

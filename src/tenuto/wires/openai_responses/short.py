@@ -119,6 +119,8 @@ class _Whole(msgspec.Struct):
     status: Literal["completed"]
     error: None = None
     incomplete_details: None = None
+    stop_reason: None = None
+    finish_reason: None = None
     response: None = None
     type: None = None
 
@@ -208,6 +210,8 @@ class _Output(msgspec.Struct):
     status: Literal["completed"]
     error: None = None
     incomplete_details: None = None
+    stop_reason: None = None
+    finish_reason: None = None
 
 
 class _Completed(Completes, tag="response.completed", kw_only=True):

@@ -36,7 +36,7 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.stop import CLEAN, StopReason
 from tenuto.wires.answer import Shown, error_body, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import filtered_categories, with_words
@@ -201,6 +201,7 @@ def _end_of(response: JsonObject, at: str) -> list[Signal]:
     reason = object_in(response.get("incomplete_details")).get("reason")
     stop = read_stop(response.get("status"), reason, at)
     signals: list[Signal] = [] if stop is None else [_with_words(stop, response)]
+    signals += _foreign_stops(response, at, stop)
     output = response.get("output")
     if stop is not None and stop.reason is _R.END_TURN and isinstance(output, list):
         # Servers report incomplete items as complete, but never the other way round (Q40).
@@ -210,6 +211,21 @@ def _end_of(response: JsonObject, at: str) -> list[Signal]:
                 signals.append(StopSeen("incomplete", field, _R.MAX_TOKENS))
     usage = usage_object(response)
     return signals if usage is None else [*signals, UsageSeen(body.COUNTS.read(usage.get))]
+
+
+_FOREIGN_STOPS = ("stop_reason", "finish_reason")
+"""Members of other wires that gateways leave in a response, or give in the place of its status."""
+
+
+def _foreign_stops(response: JsonObject, at: str, status: StopSeen | None) -> list[StopSeen]:
+    """Return the stops of other wires in a response. Beside a status, a clean one says nothing
+    new."""
+    seen = [_look_up(response.get(name), f"{at}{name}") for name in _FOREIGN_STOPS]
+    return [
+        stop
+        for stop in seen
+        if stop is not None and stop.known and (status is None or stop.reason not in CLEAN)
+    ]
 
 
 def _with_words(stop: StopSeen, response: JsonObject) -> StopSeen:

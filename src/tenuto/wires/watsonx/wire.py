@@ -3,7 +3,7 @@
 https://cloud.ibm.com/apidocs/watsonx-ai#text-chat (read 2026-11-22 through IBM's node and Java SDKs
 and reports that quote its bytes). The chat is OpenAI's with other keys (`model_id`, `project_id`,
 `tool_choice_option`). The path says whether it streams. A stream ends with the usage and has no
-`[DONE]`, which IBM's clients could not read, and errors are in a list.
+`[DONE]`, which IBM's clients could not read, but gateways write one. Errors are in a list.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from tenuto.core.parts import AnySignal, Envelope, Kind, Piece
 from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.stop import StopReason
 from tenuto.wires.answer import Answer, error_body
-from tenuto.wires.base import never
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
@@ -222,7 +221,6 @@ WIRE = replace(
     claims=is_its_own,
     is_event=is_event,
     read=read,
-    is_terminator=never,
     parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), read_fault),
     layout=WatsonxLayout,
     render_error=error_body(_error),
