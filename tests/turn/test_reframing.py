@@ -182,7 +182,8 @@ def test_a_body_that_answers_a_stream_request_becomes_messages():
 
 @pytest.mark.behaviour("P8")
 def test_a_provider_that_writes_text_is_handed_on_as_text():
-    stream = b'event: message_start\ndata: {"type":"message_start","message":{"id":"m"}}\n\n'
+    stream = b'event: message_start\ndata: {"type":"message_start","message":{"id":"m",'
+    stream += b'"content":[],"usage":{"input_tokens":1,"output_tokens":1}}}\n\n'
     stream += b'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":'
     stream += b'"refusal"},"usage":{"output_tokens":1}}\n\nevent: message_stop\ndata: {"type":'
     stream += b'"message_stop"}\n\n'

@@ -393,7 +393,8 @@ def test_a_message_that_is_written_is_what_the_types_of_the_sdk_allow() -> None:
     events = written(layout, answer)
     for event in events:
         assert EVENT.validate_python(event).event_type == event["event_type"]
-    calls, end = events
+    begin, calls, end = events
+    assert begin["generation_id"] == "g"
     assert calls["tool_calls"] == [CALL]
     whole = NonStreamedChatResponse.model_validate(end["response"])
     assert (whole.text, whole.generation_id) == ("I will.", "g")

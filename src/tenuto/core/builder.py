@@ -403,9 +403,11 @@ class Builder:
 
 
 def _later(before: Usage, now: Usage) -> Usage:
-    """Merge two reports of usage: each number of the later one replaces that of the earlier one."""
+    """Merge two reports of usage: each number of the later one replaces that of the earlier one,
+    except that a prompt does not shrink."""
+    inputs = [n for n in (before.input_tokens, now.input_tokens) if n is not None]
     return Usage(
-        before.input_tokens if now.input_tokens is None else now.input_tokens,
+        max(inputs, default=None),
         before.output_tokens if now.output_tokens is None else now.output_tokens,
         before.reasoning_tokens if now.reasoning_tokens is None else now.reasoning_tokens,
         before.cached_tokens if now.cached_tokens is None else now.cached_tokens,

@@ -39,6 +39,8 @@ from tenuto.turn.streams import open_as_events
 from tenuto.turn.unrecognized import with_words
 from tenuto.turn.usage import counted, summed, usage_comment, usage_line
 from tenuto.wires.answer import Answer, Shown
+from tenuto.wires.json import JsonObject
+from tenuto.wires.usage import of_turn
 
 
 def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
@@ -292,8 +294,7 @@ class _Ending:
             ending, raw_usage = turn.outlet.ending, turn.outlet.raw_usage
         else:
             ending = attempt.value or {}
-            values = [a.value for a in (turn.answered, attempt) if a is not None and a.value]
-            raw_usage = next((u for v in values if (u := turn.wire.usage_object(v))), None)
+            raw_usage = self._raw_usage()
         if attempt.stopped_at:  # as wires that name the sequence write it
             ending = {"stop_reason": native, "stop_sequence": attempt.stopped_at}
         spoken = turn.spoken(turn.said)
@@ -308,6 +309,14 @@ class _Ending:
             raw_usage=raw_usage,
             spoken=spoken,
         )
+
+    def _raw_usage(self) -> JsonObject | None:
+        """Return the native usage object of the turn, from the bodies of its attempts."""
+        turn = self._turn
+        attempts = [turn.answered, *(kept.attempt for kept in turn.kept), self._attempt]
+        found = {id(a): a.value for a in attempts if a is not None and a.value}
+        usages = [turn.wire.usage_object(value) or None for value in found.values()]
+        return of_turn(usages, turn.wire.summed_usage)
 
     def _not_clean(self, native: str | None) -> str | None:
         """Return the stop of a text that was cut and not finished. A clean stop, such as that of a

@@ -67,6 +67,7 @@ from tenuto.wires.blocks_content import dealt
 from tenuto.wires.json import JsonObject
 from tenuto.wires.layout import FlatLayout
 from tenuto.wires.stream import EventReader, event_object
+from tenuto.wires.usage import of_turn, revised
 
 _Kinds = Set[type[Signal]]
 _Told = Sequence[AnySignal] | None
@@ -121,7 +122,7 @@ class Outlet:
         self._begun = False  # whether the writer knows which message it is
         self._last = b""  # the last event that was handed on unchanged
         self._followed = 0
-        self.raw_usage: JsonObject | None = None
+        self._usages: list[JsonObject | None] = []  # what each attempt said of its usage
         self.ending: JsonObject = {}
         self._templates: Templates = {} if templates is None else templates
         # A reader that was made for one request reads events like others of its kind.
@@ -211,6 +212,7 @@ class Outlet:
         self._joint, self._plan = seam, plan
         self._spoke = self._part_ended = self.broken = False
         self._unsaid, self._unsaid_bytes = [], 0
+        self._usages.append(None)
         self._reader = EventReader(self._wire, known=self._templates.get(self._read_by, ()))
         self._drop_held()
         if not self._writing and not self._begun:
@@ -368,15 +370,24 @@ class Outlet:
         signals, usage = self._reader.counted()
         for signal in signals:
             builder.feed(signal)
-        if self.raw_usage is None:
-            self.raw_usage = usage
+        self._revise(usage)
+
+    def _revise(self, usage: JsonObject | None) -> None:
+        """Take what the attempt says of its usage, which may revise what it said before."""
+        if usage is not None:
+            self._usages[-1] = revised(self._usages[-1], usage)
+
+    @property
+    def raw_usage(self) -> JsonObject | None:
+        """The native usage object of the turn, whose counts of tokens are those of one attempt;
+        None: none came."""
+        return of_turn(self._usages, self._wire.summed_usage)
 
     def _note(self, kinds: _Kinds, value: JsonObject) -> None:
         """Note what an event's object says about the whole message."""
         if not self._begun and FaultSeen not in kinds:
             self.begin_message(value)
-        if self.raw_usage is None:
-            self.raw_usage = self._wire.usage_object(value)
+        self._revise(self._wire.usage_object(value))
         if StopSeen in kinds:
             self.ending = value
 

@@ -149,6 +149,7 @@ class Wire:
         listed: whether a whole body is the first element of a list.
         short: the readings for the short path; None: it has none.
         usage_object: the native usage object of a body or event.
+        summed_usage: members of it that count what each attempt cost beside its tokens.
         parse_fault: the fault of an HTTP error response, from its status, its headers (names in
             lower case) and its body.
 
@@ -206,6 +207,7 @@ class Wire:
     listed: bool = False
     short: ShortPath | None = None
     usage_object: Callable[[JsonObject], JsonObject | None]
+    summed_usage: tuple[str, ...] = ()
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
 
     layout: Callable[[str], Layout | GroupLayout | FlatLayout]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,14 +67,71 @@ class Counts:
         if usage.input_tokens is not None or apart:
             merged[self.input] = usage.input_tokens or 0
         if usage.output_tokens is not None:
+            beside = _beside(raw or {}, self)
             merged[self.output] = usage.output_tokens - ((apart and thought) or 0)
-            merged[self.total] = (usage.input_tokens or 0) + usage.output_tokens
+            merged[self.total] = (usage.input_tokens or 0) + usage.output_tokens + beside
         if thought is not None and apart:
             merged[self.reasoning] = thought
         elif thought is not None:
             details = object_in(merged.get(self.details))
             merged[self.details] = {**details, self.reasoning: thought}
         return merged
+
+
+def _beside(raw: JsonObject, counts: Counts) -> int:
+    """Return the tokens that an attempt's total has beside those of its prompt and its answer, such
+    as those of the results of tools that Gemini runs."""
+    used, total = counts.read(raw.get), count(raw.get(counts.total))
+    if total is None or used.input_tokens is None or used.output_tokens is None:
+        return 0
+    return max(total - used.input_tokens - used.output_tokens, 0)
+
+
+def revised(before: JsonObject | None, later: JsonObject) -> JsonObject:
+    """Return what an attempt said of its usage so far, as it says it later. Counts only grow within
+    an attempt: a null or a smaller number revises nothing.
+
+    >>> revised({"input": 0, "output": 1, "cached": 4}, {"input": 25, "output": 9, "cached": None})
+    {'input': 25, 'output': 9, 'cached': 4}
+    """
+    merged = dict(before or {})
+    for name, item in later.items():
+        held = merged.get(name)
+        if isinstance(held, dict) and isinstance(item, dict):
+            merged[name] = revised(held, item)
+        elif _is_number(held) and _is_number(item):
+            merged[name] = max(held, item)
+        elif item is not None or name not in merged:
+            merged[name] = item
+    return merged
+
+
+def of_turn(usages: Iterable[JsonObject | None], summed: Sequence[str]) -> JsonObject | None:
+    """Return the usage object of the first attempt that reported any, with the sum over all
+    attempts in these members; None: none did.
+
+    >>> of_turn([None, {"in": 5, "ran": {"web": 2}}, {"in": 7, "ran": {"web": 1}}], ("ran",))
+    {'in': 5, 'ran': {'web': 3}}
+    """
+    known = [usage for usage in usages if usage is not None]
+    if not known:
+        return None
+    sums = {name: _sum([u[name] for u in known if u.get(name) is not None]) for name in summed}
+    return known[0] | {name: item for name, item in sums.items() if item is not None}
+
+
+def _sum(items: Sequence[Any]) -> Any:
+    """Return the sum of numbers, or of objects of numbers; else the first."""
+    if items and all(map(_is_number, items)):
+        return sum(items)
+    if items and all(isinstance(item, dict) for item in items):
+        names = dict.fromkeys(name for item in items for name in item)
+        return {n: _sum([i[n] for i in items if i.get(n) is not None]) for n in names}
+    return items[0] if items else None
+
+
+def _is_number(item: object) -> bool:
+    return isinstance(item, int | float) and not isinstance(item, bool)
 
 
 FindUsage = Callable[[JsonObject], JsonObject | None]

@@ -460,6 +460,7 @@ WIRE = Wire(
         opens=(b"event: message_start", b"event: content_block_start"),
     ),
     usage_object=usage_object,
+    summed_usage=("server_tool_use",),
     parse_fault=parse_fault,
     layout=render.MessageLayout,
     content=merged_content,

@@ -152,7 +152,7 @@ class InvokeChatLayout(render.ChatLayout):
         return bedrock_converse_render.exception(code, message)
 
     def _chunk(self, delta: JsonObject, finish: str | None = None, **more: object) -> bytes:
-        choice = {"index": 0, self._part: delta, self._stop: finish}
+        choice = {"index": 0, self._part: self._led(delta), self._stop: finish}
         return encode_event({**self._shared, "choices": [choice], **more})
 
 

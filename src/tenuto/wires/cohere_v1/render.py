@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tenuto.core.calls import ToolCall
-from tenuto.core.parts import Kind
+from tenuto.core.parts import AnySignal, Kind
 from tenuto.wires.answer import Answer
 from tenuto.wires.billed_usage import grown_usage
 from tenuto.wires.calls import object_of
@@ -53,13 +53,26 @@ class ChatLayout(OpenAIChatLayout):
 
     def said(self, kind: Kind, text: str) -> bytes:
         """Write text; reasoning has no place here."""
-        return _event("text-generation", text=text) if kind is Kind.TEXT else b""
+        if kind is not Kind.TEXT:
+            return b""
+        return self._start() + _event("text-generation", text=text)
+
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Note an event that was passed on unchanged: the stream has begun."""
+        super().given(signals)
+        self._begun = True
+
+    def _start(self) -> bytes:
+        """Write the event that opens the stream, unless the caller has it."""
+        begun, self._begun = self._begun, True
+        ids = {key: item for key, item in self._shared.items() if key == "generation_id"}
+        return b"" if begun else _event("stream-start", **ids)
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Write the citations and calls, and the event that repeats everything."""
         first = answer.spoken[0].message if answer.spoken else None
         whole = answered({**(first.said if first else {}), **self._shared}, answer, self._asked)
-        out = b""
+        out = self._start()
         if cited := _joined_citations(answer.spoken, self._given):
             out += _event("citation-generation", citations=cited)
         if answer.calls:

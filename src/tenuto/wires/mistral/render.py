@@ -31,7 +31,8 @@ class MistralLayout(ChatLayout):
     def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
         """Write the stop with the usage, and `[DONE]`. The usage has no chunk of its own, since
         programs expect a choice in every chunk."""
-        choice = {"index": 0, "delta": {"content": ""}, "finish_reason": answer.native_stop}
+        delta = self._led({"content": ""})
+        choice = {"index": 0, "delta": delta, "finish_reason": answer.native_stop}
         last: JsonObject = {**self._shared, "choices": [choice]}
         if answer.usage is not None:
             last["usage"] = COUNTS.merged(answer.raw_usage, answer.usage)

@@ -10,7 +10,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from tenuto.core.calls import ToolCall
-from tenuto.core.parts import AnySignal, Kind, Message, Piece
+from tenuto.core.parts import AnySignal, Kind, Message, Piece, Said
 from tenuto.wires.answer import Answer, WriteError, error_body
 from tenuto.wires.citations import is_one
 from tenuto.wires.errors import openai_error
@@ -70,6 +70,7 @@ class ChatLayout(FlatLayout):
         self._shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
         self._shared["model"] = model
         self._given: list[Any] = []  # annotations that were passed on
+        self._begun = False  # whether the caller has a chunk of the message, with its role
 
     def begin(self, value: JsonObject) -> None:
         """Take what all chunks of one message share from the first of them."""
@@ -82,9 +83,11 @@ class ChatLayout(FlatLayout):
         return self._chunk({"content" if kind is Kind.TEXT else "reasoning_content": text})
 
     def given(self, signals: Sequence[AnySignal]) -> None:
-        """Note annotations, which are not repeated at the end."""
+        """Note annotations, which are not repeated at the end, and whether the message began."""
         for signal in signals:
             match signal:
+                case Said():
+                    self._begun = True
                 case Piece(_, _, None, {"annotations": [*annotations]}):
                     self._given += annotations
 
@@ -123,8 +126,14 @@ class ChatLayout(FlatLayout):
         return self._chunk({"annotations": told}) if told else b""
 
     def _chunk(self, delta: JsonObject, finish: str | None = None) -> bytes:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        choice = {"index": 0, "delta": self._led(delta), "finish_reason": finish}
         return encode_event({**self._shared, "choices": [choice]})
+
+    def _led(self, delta: JsonObject) -> JsonObject:
+        """Return a delta, with the role in the first one: the SDK's message has the role of its
+        deltas, and a request with a message without one is refused."""
+        begun, self._begun = self._begun, True
+        return delta if begun else {"role": "assistant", **delta}
 
 
 def call_delta(number: int, call: ToolCall) -> JsonObject:

@@ -363,6 +363,8 @@ WIRE = Wire(
     read=read,
     short=ShortPath(parse_request, read, short.asks, short.is_whole, short.event),
     usage_object=usage_object,
+    # OpenRouter, xAI, Perplexity.
+    summed_usage=("cost", "cost_details", "num_sources_used", "num_search_queries"),
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.ChatLayout,
     content=merged_content,
