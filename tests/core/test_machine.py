@@ -165,6 +165,13 @@ PREFILLED = State(attempts=1, last_edits=(AppendAssistant("Half a sentence", pre
 CONTINUING = State(attempts=1, last_edits=(AppendAssistant("Half a sentence"),))
 ANSWERED = AppendCalls("Half", (MALFORMED_CALL,), ("Error.",))
 REPAIRING = State(attempts=1, last_edits=(AppendUser(hints.REPEAT_CALL, for_call=True),))
+CUT_TWICE = ToolCall("call_2", "write", '{"path": "b', Finding.TRUNCATED)
+ONE_OF_TWO = State(attempts=2, begun_calls=(CUT_TWICE, CUT_TWICE), came_calls=(MALFORMED_CALL,))
+TWO = replace(
+    ONE_OF_TWO,
+    begun_calls=(replace(MALFORMED_CALL, name="read"), CUT_TWICE),
+    spent={Budget.MISSING_CALL: 1},
+)
 SERVER_FAULT = fault(FaultKind.SERVER)
 CUT_BATCH = Situation((WHOLE_CALL, CUT_CALL, MAX))
 BAD_BATCH = Situation((WHOLE_CALL, BAD_CALL, END))
@@ -223,6 +230,11 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         BAD_BATCH, state=REPAIRED_ONCE
     ),
     (Outcome.ARGUMENTS_MALFORMED, "answer_shrinking_calls"): replace(BAD_BATCH, state=SHRINKS),
+    (Outcome.CALLS_MISSING, "ask_for_other_calls"): Situation((TEXT, TOOL), SAID, state=ONE_OF_TWO),
+    (Outcome.CALLS_MISSING, "hand_on_calls_of_both"): Situation((TEXT, TOOL), SAID, state=TWO),
+    (Outcome.CALLS_MISSING, "hand_on_calls_that_came"): Situation(
+        (TEXT, TOOL), SAID, state=replace(ONE_OF_TWO, spent={Budget.MISSING_CALL: 1})
+    ),
     (Outcome.CALLS_MISSING, "ask_for_missing_call"): Situation((TEXT, TOOL), SAID),
     (Outcome.THINKING_CUT, "end_at_white_space"): Situation(
         (MAX,), Facts(said="Half a sentence"), state=CONTINUING
@@ -429,6 +441,10 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "the request wants a document, and the text is a whole one": {"facts": {"said": '{"a": 1'}},
     "the answer to a request for more of a cut text is only a stop sequence": {"signals": (END,)},
+    "some of several tool calls that were owed came": {"state": {"came_calls": ()}},
+    "the tool calls that were owed came in several answers": {
+        "state": {"begun_calls": ONE_OF_TWO.begun_calls}
+    },
     "nothing is known to be missing": {"state": {"lacking": True}},
     "the joined document does not parse": {"facts": {"said": '{"half": "a"}'}},
 }

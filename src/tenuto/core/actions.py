@@ -198,6 +198,8 @@ class Finish:
         as_received: whether the caller sees the last response's own stop, whatever `shown` is.
         without_stop: whether the caller sees no stop, since the provider sent none (S3a).
         overridden: what the policy's `decide` chose instead of the table's action; "" if nothing.
+        calls: the calls that the caller gets, if they are not those of the last response (T4a).
+        never_came: the names of the tools whose calls were begun and never came (T4a).
     """
 
     status: Status
@@ -208,6 +210,8 @@ class Finish:
     as_received: bool = False
     without_stop: bool = False
     overridden: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    never_came: tuple[str, ...] = ()
 
 
 Action = Send | Finish

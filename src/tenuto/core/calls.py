@@ -242,7 +242,7 @@ class Calls:
             if not call_id or call_id in taken:
                 if call_id or not slot.may_lack_id:
                     odd.append("call_id_duplicate" if call_id else "call_id_missing")
-                call_id = _fresh_id(self._salt, number, taken)
+                call_id = fresh_id(self._salt, number, taken)
             taken.add(call_id)
             extra = slot.extra or None
             made = ToolCall(
@@ -324,11 +324,12 @@ class Calls:
             if call.finding is Finding.WHOLE
             and not (call.free or call.unseen)
             and (schema := schemas.get(call.name))
-            and lacks_required(schema, _parsed(call.arguments))
+            and lacks_required(schema, parsed(call.arguments))
         )
 
 
-def _parsed(arguments: str) -> object:
+def parsed(arguments: str) -> object:
+    """Return arguments as a value; None if they can't be parsed."""
     try:
         return json.loads(arguments)
     except (ValueError, RecursionError):  # numbers of more than 4,300 digits, or too deep
@@ -341,7 +342,7 @@ def _is_more(less: str, more: str) -> bool:
     >>> _is_more("{}", '{"a": 1}'), _is_more('{"a": 1}', '{"a":1}'), _is_more('{"a"', '{"a":1}')
     (True, False, False)
     """
-    before, after = _parsed(less), _parsed(more)
+    before, after = parsed(less), parsed(more)
     return (
         isinstance(before, dict)
         and isinstance(after, dict)
@@ -393,9 +394,15 @@ def _as_one(run: list[_Slot], name: str) -> _Slot:
     return replace(run[-1], index=run[0].index, id=(ids or [""])[0], name=name, extra=extra)
 
 
-def _fresh_id(salt: str, number: int, taken: Iterable[str]) -> str:
+def fresh_id(salt: str, number: int, taken: Iterable[str]) -> str:
     """Return an id of nine letters and digits, which even the strictest provider (Mistral)
-    accepts."""
+    accepts.
+
+    Args:
+        salt: distinguishes it from ids of other turns; "" for none.
+        number: the call's number among the others.
+        taken: ids that it must not be.
+    """
     prefix = f"t{salt:0<5.5}" if salt else "tenuto"
     while (made := f"{prefix}{number:03d}") in set(taken):
         number += 1

@@ -146,6 +146,14 @@ def answer_calls(view: View) -> tuple[Edit, ...]:
     return (rows, *_set_budget(view, view.boosts + 1))
 
 
+def ask_for_other_calls(view: View) -> tuple[Edit, ...]:
+    """Ask for the calls of a batch that did not come, behind those that came (T4a)."""
+    calls, facts = view.state.came_calls, view.facts
+    waits, failed = (hints.CALL_WAITS_RESULT,) * len(calls), (False,) * len(calls)
+    rows = AppendCalls(view.said, calls, waits, facts.reasoning, facts.content, failed)
+    return (rows, *_set_budget(view, view.boosts))
+
+
 def lower_reasoning(view: View) -> tuple[Edit, ...]:
     return (LowerReasoning(), *_set_budget(view, view.boosts + 1))
 

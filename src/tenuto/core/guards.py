@@ -13,6 +13,7 @@ from tenuto.core.actions import (
     reasoning_in,
 )
 from tenuto.core.arguments import is_document
+from tenuto.core.batch import lost_calls
 from tenuto.core.closing import ends_closed
 from tenuto.core.edits import asks_for_call
 from tenuto.core.fault import FaultKind
@@ -272,6 +273,13 @@ def _answered_calls(view: View) -> bool:
     return any(isinstance(edit, AppendCalls) for edit in view.state.last_edits)
 
 
+SOME_CAME = Guard(
+    "some of several tool calls that were owed came", lambda v: bool(v.state.came_calls)
+)
+ALL_CAME = Guard(
+    "the tool calls that were owed came in several answers",
+    lambda v: SOME_CAME.holds(v) and not lost_calls(v.state.begun_calls, v.state.came_calls),
+)
 CALL_OWED = Guard(
     "a tool call was begun earlier and never arrived",
     lambda v: v.state.owed and not v.response.calls and not _answered_calls(v),

@@ -92,8 +92,7 @@ FILL_CALLS = (
 
 REPEAT_CALLS = (
     "[Your tool calls were cut off by the output limit, and none of them was run. Make all of them "
-    "again, complete, and write nothing else. If their content is large, make smaller changes or "
-    "fewer calls at a time.]"
+    "again, complete, and write nothing else. If their content is large, make smaller changes.]"
 )
 REPAIR_CALLS = (
     "[None of your tool calls was run: the arguments of one were not a valid JSON object. Make all "
@@ -116,6 +115,12 @@ CALL_MALFORMED_RESULT = (
     "Error: this call was not run. Its arguments were not a valid JSON object. Try again with "
     "valid JSON arguments."
 )
+
+CALL_WAITS_RESULT = (
+    "This call was not run yet, because it waits for the other calls of your message, which did "
+    "not arrive. Make only the missing calls now, complete, and write nothing else."
+)
+"""For the calls of a batch that came again, while others of it did not (T4a)."""
 
 CALL_SKIPPED_RESULT = (
     "Error: this call was not run, because another call of the same message was incomplete. "

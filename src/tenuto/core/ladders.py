@@ -226,6 +226,30 @@ _CALLS = {
     )
 }
 
+_CAME = (
+    Rung(
+        "ask_for_other_calls",
+        "ask for the tool calls that did not come with the others",
+        (when.SOME_CAME, *when.MAY_SEND),
+        edits.ask_for_other_calls,
+        Budget.MISSING_CALL,
+        Recovery.TOOL_REPAIR,
+    ),
+    Rung(
+        "hand_on_calls_of_both",
+        "return the tool calls that came in several answers",
+        (when.ALL_CAME,),
+        ends=_WHOLE,
+    ),
+    Rung(
+        "hand_on_calls_that_came",
+        "return the tool calls that came, without those that never did",
+        (when.SOME_CAME,),
+        ends=(Status.PARTIAL, "tool_calls_missing"),
+    ),
+)
+"""If several calls were owed, and not all of them came in one answer (T4a)."""
+
 LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (
         *_OWED,
@@ -250,6 +274,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     **_CALLS,
     Outcome.CALLS_MISSING: (
+        *_CAME,
         Rung(
             "ask_for_missing_call",
             "ask for the missing tool call",

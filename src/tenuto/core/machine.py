@@ -20,15 +20,17 @@ from math import isnan
 
 from tenuto.core import edits
 from tenuto.core.actions import Action, Finish, FreeToolChoice, Send, Status
+from tenuto.core.batch import all_that_came, filled_up, lost_calls, never_came
+from tenuto.core.calls import ToolCall
 from tenuto.core.errors import PolicyError
 from tenuto.core.guards import TIME_LEFT
 from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, SENTENCES, Rung
 from tenuto.core.no_news import confirms_end
-from tenuto.core.outcome import Outcome, classify
+from tenuto.core.outcome import Batch, Outcome, classify, worst_calls
 from tenuto.core.policy import Decision, Policy
 from tenuto.core.response import Response, is_visible, visible
 from tenuto.core.rule import shown
-from tenuto.core.stop import NO_STOP_BUT_FAULT, StopReason
+from tenuto.core.stop import CLEAN, NO_STOP_BUT_FAULT, StopReason
 from tenuto.core.view import CONSECUTIVE, Facts, State, View, call_chars
 
 
@@ -96,17 +98,42 @@ def act(
 
 def in_turn(outcome: Outcome, state: State, response: Response, facts: Facts) -> Outcome:
     """Return what a response means within its turn. A continuation frees the tool choice (C28a), so
-    if the caller demanded a call, the turn still owes it.
+    if the caller demanded a call, the turn still owes it. If several calls were begun, and fewer
+    came, it owes the others (T4a).
 
     Args:
         outcome: what the response means by itself.
     """
+    if _calls_are_left(outcome, state, response):
+        return Outcome.CALLS_MISSING
     if not facts.call_forced or outcome not in _SAY_NO_MORE or response.calls:
         return outcome
     freed = any(isinstance(edit, FreeToolChoice) for edit in state.last_edits)
     owed = freed or edits.asks_for_call(state.last_edits)
     return Outcome.CALLS_MISSING if owed else outcome
 
+
+def _calls_are_left(outcome: Outcome, state: State, response: Response) -> bool:
+    """Return whether this answer leaves calls of a broken batch missing, although others of it
+    came."""
+    came = _came_calls(state, response)
+    if not came or outcome in _MAY_COME_YET:
+        return False
+    if outcome is Outcome.DONE and response.calls:
+        return bool(never_came(state.begun_calls, came))
+    return True
+
+
+def _came_calls(state: State, response: Response) -> tuple[ToolCall, ...]:
+    """Return the complete calls that came since a batch of calls was broken; () before."""
+    begun, came = state.begun_calls, state.came_calls
+    whole = worst_calls(response) in (Batch.WHOLE, Batch.FOLLOWED)
+    if not begun or not whole or response.stop.reason not in CLEAN:
+        return came
+    return all_that_came(begun, came, response.calls)
+
+
+_MAY_COME_YET = (Outcome.DROPPED, Outcome.FAULT, Outcome.PAUSED, Outcome.CANCELLED)
 
 _SAY_NO_MORE = (Outcome.DONE, Outcome.EMPTY, Outcome.THINKING_ONLY)
 
@@ -141,6 +168,9 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
     broken_call = outcome in (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED) and not refused
     lost_call = outcome is Outcome.TEXT_CUT or (broken_call and facts.tools)
     missing = outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
+    # Without text, an answer that broke off is asked for anew, and may hold other calls.
+    begun = response.calls if broke or lost_call else ()
+    came = _came_calls(state, response)
     # An empty answer that is provably complete: another try gives the same (E6). A provider that
     # counts zero for whatever it says proves nothing.
     zero = usage is not None and usage.output_tokens == 0
@@ -168,6 +198,8 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
         or bool(state.unmarked and _contradicts_end(outcome, response, facts)),
         torn=_torn(state, outcome, response, facts),
         unmarked=unmarked,
+        begun_calls=max(state.begun_calls, begun if not came else (), key=len),
+        came_calls=came,
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         miscounts=miscounts,
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
@@ -310,13 +342,26 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
         if reason == ENDINGS[Outcome.DROPPED].reason and not view.state.cut:
             shown = Outcome.DROPPED  # the loss has nothing to do with the output limit
         shown = Outcome.DONE if status is Status.COMPLETE else shown
-        return Finish(
+        finish = Finish(
             status, reason, shown, name, rung.whole_calls_only, rung.as_received, rung.without_stop
         )
+        return _with_calls(view, finish)
     if view.state.paused and ending.hidden_by_cut:
         shown = Outcome.PAUSED  # the caller can send it back as well as Tenuto could
     status = ending.kept if view.said or view.state.paused else ending.bare
-    return Finish(status, blocked or ending.reason, shown, name)
+    return _with_calls(view, Finish(status, blocked or ending.reason, shown, name))
+
+
+def _with_calls(view: View, finish: Finish) -> Finish:
+    """Return the end of a turn with the calls of all its answers (T4a)."""
+    begun, came = view.state.begun_calls, view.state.came_calls
+    if not came:
+        return finish
+    names = tuple(call.name for call in lost_calls(begun, came))
+    finish = replace(finish, calls=filled_up(begun, came), never_came=names)
+    if finish.status is Status.COMPLETE:
+        return finish
+    return replace(finish, status=Status.PARTIAL, shown=Outcome.TEXT_CUT)
 
 
 def _wait_s(view: View, rung: Rung) -> float:

@@ -36,6 +36,8 @@ class Report:
             it.
         overridden: what the policy's `decide` last chose instead: the id of a rung, or "stop"; ""
             if it always agreed.
+        never_came: the names of the tools that the model began to call, and whose calls never
+            came. The others of the same message are in the answer.
 
     >>> report = Report("complete", "completed", None, (Usage(9, 4), Usage(13, 2)), "none")
     >>> print(report)
@@ -52,6 +54,7 @@ class Report:
     left_out: tuple[str, ...] = ()
     turn: str = field(default="", compare=False)
     overridden: str = ""
+    never_came: tuple[str, ...] = ()
 
     @property
     def attempts(self) -> int:
@@ -96,6 +99,7 @@ class Report:
             "rungs": list(self.rungs),
             "left_out": list(self.left_out),
             "overridden": self.overridden,
+            "never_came": list(self.never_came),
             "suggestion": self.suggestion,
             "advice": self.advice,
         }

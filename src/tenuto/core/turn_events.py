@@ -123,6 +123,8 @@ class TurnEnded(Event):
             error (`retry_limit`, `empty_output`, …), or the name of an exception's class if a
             setting of the policy was at fault. None otherwise, and for errors of the provider or
             its connection.
+        never_came: the names of the tools that the model began to call, and whose calls never
+            came.
     """
 
     status: str | None
@@ -144,3 +146,4 @@ class TurnEnded(Event):
     recoveries: tuple[str, ...] = ()
     overridden: str = ""
     error: str | None = None
+    never_came: tuple[str, ...] = ()

@@ -101,6 +101,8 @@ class State:
         paused: whether nothing came since the provider paused the turn. The kept content then goes
             back unchanged.
         last_edits: the edits of the request that this response answers.
+        begun_calls: the largest batch of calls that was broken or broke off; () if none was.
+        came_calls: the complete calls that came since then (T4a).
         calls: the number of calls in the response before this one.
         call_chars: characters of the arguments of the broken calls before this response; None if
             there were none (T11).
@@ -125,6 +127,8 @@ class State:
     unmarked: int = 0
     paused: bool = False
     last_edits: tuple[Edit, ...] = ()
+    begun_calls: tuple[ToolCall, ...] = ()
+    came_calls: tuple[ToolCall, ...] = ()
     calls: int = 0
     call_chars: int | None = None
     miscounts: bool = False

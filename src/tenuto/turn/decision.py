@@ -94,7 +94,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         context.unsure_chars = len(turn.said)
     for edit in action.edits:
         if isinstance(edit, AppendCalls) and context is not None:
-            context.answered(edit.answers)
+            context.answered([answer for answer in edit.answers if answer[2]])
         if isinstance(edit, DropKeys) and facts.droppable:
             turn.watch.leaving_out(going or ())
             _learn_refused(turn, facts.droppable)

@@ -278,6 +278,7 @@ class _Ending:
         calls = response.calls if self._is_complete else ()
         if finish.whole_calls_only:
             calls = self._facts.runnable
+        calls = finish.calls or calls
         native = shown.native
         # For a fault, `raw` is an error code, which is no stop of the wire.
         received = shown.received or finish.as_received or self._is_complete

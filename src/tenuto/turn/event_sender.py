@@ -226,6 +226,7 @@ class EventSender:
             recoveries=tuple(self._begun),
             overridden=report.overridden,
             error=error,
+            never_came=report.never_came,
         )
 
     # --- an attempt -------------------------------------------------------------------------

@@ -209,7 +209,10 @@ class Watch:
         if self.events is not None:
             self.events.finished(finish, outcome, facts, self.last)
         status, chars = finish.status.value, len(facts.said)
-        report = self.report = self._end(status, finish.reason, outcome, chars, held_bytes, error)
+        lost = tuple(self._redactor.brief(printable(name)) for name in finish.never_came)
+        report = self.report = self._end(
+            status, finish.reason, outcome, chars, held_bytes, error, lost
+        )
         return report
 
     def cancelled(self, output_chars: int, held_bytes: int = 0, raised: str | None = None) -> None:
@@ -254,6 +257,7 @@ class Watch:
         chars: int,
         held: int,
         error: str | None = None,
+        never_came: tuple[str, ...] = (),
     ) -> Report:
         self.ended = True
         complete = status in ("complete", "")
@@ -267,6 +271,7 @@ class Watch:
             tuple(self.left_out),
             self.turn,
             self.overridden,
+            never_came,
         )
         events = self.events if complete else self._sender_to_log()
         if events is not None:

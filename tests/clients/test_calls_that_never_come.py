@@ -1,0 +1,124 @@
+"""Several calls are owed, and fewer come (T4a). Real bytes, through the official SDKs of eleven
+wires."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from support.asking.wrapping import QUICK
+from support.events.framing import Call
+from support.every_wire import (
+    DECODED,
+    MAKERS,
+    At,
+    arguments_of,
+    ask,
+    made,
+    streamed_calls,
+    whole_calls,
+)
+from support.far_sides import FarSide
+
+import tenuto
+from tenuto.core import hints
+
+ONE = {"path": "a.txt", "content": "x"}
+OTHER = {"path": "b.txt", "content": "y"}
+OBJECTS = (*DECODED, "anthropic-messages", "bedrock-converse", "gemini-interactions")
+CUTTING = {
+    "anthropic-messages": "max_tokens",
+    "bedrock-converse": "max_tokens",
+    "cohere": "MAX_TOKENS",
+    "cohere-v1": "MAX_TOKENS",
+    "gemini-generate": "MAX_TOKENS",
+    "gemini-interactions": "incomplete",
+    "openai-responses": "incomplete",
+}
+ALL = pytest.mark.parametrize("wire", MAKERS)
+MODES = pytest.mark.parametrize("mode", ["body", "stream"])
+
+
+def answer(wire: str, mode: str, *given: Any, stop: str | None = None) -> bytes:
+    plain = wire in (OBJECTS if mode == "body" else DECODED)
+    calls = [
+        Call((value if plain else json.dumps(value),), id=f"call_{number}")
+        for number, value in enumerate(given)
+    ]
+    return (whole_calls if mode == "body" else streamed_calls)(wire, *calls, stop=stop)
+
+
+def cut(wire: str, mode: str, *given: Any) -> bytes:
+    return answer(wire, mode, *given, stop=CUTTING.get(wire, "length"))
+
+
+def asked(wire: str, mode: str, *answers: bytes, way: str = "sync", **policy: Any) -> Any:
+    with FarSide(*answers) as far:
+        asker = MAKERS[wire](At(far), tenuto.Policy(**{**QUICK, **policy}))
+        said = ask(asker, wire, mode, way)
+        ending = asker.ending
+        asker.close()
+    return said, far.requests, ending
+
+
+@pytest.mark.behaviour("T4a")
+@ALL
+@MODES
+def test_the_rest_of_several_calls_is_asked_for_once_more(wire: str, mode: str, way: str) -> None:
+    answers = cut(wire, mode, {}, {}), answer(wire, mode, ONE), answer(wire, mode, OTHER)
+    said, requests, ending = asked(wire, mode, *answers, way=way)
+    assert (said.error, arguments_of(said), len(requests)) == (None, [ONE, OTHER], 3)
+    assert hints.CALL_WAITS_RESULT[:40].encode() in requests[2][1]
+    assert b"a.txt" in requests[2][1]
+    assert (ending["status"], ending["never_came"]) == ("complete", [])
+
+
+@pytest.mark.behaviour("T4a", "P1")
+@ALL
+@MODES
+@pytest.mark.parametrize("third", ["words", "the same again", "cut again"])
+def test_what_never_comes_is_named_and_the_others_are_handed_on(
+    wire: str, mode: str, third: str, way: str
+) -> None:
+    last = {
+        "words": made(wire, "whole" if mode == "body" else mode, "I am done."),
+        "the same again": answer(wire, mode, ONE),
+        "cut again": cut(wire, mode, {}),
+    }[third]
+    answers = cut(wire, mode, {}, {}), answer(wire, mode, ONE), last
+    said, requests, ending = asked(wire, mode, *answers, way=way)
+    assert (said.error, arguments_of(said), len(requests)) == (None, [ONE], 3)
+    assert (ending["status"], ending["reason"]) == ("partial", "tool_calls_missing")
+    assert ending["never_came"] == ["write_file"]
+
+
+@pytest.mark.behaviour("T4a")
+@ALL
+@MODES
+def test_all_calls_may_come_the_third_time(wire: str, mode: str) -> None:
+    answers = cut(wire, mode, {}, {}), answer(wire, mode, ONE), answer(wire, mode, ONE, OTHER)
+    said, requests, ending = asked(wire, mode, *answers)
+    assert (said.error, arguments_of(said), len(requests)) == (None, [ONE, OTHER], 3)
+    assert ending["status"] == "complete"
+
+
+@pytest.mark.behaviour("T4a")
+@ALL
+@MODES
+def test_a_call_that_came_whole_in_the_broken_batch_is_not_lost(wire: str, mode: str) -> None:
+    words = made(wire, "whole" if mode == "body" else mode, "I am done.")
+    answers = cut(wire, mode, ONE, {}), answer(wire, mode, OTHER), words
+    said, requests, ending = asked(wire, mode, *answers)
+    assert (said.error, arguments_of(said), len(requests)) == (None, [ONE, OTHER], 3)
+    assert ending["status"] == "complete"
+
+
+@pytest.mark.behaviour("T4a")
+@ALL
+@MODES
+def test_with_error_a_turn_without_all_of_its_calls_raises(wire: str, mode: str) -> None:
+    answers = cut(wire, mode, {}, {}), answer(wire, mode, ONE), cut(wire, mode, {})
+    said, _, ending = asked(wire, mode, *answers, on_incomplete="error")
+    assert said.error is not None
+    assert ending["never_came"] == ["write_file"]
