@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from support.asking.wrapping import QUICK
+from support.events.by_wire import WIRES
 from support.every_wire import MAKERS, At, ask, made
-from support.far_sides import FarSide
+from support.far_sides import FarSide, answer
 
 import tenuto
 
@@ -81,3 +82,34 @@ def test_a_text_that_goes_on_is_whole_under_the_clean_stop(wire: str, mode: str)
     said, asker, requests = asked(wire, mode, "error", *answers)
     assert (asker.ending["status"], said.text, requests) == ("complete", HALF + REST, 2)
     assert stop_of(said) != STOPS[wire]
+
+
+_SAY_THE_END = ("end_turn", "'stop'", "COMPLETE", "'done': True", "message_stop", "metadata",
+                "'completed'")  # fmt: skip
+
+
+def broken_before_its_end(wire: str, text: str) -> bytes:
+    """All of a stream but what marks its end, in a transfer that breaks off there."""
+    events = WIRES[wire].events(text, [], None)
+    if wire == "gemini-generate":
+        del events[-1]["candidates"][0]["finishReason"]
+    else:
+        events = [event for event in events if not any(w in str(event) for w in _SAY_THE_END)]
+    raw = b"".join(WIRES[wire].framed(events))
+    kind = f"content-type: {WIRES[wire].content_type}"
+    sent = b"%x\r\n%b\r\n" % (len(raw), raw)
+    return answer(sent, kind, "transfer-encoding: chunked", length=False)
+
+
+@pytest.mark.behaviour("S3a", "P1")
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+@every_wire
+def test_a_break_just_before_the_end_mark_is_told_alike_on_every_wire(
+    wire: str, on_incomplete: str
+) -> None:
+    whole = "The moon pulls the sea, twice a day."
+    answers = broken_before_its_end(wire, whole), made(wire, "stream", "")
+    said, asker, requests = asked(wire, "stream", on_incomplete, *answers)
+    assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "provider_error")
+    assert said.error is not None, "the bare SDK raises too, and nothing tells the text as whole"
+    assert requests == 3

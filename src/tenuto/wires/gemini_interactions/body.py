@@ -15,7 +15,7 @@ from tenuto.wires.answer import Answer, kept_of
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.gemini_interactions.content import PAUSE, TOKEN, output, without_token
-from tenuto.wires.gemini_interactions.steps import CALL
+from tenuto.wires.gemini_interactions.steps import CALL, is_earlier, outputs_of
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.usage import Counts
 
@@ -23,7 +23,9 @@ ERROR_STATUS = 424
 """HTTP status 424, "failed dependency". The official SDK retries every 5xx by default, whatever a
 header says, but of 4xx only 408, 409 and 429."""
 
-_NOT_SHARED = frozenset({"steps", "status", "usage", "error", "errors", "updated", TOKEN})
+_NOT_SHARED = frozenset(
+    {"steps", "outputs", "status", "usage", "error", "errors", "updated", TOKEN}
+)
 
 COUNTS = Counts(
     input="total_input_tokens",
@@ -82,7 +84,8 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     steps += [call_step(call) for call in answer.calls]
     usage = COUNTS.merged(answer.raw_usage, answer.usage)
     told = {"usage": usage} if usage else {}
-    return encode({"object": "interaction", **identity, **ending, "steps": steps, **told})
+    said = {"outputs": outputs_of(steps)} if is_earlier(first) else {"steps": steps}
+    return encode({"object": "interaction", **identity, **ending, **said, **told})
 
 
 def error_object(code: str, message: str) -> JsonObject:

@@ -5,7 +5,7 @@ read 2026-11-22."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tenuto.wires.json import JsonObject
@@ -64,9 +64,45 @@ def thought(step: JsonObject) -> str:
 
 
 def steps_of(value: object) -> list[Any]:
-    """Return the steps of an interaction as received, often none."""
-    found = value.get("steps") if isinstance(value, dict) else None
+    """Return the steps of an interaction as received, often none. Earlier versions have the outputs
+    alone.
+
+    >>> steps_of({"outputs": [{"type": "text", "text": "Hi"}]})
+    [{'type': 'model_output', 'content': [{'type': 'text', 'text': 'Hi'}]}]
+    """
+    if not isinstance(value, dict):
+        return []
+    if is_earlier(value):
+        return [step_of(output) for output in value["outputs"]]
+    found = value.get("steps")
     return found if isinstance(found, list) else []
+
+
+def is_earlier(interaction: Mapping[str, Any]) -> bool:
+    """Return whether an interaction has the earlier shape: outputs in the place of steps."""
+    return isinstance(interaction.get("outputs"), list) and "steps" not in interaction
+
+
+def step_of(output: Any) -> Any:
+    """Return an output of the earlier shape as a step."""
+    kind = kind_of(output)
+    if not kind or kind == THOUGHT or kind.endswith(("_call", "_result")):
+        return output
+    begun = kind == "text" and "text" not in output  # a stream gives its text in deltas
+    return {"type": OUTPUT, "content": [] if begun else [output]}
+
+
+def outputs_of(steps: Iterable[JsonObject]) -> list[JsonObject]:
+    """Return steps as outputs of the earlier shape.
+
+    >>> outputs_of([{"type": "model_output", "content": [{"type": "text", "text": "Hi"}]}])
+    [{'type': 'text', 'text': 'Hi'}]
+    """
+    return [
+        output
+        for step in steps
+        for output in (parts_of(step) if kind_of(step) == OUTPUT else [step])
+    ]
 
 
 def answered_in(steps: Iterable[object]) -> frozenset[str]:

@@ -48,8 +48,10 @@ from tenuto.wires.gemini_interactions.steps import (
     OUTPUT,
     THOUGHT,
     answered_in,
+    is_earlier,
     kind_of,
     parts_of,
+    step_of,
     steps_of,
     text_in,
     thought,
@@ -225,6 +227,10 @@ def _step_begun(event: JsonObject) -> Iterator[AnySignal]:
     return _read_step(event.get("step"), _index(event), begun=True)
 
 
+def _output_begun(event: JsonObject) -> Iterator[AnySignal]:
+    return _read_step(step_of(event.get("content")), _index(event), begun=True)
+
+
 def _step_piece(event: JsonObject) -> list[AnySignal]:
     delta = event.get("delta")
     if not isinstance(delta, dict):
@@ -241,6 +247,8 @@ def _step_piece(event: JsonObject) -> list[AnySignal]:
             return [Piece(place, Kind.REASONING, summary, adds, delta)]
         case "thought_signature":
             return [Piece(place, Kind.REASONING, "", adds, delta)]
+        case "function_call":  # of the earlier shape, which sends each call at once
+            return [CallPiece(place, _call(delta, _index(event), begun=False))]
         case "arguments_delta":
             return [CallPiece(place, _call_piece(delta.get("arguments"), _index(event)), delta)]
         case _:
@@ -293,6 +301,17 @@ _EVENTS: dict[str, ReadOne] = {
 }
 """Events that are not listed, such as future ones, have no signals."""
 
+_EARLIER_EVENTS: dict[str, ReadOne] = {
+    "interaction.start": _created,
+    "content.start": _output_begun,
+    "content.delta": _step_piece,
+    "content.stop": lambda event: [PartClosed((_index(event),))],
+    "interaction.complete": _completed,
+}
+"""Those of the earlier shape, which has outputs in the place of steps
+(https://docs.cloud.google.com/gemini-enterprise-agent-platform/reference/rest, InteractionStreamingEvent,
+2026-11-28)."""
+
 
 def _error_of(value: JsonObject) -> object | None:
     """Return the error in an object, or None. Diagnostics of an interaction that did not fail don't
@@ -305,7 +324,9 @@ def _error_of(value: JsonObject) -> object | None:
     return cast("object", errors_in(told)) if told.get("status") == "failed" else None
 
 
-read: ReadAny = reader(_read_body, by_name(_EVENTS, "event_type"), _error_of, read_fault)
+read: ReadAny = reader(
+    _read_body, by_name({**_EVENTS, **_EARLIER_EVENTS}, "event_type"), _error_of, read_fault
+)
 
 
 usage_object: FindUsage = usage_at("interaction.usage", "usage")
@@ -341,10 +362,14 @@ def looks_like(value: JsonObject) -> bool:
     """
     kind = value.get("event_type")
     if isinstance(kind, str):
-        return kind.startswith(("interaction.", "step.")) or (kind == "error" and "error" in value)
+        return kind.startswith(("interaction.", "step.", "content.")) or (
+            kind == "error" and "error" in value
+        )
     if value.get("object") == "interaction":
         return True
     if isinstance(value.get("steps"), list) and "status" in value:
+        return True
+    if is_earlier(value) and "status" in value and ("model" in value or "agent" in value):
         return True
     return value.keys() == {"error"} and is_its_own(value["error"])
 
