@@ -4,33 +4,28 @@ call, in one request (C24a)."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from support.asking.wrapping import QUICK
-from support.events.by_wire import WIRES
-from support.every_wire import DECODED, MAKERS, At, arguments_of, ask, made, streamed, whole
-from support.far_sides import RESET, FarSide
+from support.every_wire import (
+    DECODED,
+    LIMITS,
+    MAKERS,
+    At,
+    arguments_of,
+    ask,
+    cut_text,
+    streamed,
+    whole,
+)
+from support.far_sides import FarSide
 from support.pairing import every_pair
 
 import tenuto
 from tenuto.core import hints
 
 WANTED = {"path": "a.txt", "content": "x"}
-LIMITS = {
-    "anthropic-messages": "max_tokens",
-    "bedrock-converse": "max_tokens",
-    "bedrock-invoke": "length",
-    "cohere": "MAX_TOKENS",
-    "cohere-v1": "MAX_TOKENS",
-    "gemini-generate": "MAX_TOKENS",
-    "gemini-interactions": "incomplete",
-    "mistral": "length",
-    "ollama": "length",
-    "openai-chat": "length",
-    "openai-responses": "incomplete",
-}
 
 
 def called(wire: str, mode: str, text: str, *, cut: bool = False) -> bytes:
@@ -50,20 +45,6 @@ def _broken(wire: str) -> Any:
     return 5 if wire in (*DECODED, "anthropic-messages", "bedrock-converse") else '{"path": "a.t'
 
 
-def cut_text(wire: str, mode: str, text: str, by: str) -> bytes | Iterable[bytes]:
-    """An answer whose text the limit cuts, or a reset of the connection."""
-    if by == "limit":
-        return made(wire, mode, text, LIMITS[wire])
-    raw = made(wire, "stream", text)
-    head = raw.index(b"\r\n\r\n") + 4
-    sent, frames = raw[:head], WIRES[wire].framed(WIRES[wire].events(text))
-    for frame in frames:
-        sent += frame
-        if json.dumps(text).encode()[1:-1] in sent:
-            break
-    return sent, RESET
-
-
 def hint_of(body: bytes) -> str:
     """The last hint of a request."""
     said = json.dumps(json.loads(body))
@@ -81,7 +62,7 @@ HALVES = ("Now I read the wea", "ther of the har", "bour.")
 @every_pair(
     wire=sorted(MAKERS),
     mode=["stream", "whole"],
-    by=["limit", "reset"],
+    by=["limit", "break"],
     before=["", "ok."],
     pieces=[2, 3],
     between=[False, True],
@@ -90,7 +71,7 @@ def test_a_text_that_was_cut_while_a_call_is_owed_is_one_text(
     wire: str, mode: str, by: str, before: str, pieces: int, between: bool
 ) -> None:
     """`between`: an attempt that makes only the call, which is cut again."""
-    if mode == "whole" and by == "reset":
+    if mode == "whole" and by == "break":
         by = "limit"  # of a body that breaks off nothing can be read
     texts = [*HALVES[: pieces - 1], "".join(HALVES[pieces - 1 :])]
     answers: list[Any] = [called(wire, mode, before, cut=True)]

@@ -42,7 +42,6 @@ def test_what_only_repeats_and_breaks_off_adds_nothing(came: str, exact: bool, s
 @pytest.mark.parametrize(
     ("said", "came"),
     [
-        (SAID, " and the sea"),  # too short to tell
         (SAID, " where the coast is steep, the pull is weak"),  # said in other words
         ("0" * 300, "0" * 60),
         ("- item\n" * 40 + "-", " item\n- item\n- item\n- item\n-"),
@@ -53,6 +52,30 @@ def test_of_a_passage_that_may_be_said_again_all_is_kept_in_doubt(
     said: str, came: str, exact: bool, size: int
 ) -> None:
     assert told(said, came, exact=exact, size=size) == said + came
+
+
+AGAIN = {
+    "everything": SAID,
+    "the last line": SAID.rpartition("\n")[2],
+    "the last words": SAID[-40:],
+    "words from the middle": SAID[SAID.index(" and the sea") :],
+    "everything, behind a preamble": f"Sure, here is the rest:\n\n{SAID}",
+    "the last line, behind one": f"好的，继续：\n\n{SAID.rpartition(chr(10))[2]}",
+}
+
+
+@pytest.mark.behaviour("S3b", "S4a")
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize("came", AGAIN.values(), ids=AGAIN)
+def test_a_repetition_that_breaks_off_adds_nothing_however_soon(came: str, size: int) -> None:
+    """What is too short to tell is not taken for new text: a further attempt says it anyway."""
+    for end in range(1, min(len(came), 81)):
+        assert told(SAID, came[:end], exact=False, size=size) == SAID, came[:end]
+
+
+@pytest.mark.behaviour("C14a")
+def test_after_a_prefill_what_is_too_short_to_tell_is_text() -> None:
+    assert told(SAID, " and the sea", exact=True, size=1) == SAID + " and the sea"
 
 
 @pytest.mark.behaviour("S3b", "C14a")

@@ -749,7 +749,7 @@ def test_text_that_is_runaway_or_adds_nothing_is_not_continued() -> None:
     for last in (MAX, END):
         turn = Turn()
         turn.hear(TEXT, MAX)
-        end = turn.hear(TEXT, last, new="")
+        end = turn.hear(TEXT, TEXT, last, new="")
         assert (end.status, end.reason, end.shown) == (
             Status.PARTIAL,
             "runaway",

@@ -212,3 +212,33 @@ def made(wire: str, mode: str, text: str, stop: str | None = None) -> bytes:
         return json_answer(json.dumps(as_made.body(text, [], stop)).encode())
     raw = b"".join(as_made.framed(as_made.events(text, [], stop)))
     return answer(raw, f"content-type: {as_made.content_type}", length=False)
+
+
+LIMITS = {
+    "anthropic-messages": "max_tokens",
+    "bedrock-converse": "max_tokens",
+    "bedrock-invoke": "length",
+    "cohere": "MAX_TOKENS",
+    "cohere-v1": "MAX_TOKENS",
+    "gemini-generate": "MAX_TOKENS",
+    "gemini-interactions": "incomplete",
+    "mistral": "length",
+    "ollama": "length",
+    "openai-chat": "length",
+    "openai-responses": "incomplete",
+}
+"""What each wire says where the output limit cut an answer."""
+
+
+def cut_text(wire: str, mode: str, text: str, by: str) -> bytes:
+    """An answer whose text the limit cuts, or a "break": the connection ends before the body does."""
+    if by == "limit":
+        return made(wire, mode, text, LIMITS[wire])
+    as_made, sent = WIRES[wire], b""
+    written = [json.dumps(text, ensure_ascii=plain).encode()[1:-1] for plain in (True, False)]
+    for frame in as_made.framed(as_made.events(text)):
+        sent += frame
+        if any(one in sent for one in written):
+            break
+    length = f"content-length: {len(sent) + 1}"
+    return answer(sent, f"content-type: {as_made.content_type}", length, length=False)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -108,10 +108,17 @@ ANSWERS: dict[str, tuple[str, Any]] = {
 }
 
 
+class Limited(NamedTuple):
+    """An answer that goes on from the request's own text, up to a place where the limit cuts it."""
+
+    place: int
+    cuts: Any
+
+
 class Ideal:
     """A provider that breaks its first answers and then goes on exactly where it was cut."""
 
-    def __init__(self, text: str, calls: Any, *broken: Scripted | ConnectionLost) -> None:
+    def __init__(self, text: str, calls: Any, *broken: Scripted | ConnectionLost | Limited) -> None:
         self.text, self.calls, self.broken = text, calls, broken
         self.transmitted: list[SendRequest] = []
         self.opened: list[ScriptedUpstream] = []
@@ -119,12 +126,13 @@ class Ideal:
     def connect(self, command: SendRequest) -> ScriptedUpstream | ConnectionLost:
         self.transmitted.append(command)
         asked = json.loads(command.body)
-        if len(self.transmitted) <= len(self.broken):
-            answer = self.broken[len(self.transmitted) - 1]
-        else:
-            said = "".join(
-                m["content"] or "" for m in asked["messages"] if m["role"] == "assistant"
-            )
+        said = "".join(m["content"] or "" for m in asked["messages"] if m["role"] == "assistant")
+        broken = self.broken[len(self.transmitted) - 1 : len(self.transmitted)]
+        answer = broken[0] if broken else None
+        if isinstance(answer, Limited):
+            events = b"".join(events_of(self.text[len(said) : answer.place], finish="length"))
+            answer = Scripted.stream(*chunked(events, answer.cuts))
+        if answer is None:
             assert self.text.startswith(said), "a request holds what was said, and only that"
             rest = self.text[len(said) :]
             if asked["stream"]:
@@ -371,8 +379,7 @@ def test_text_that_the_limit_cuts_anywhere_is_continued_exactly(places, cuts) ->
         start = place
         if not piece.strip():
             return  # a response of white space alone is another story
-        events = b"".join(events_of(piece, finish="length"))
-        broken.append(Scripted.stream(*chunked(events, cuts)))
+        broken.append(Limited(place, cuts))
     provider = Ideal(TEXT, [], *broken)
     heard = play(provider.connect)
     check_requests(provider.transmitted)

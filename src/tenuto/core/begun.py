@@ -49,11 +49,14 @@ class Begun:
         repeats = self._alone.repeats
         return "" if repeats is None else self._choose(repeats)
 
-    def finish(self, *, broke_off: bool = False) -> str:
+    def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return the rest, at the end of the attempt."""
         if self._chosen is not None:
-            return self._chosen.finish(broke_off=broke_off)
-        self._take(self._alone.finish(broke_off=broke_off), self._whole.finish(broke_off=broke_off))
+            return self._chosen.finish(broke_off=broke_off, at_limit=at_limit)
+        self._take(
+            self._alone.finish(broke_off=broke_off, at_limit=at_limit),
+            self._whole.finish(broke_off=broke_off, at_limit=at_limit),
+        )
         return self._choose(bool(self._alone.repeats))
 
     def _take(self, alone: str, whole: str) -> None:

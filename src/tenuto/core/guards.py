@@ -96,9 +96,15 @@ def _newly_thought(view: View) -> bool:
     return view.facts.reasoning.strip() not in ("", reasoning_in(view.state.last_edits))
 
 
+_UNDECIDED_CHARS = 24
+"""A continuation that was cut within so many characters may have shown nothing yet of what it
+adds."""
+
+
 def _progress(view: View) -> bool:
     before = (e.text for e in view.state.last_edits if isinstance(e, AppendAssistant))
-    return not view.facts.runaway and view.said not in before
+    undecided = 0 < len(view.response.text.strip()) < _UNDECIDED_CHARS
+    return not view.facts.runaway and (view.said not in before or undecided)
 
 
 def _shrinking(view: View) -> bool:

@@ -19,9 +19,9 @@ class Joint(Protocol):
         """Take text; return what may be handed on now."""
         ...
 
-    def finish(self, *, broke_off: bool = False) -> str:
+    def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return the rest, at the end of the attempt. `broke_off`: the attempt did not end by
-        itself."""
+        itself; `at_limit`: the output limit cut it."""
         ...
 
 
@@ -48,6 +48,6 @@ class AfterThought:
         self.new_chars += len(delta)
         return owed + delta
 
-    def finish(self, *, broke_off: bool = False) -> str:
+    def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return nothing: without an answer, the block stays as it came."""
         return ""

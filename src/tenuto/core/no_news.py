@@ -224,11 +224,11 @@ class NoNews:
         again = self._said.startswith(self._held.strip())
         return "" if again or _may_say_nothing(self._held) else self._let_go()
 
-    def finish(self, *, broke_off: bool = False) -> str:
+    def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return the rest, at the end of the attempt."""
         if not self._over and (says_nothing(self._held) or self._held.strip() == self._said):
             self._held = ""
-        return self._let_go() + self._joint.finish(broke_off=broke_off)
+        return self._let_go() + self._joint.finish(broke_off=broke_off, at_limit=at_limit)
 
     def _let_go(self) -> str:
         self._over = True

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from tenuto.core.beginnings import may_announce
 from tenuto.core.evidence import BEHIND_CHARS, COLONS, Preamble
 from tenuto.core.fence import open_info
 from tenuto.core.repetition import NOTHING, Opening, Removal
@@ -20,7 +21,11 @@ from tenuto.core.restart import RESTART_CHARS, common
 __all__ = ["announced", "places"]
 
 _PREAMBLE_CHARS: Final = 320
+_FIRST_LINE_CHARS: Final = 150  # the longest of 587 has 143
 _GOES_ON_CHARS: Final = 72
+_ENDS_SENTENCE: Final = frozenset(
+    ".!?:\u2026\u3002\uff01\uff1f\uff1a\"')]}\u201d\u2019\u300d\u300f\uff09"
+)
 _LINES: Final = 3
 _TWO_TELL: Final = tuple(".!?'")  # the character after one of these shows how a text begins
 _INDENTATION: Final = " \t\u3000"
@@ -63,6 +68,7 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
         end = held.find("\n", begin)
         if end < 0:
             if not final and len(held) <= (_PREAMBLE_CHARS if begin else _most_chars(opening)):
+                opening.only_words = True
                 yield None
             return
         line = held[begin:end].rstrip()
@@ -109,14 +115,18 @@ def _goes_on(opening: Opening) -> bool:
 
 
 def _most_chars(opening: Opening) -> int:
-    """Return how long the first line of a preamble may be, in characters.
+    """Return how long the first line of a preamble may be, in characters; 0 if the continuation
+    begins with none.
 
-    The rest of a sentence that was cut begins with a lower-case letter or a digit, as few preambles
-    do. It should not wait for long."""
+    The rest of a sentence that was cut begins with a lower-case letter, a digit, or a letter of a
+    script without capitals, as few preambles do (`beginnings`). It should not wait."""
     first, last = opening.held[0], opening.said[-1]
-    in_sentence = "\n" not in opening.trimmed and (last.isalnum() or last in ",-")
-    goes_on = in_sentence and (first.islower() or first.isdigit())
-    return _GOES_ON_CHARS if goes_on else _PREAMBLE_CHARS
+    goes_on = first.islower() or (
+        first.isalnum() and not first.isupper() and last not in _ENDS_SENTENCE
+    )
+    if "\n" in opening.trimmed or not goes_on:
+        return _FIRST_LINE_CHARS
+    return _GOES_ON_CHARS if may_announce(opening.held) else 0
 
 
 def _announces(lines: list[str]) -> bool:

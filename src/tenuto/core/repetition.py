@@ -27,7 +27,8 @@ class Opening:
     `restarts`: whether a restart would prove something; `again`: the texts of earlier attempts, if
     this is not a continuation of them; `alive_at`: where in `held` a restart may have begun if more
     of the continuation is needed, otherwise -1; `broke_off`: whether all of it is held and it did
-    not end by itself.
+    not end by itself; `only_words`: whether more is needed only because the words so far may turn
+    out to be a preamble, while nothing was repeated.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Opening:
         self.held = ""
         self.alive_at = -1
         self.broke_off = False
+        self.only_words = False
 
     @cached_property
     def ending(self) -> TextEnd:

@@ -8,7 +8,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.record import record
 from tenuto.core.signals import Usage
-from tenuto.core.stop import CLEAN, Stop
+from tenuto.core.stop import CLEAN, Stop, StopReason
 
 THINK_BLOCK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 
@@ -113,3 +113,8 @@ class Response:
 def broke_off(response: Response) -> bool:
     """Return whether an attempt did not end by itself: by a fault, a limit, or without a stop."""
     return response.fault is not None or response.stop.reason not in CLEAN
+
+
+def is_at_limit(response: Response) -> bool:
+    """Return whether the output limit cut an attempt."""
+    return response.stop.reason is StopReason.MAX_TOKENS

@@ -11,7 +11,7 @@ from typing import Final
 
 from tenuto.core.runaway import suffix_borders
 
-__all__ = ["HEAD_CHARS", "RESTART_CHARS", "common", "departs", "is_varied"]
+__all__ = ["HEAD_CHARS", "RESTART_CHARS", "common", "departs", "is_periodic", "is_varied"]
 
 RESTART_CHARS: Final = 24
 # From this length on, a restart that differs from the text is one "in other words" (C28a). Lines of
@@ -53,5 +53,14 @@ def is_varied(head: str, least_chars: int) -> bool:
     """Return whether the repetition of a whole text that begins with `head` proves anything."""
     if len(head) < least_chars or len(set(head)) < _DIFFERENT_CHARS:
         return False
-    period = len(head) - suffix_borders(head[::-1])[len(head)]
-    return period * 2 > len(head)
+    return not is_periodic(head)
+
+
+def is_periodic(text: str) -> bool:
+    """Return whether a text consists of one repeated piece.
+
+    >>> is_periodic("ha ha h"), is_periodic("a hat")
+    (True, False)
+    """
+    period = len(text) - suffix_borders(text[::-1])[len(text)]
+    return period * 2 <= len(text)

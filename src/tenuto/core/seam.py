@@ -31,10 +31,11 @@ from collections.abc import Collection
 from enum import Enum
 from typing import Final
 
+from tenuto.core.beginnings import sounds_announcing
 from tenuto.core.fence import reopened
 from tenuto.core.preamble import announced
 from tenuto.core.repetition import NOTHING, Opening, Removal, repeated
-from tenuto.core.restart import HEAD_CHARS, RESTART_CHARS, common, is_varied
+from tenuto.core.restart import HEAD_CHARS, RESTART_CHARS, common, is_periodic, is_varied
 from tenuto.core.white_space import merged
 
 __all__ = ["Seam", "ends_cut", "join", "trailing_space"]
@@ -47,6 +48,8 @@ _WHOLE_CHARS: Final = 14  # if all of the text is repeated, to its end
 _REPEATED_CHARS: Final = 4_096
 """A passage in these last characters may be repeated and break off (S3b)."""
 _PLACES: Final = 32
+_PERIODIC_CHARS: Final = 8
+_ANNOUNCED_CHARS: Final = 4
 _GOES_ON: Final = frozenset(("", *".,;:!?)]}…。，、！？"))
 # A character that the limit cut: U+FFFD stands for bytes that are not text, and JSON can hold the
 # first half of a surrogate pair by its escape.
@@ -219,12 +222,14 @@ class Seam:
         self._given += len(delta)
         return delta
 
-    def finish(self, *, broke_off: bool = False) -> str:
+    def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """End the attempt; return the held text that is new.
 
         `broke_off`: the attempt did not end by itself, so a mere repetition adds nothing (S3b)."""
         rest = ""
-        if self._phase is _Phase.MATCHING:
+        if self._phase is _Phase.MATCHING and broke_off and self._is_open(at_limit):
+            rest = self._settle(("echo", len(self._held)), "")
+        elif self._phase is _Phase.MATCHING:
             self._opening.broke_off = broke_off
             decision = self._decide(final=True) or NOTHING
             may_repeat = broke_off or (self._echoed and decision is NOTHING)
@@ -234,7 +239,8 @@ class Seam:
         elif self._phase is _Phase.FOLLOWING:
             held = self._held + self._said[self._start : self._start + self._matched]
             repeats = broke_off or not self._exact
-            if self._echoed and self._matched:  # it broke off within the repetition
+            if self._matched and (self._echoed or (broke_off and not self._exact)):
+                # it broke off within the repetition
                 rest = self._settle(("echo", len(held)), "", held)
             elif repeats and self._matched >= RESTART_CHARS:
                 rest = self._settle(("echo" if self._exact else "restart", len(held)), "", held)
@@ -249,6 +255,21 @@ class Seam:
             self._phase = _Phase.FLOWING
         self._given += len(rest)
         return rest
+
+    def _is_open(self, at_limit: bool) -> bool:
+        """Return whether an attempt that broke off may yet have become a repetition, or began as
+        preambles do. Nothing of it is new then: a further attempt says it again, whatever it was.
+
+        A small output limit may cut every attempt after a few characters, so these count there."""
+        body = self._held.strip()
+        if self._exact or not body or self._decide(final=False) is not None:
+            return False
+        told = not self._opening.only_words or len(body) >= _ANNOUNCED_CHARS
+        if at_limit and not (told and len(self._said) >= RESTART_CHARS):
+            return False
+        if len(body) >= _PERIODIC_CHARS and is_periodic(body[:HEAD_CHARS]):
+            return False  # it proves nothing, however it would have gone on
+        return not self._opening.only_words or sounds_announcing(body)
 
     def _advance(self, delta: str) -> str:
         if self._phase is _Phase.SPACE:
@@ -275,8 +296,8 @@ class Seam:
     def _decide(self, *, final: bool) -> Removal | None:
         """Return what the start of the continuation is; None while more of it is needed."""
         opening = self._opening
-        opening.held = held = self._held
-        opening.alive_at = -1
+        opening.held = held = _uncut(self._held)
+        opening.alive_at, opening.only_words = -1, False
         lead = len(held) - len(held.lstrip())
         if lead == len(held):
             return NOTHING if final else None

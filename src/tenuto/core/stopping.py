@@ -67,9 +67,9 @@ class StopSequenceJoint:
         """Take text; return what may be handed on now."""
         return self._taken(self._joint.feed(delta))
 
-    def finish(self, *, broke_off: bool = False) -> str:
+    def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return the rest, at the end of the attempt."""
-        rest = self._taken(self._joint.finish(broke_off=broke_off))
+        rest = self._taken(self._joint.finish(broke_off=broke_off, at_limit=at_limit))
         held, self._held = self._held, ""
         return rest + held
 

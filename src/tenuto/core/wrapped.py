@@ -81,17 +81,17 @@ class Wrapped:
         text, self._held = self._held + delta, ""
         return self._step(text) if text else ""
 
-    def finish(self, *, broke_off: bool = False) -> str:
+    def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return the rest, at the end of the attempt."""
         held, self._held = self._held, ""
         if self._step == self._closed:
-            return self._behind_fence(held, broke_off)
+            return self._behind_fence(held, broke_off, at_limit)
         if self._step == self._thought:
             held = ""
-        return self._flow(held) + self._joint.finish(broke_off=broke_off)
+        return self._flow(held) + self._joint.finish(broke_off=broke_off, at_limit=at_limit)
 
-    def _behind_fence(self, held: str, broke_off: bool) -> str:
-        rest = self._joint.finish(broke_off=broke_off)
+    def _behind_fence(self, held: str, broke_off: bool, at_limit: bool) -> str:
+        rest = self._joint.finish(broke_off=broke_off, at_limit=at_limit)
         if self._document is not None:
             self._document.feed(rest)
             if self._document.finding is Finding.WHOLE:

@@ -15,7 +15,7 @@ from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
 from tenuto.core.no_news import NoNews
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import broke_off, leading_thought, think_closing, visible
+from tenuto.core.response import broke_off, is_at_limit, leading_thought, think_closing, visible
 from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.stopping import Found, StopSequenceJoint
 from tenuto.core.wrapped import Wrapped
@@ -91,7 +91,10 @@ def joined(turn: TurnRecord, attempt: Attempt) -> str:
         attempt.new_chars = len(text)
         keep(turn, attempt, said + text if apart else text, len(said) if apart else 0)
         return text
-    new = joint.feed(text) + joint.finish(broke_off=broke_off(attempt.response))
+    response = attempt.response
+    new = joint.feed(text) + joint.finish(
+        broke_off=broke_off(response), at_limit=is_at_limit(response)
+    )
     base = trailing_space(said)[0]
     if joint.found is not None:  # nothing of it was handed on yet
         base = said = base[: len(base) - joint.found.said_chars]

@@ -38,7 +38,7 @@ from tenuto.core.parts import (
     Piece,
     Restated,
 )
-from tenuto.core.response import broke_off
+from tenuto.core.response import broke_off, is_at_limit
 from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
     Began,
@@ -232,10 +232,13 @@ class Outlet:
         plan, self._plan = self._plan, None
         if (seam is None and plan is None) or not self._writing:
             return b""
-        broke = broke_off(builder.build())
+        response = builder.build()
+        broke = broke_off(response)
         rest = plan.rest(broke_off=broke) if plan is not None else ()
         out = self.framed(self.writer.passed(rest)) if rest else b""
-        return out + self._settle(seam.finish(broke_off=broke)) if seam is not None else out
+        if seam is None:
+            return out
+        return out + self._settle(seam.finish(broke_off=broke, at_limit=is_at_limit(response)))
 
     def event(self, event: Frame, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, and return the bytes to hand on now."""
