@@ -15,7 +15,13 @@ from tenuto.wires.dialect import Dialect
 from tenuto.wires.registry import wires
 
 Row = dict[str, Any]
-IDS, TEXTS = ("a", "b", "a", "c"), ("Hi", "", " ", "\n", "Yes" + hints.NOTICE.format(reason="x"))
+IDS, TEXTS = (
+    ("a", "b", "a", "c", "f:0", "f.0"),
+    ("Hi", "", " ", "\n", "Yes" + hints.NOTICE.format(reason="x")),
+)
+SERVED = ("s", "t")
+RESULTS: tuple[Any, ...] = ("x", "", None, [], [{"type": "text", "text": " "}],
+                            [{"type": "text", "text": ""}, {"type": "text", "text": "x"}])  # fmt: skip
 ARGUMENTS: tuple[Any, ...] = ({}, {"x": 1}, "{}", '{"x', None, "[1]")
 FEW, MANY = 600, 3_000
 """Histories of a wire; many are heavy."""
@@ -33,7 +39,8 @@ def _chat(r: random.Random) -> Row:
             {"role": "assistant", "content": text},
             {"role": "assistant", "content": r.choice([text, None]), "tool_calls": calls},
             {"role": "assistant", "content": [{"type": "text", "text": text}]},
-            {"role": "tool", "tool_call_id": r.choice(IDS), "content": "x"},
+            {"role": "tool", "tool_call_id": r.choice(IDS), "content": r.choice(RESULTS)},
+            {"role": "assistant", "content": r.choice([[], "So: "]), "tool_calls": calls},
             {"role": "assistant", "content": text, "_private": 1},
             {"role": "assistant", "content": "Be", "prefix": True},
         ]
@@ -45,7 +52,12 @@ def _messages(r: random.Random) -> Row:
         {"type": "text", "text": r.choice(TEXTS)},
         {"type": "tool_use", "id": r.choice(IDS), "name": "f", "input": r.choice(ARGUMENTS)},
         {"type": "tool_result", "tool_use_id": r.choice(IDS), "content": "x"},
+        {"type": "tool_result", "tool_use_id": r.choice(IDS), "content": r.choice(RESULTS)}
+        | r.choice([{}, {"is_error": True}]),
         {"type": "thinking", "thinking": "Hm", "signature": r.choice(["", "s"])},
+        {"type": "redacted_thinking", "data": "x"},
+        {"type": "server_tool_use", "id": r.choice(SERVED), "name": "web_search", "input": {}},
+        {"type": "web_search_tool_result", "tool_use_id": r.choice(SERVED), "content": []},
     ]
     content: Any = r.choices(blocks, k=r.randint(0, 3))
     return {"role": r.choice(["user", "assistant"]), "content": r.choice([content, content, "Hi"])}
@@ -54,10 +66,14 @@ def _messages(r: random.Random) -> Row:
 def _converse(r: random.Random) -> Row:
     thought = {"reasoningText": {"text": "Hm"} | r.choice([{}, {"signature": "s"}])}
     call = {"toolUseId": r.choice(IDS), "name": "f", "input": r.choice(ARGUMENTS)}
-    result = {"toolUseId": r.choice(IDS), "content": r.choice([[], [{"text": "x"}]])}
+    given = r.choice([[], [{"text": "x"}], [{"text": ""}], [{"text": ""}, {"json": {}}]])
+    result = {"toolUseId": r.choice(IDS), "content": given}
+    served = {"toolUseId": r.choice(SERVED), "name": "x", "type": "server_tool_use", "input": {}}
     blocks: list[Any] = [
         {"text": r.choice(TEXTS)},
         {"toolUse": call},
+        {"toolUse": served},
+        {"toolResult": {"toolUseId": r.choice(SERVED), "content": [{"text": "x"}]}},
         {"toolResult": result | r.choice([{}, {"status": "error"}])},
         {"reasoningContent": thought},
     ]
@@ -115,7 +131,7 @@ def _items(r: random.Random) -> Row:
             {"role": "assistant", "content": r.choice(TEXTS)},
             call | {"arguments": r.choice(["{}", '{"x', "", None])},
             call | {"arguments": "{}", "id": "fc_1"},
-            {"type": "function_call_output", "call_id": r.choice(IDS), "output": "x"},
+            {"type": "function_call_output", "call_id": r.choice(IDS), "output": r.choice(RESULTS)},
             {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gA=="},
         ]
     )
