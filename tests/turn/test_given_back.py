@@ -287,6 +287,7 @@ def test_both_are_learned_for_the_turns_to_come() -> None:
     for model, message, name in (
         ("l1", WANTING[0], "reasoning"),
         ("l2", REFUSING[0], "reasoning_content"),
+        ("l3", REFUSING[-1], "reasoning_content"),
     ):
         cut = answer(False, "length", {name: "Hm."}, {"content": "Half of "})
         done = answer(False, "stop", {"content": "half."})

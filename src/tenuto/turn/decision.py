@@ -59,6 +59,8 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
     if several and turn.open is turn.facts.stream and not turn.left_alone:
         turn.left_alone = _SEVERAL  # it has the form that was requested, and is passed on unchanged
     outcome = attempt.outcome = classify(response)
+    if _NOTHING_BESIDE in turn.taught and response.fault is None:  # it was what the error meant
+        turn.around.learned.deny(*turn.model, _NOTHING_BESIDE, turn.around.now())
     used_tokens = _output_tokens(turn, attempt)
     if context is not None:
         context.output_tokens += used_tokens
@@ -217,7 +219,7 @@ def _teach(turn: TurnRecord, attempt: Attempt) -> bool:
     if fault.kind not in (FaultKind.INVALID_REQUEST, FaultKind.UNKNOWN_KEY):
         return False
     before, taught = turn.body(edits), turn.taught
-    word = f"+{fault.wanted}" if fault.wanted else "-"
+    word = f"+{fault.wanted}" if fault.wanted else _NOTHING_BESIDE
     turn.taught = taught | {word}
     if turn.body(edits) == before:
         turn.taught = taught
@@ -225,6 +227,10 @@ def _teach(turn: TurnRecord, attempt: Attempt) -> bool:
     if fault.wanted:
         turn.around.learned.deny(*turn.model, word, turn.around.now())
     return True
+
+
+_NOTHING_BESIDE = "-"
+"""Says that rows may hold nothing of what the provider gave beside text and calls."""
 
 
 def _learn_refused(turn: TurnRecord, keys: Sequence[str]) -> None:
