@@ -121,6 +121,17 @@ def test_what_stands_in_a_call_goes_back_in_it(stream) -> None:
     assert "status" not in sent
 
 
+@BOTH
+@pytest.mark.behaviour("H5b")
+def test_what_stands_in_the_function_of_a_call_goes_back_in_it(stream) -> None:
+    begun = call(CUT)
+    begun["function"] |= {"thought_signature": "c2ln", "parsed": None}
+    cut = answer(stream, "length", {"tool_calls": [begun]})
+    turn = played(stream, cut, cut, answer(stream, "tool_calls", {"tool_calls": [call(WHOLE)]}))
+    (sent,) = model_row(turn.sent[-1])["tool_calls"]
+    assert sent["function"] == {"name": "write", "arguments": "{}", "thought_signature": "c2ln"}
+
+
 @pytest.mark.parametrize(
     ("pieces", "joined"),
     [

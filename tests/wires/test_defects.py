@@ -50,6 +50,14 @@ SHAPES: dict[str, Shape] = {
         "messages", _chat_row("user"), _chat_row("assistant"), _CHAT, {"model": "gemini-3-flash"},
         Dialect(signed_calls=SPOKEN["gemini-generate"]["signed_calls"]),
     ),
+    "openai": Shape(
+        "messages", _chat_row("user"), _chat_row("assistant"), _CHAT, {"model": "m"},
+        Dialect(most_id_chars=40),
+    ),
+    "openai, items": Shape(
+        "input", _chat_row("user"), _chat_row("assistant"), ("/v1/responses",) * 2,
+        {"model": "m"}, Dialect(most_id_chars=64),
+    ),
     "cohere": Shape("messages", _chat_row("user"), _chat_row("assistant"), ("/v2/chat",) * 2, {"model": "m"}),
     "openai-responses": Shape(
         "input", _chat_row("user"), _chat_row("assistant"), ("/v1/responses",) * 2, {"model": "m"}
@@ -73,6 +81,12 @@ SHAPES: dict[str, Shape] = {
     ),
 }  # fmt: skip
 WIRES: dict[str, Wire] = dict(wires())
+NAMES = {
+    "gemini-chat": "openai-chat",
+    "openai": "openai-chat",
+    "openai, items": "openai-responses",
+}
+"""The wires of the shapes that are a provider's own form of one."""
 
 
 @dataclass(frozen=True)
@@ -301,6 +315,24 @@ def _chat() -> Iterable[Defect]:
     )
 
 
+def _long_ids() -> Iterable[Defect]:
+    one, two = ("x" * 69 + end for end in "ab")
+    for wire, most in ("openai", 40), ("openai, items", 64):
+        short = ("x" * most, "x" * (most - 4) + "_2")
+        given, left = ([_pair(wire, name) for name in names] for names in ((one, two), short))
+        yield Defect(
+            wire, "ids that are too long", [*given[0], *given[1]], [*left[0], *left[1]],
+            "call_ids_renamed",
+        )  # fmt: skip
+
+
+def _pair(wire: str, name: str) -> Rows:
+    if wire == "openai":
+        return [_called(name), _result(name, "x")]
+    call = {"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"}
+    return [call, {"type": "function_call_output", "call_id": name, "output": "x"}]
+
+
 _DUMMY = {"extra_content": {"google": {"thought_signature": STAND_IN}}}
 _OWN = {"extra_content": {"google": {"thought_signature": "own"}}}
 
@@ -340,7 +372,7 @@ def _unsigned() -> Iterable[Defect]:
         )  # fmt: skip
 
 
-DEFECTS = [*_anthropic(), *_converse(), *_chat(), *_unsigned()]
+DEFECTS = [*_anthropic(), *_converse(), *_chat(), *_long_ids(), *_unsigned()]
 PLACED = [(defect, place) for defect in DEFECTS for place in defect.places]
 
 
@@ -371,7 +403,7 @@ def _body(shape: Shape, rows: Rows, stream: bool) -> bytes:
 @pytest.mark.behaviour("H2", "H3", "H5a", "C7")
 def test_what_leaves_in_the_place_of_a_defect(defect: Defect, place: str, stream: bool) -> None:
     shape = SHAPES[defect.wire]
-    wire = WIRES["openai-chat" if defect.wire == "gemini-chat" else defect.wire]
+    wire = WIRES[NAMES.get(defect.wire, defect.wire)]
     over = place != "end" and defect.current is not None
     left = defect.left if place != "end" or defect.current is None else defect.current
     body = _body(shape, _around(shape, defect.given, defect.given, place), stream)
@@ -398,7 +430,8 @@ ACCEPTED: dict[str, list[Rows]] = {
         [_blocks("assistant", _text("So: "), _use()), _blocks("user", _used(content="x"))],
     ],
     "bedrock-converse": [[_tool_use(), _tool_result([])]],
-    "openai-chat": [[_called("functions.f:0"), _result("functions.f:0", "")], [_called("a"), _result("a", [_text("")])]],
+    "openai": [[_called("x" * 40), _result("x" * 40, "x")]],
+    "openai-chat": [[_called("x" * 99), _result("x" * 99, "x")], [_called("functions.f:0"), _result("functions.f:0", "")], [_called("a"), _result("a", [_text("")])]],
     "gemini-generate": [
         [{"role": "model", "parts": [{"functionCall": {"name": "f"}, "thoughtSignature": "own"}]},
          {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}],
@@ -416,7 +449,7 @@ ACCEPTED: dict[str, list[Rows]] = {
 def test_what_a_provider_accepts_keeps_its_bytes(wire, rows, place, stream) -> None:
     shape = SHAPES[wire]
     body = _body(shape, _around(shape, rows, rows, place), stream)
-    name = "openai-chat" if wire == "gemini-chat" else wire
+    name = NAMES.get(wire, wire)
     request = WIRES[name].request(body, 0, shape.paths[stream], shape.dialect)
     assert request is not None
     assert request.repairs == ()

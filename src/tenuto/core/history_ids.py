@@ -11,7 +11,6 @@ Most providers accept the same id in a later turn; `Rules.unique_ids` marks thos
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -31,6 +30,9 @@ from tenuto.core.history_table import (
 _LONGEST_ID_CHARS = 40
 """OpenAI rejects longer ids of calls."""
 
+_LONGEST_END_CHARS = 4
+"""Room for what makes an id differ from others."""
+
 _NEW_ID = "call{:05}"
 """Mistral rejects ids other than nine letters and digits."""
 
@@ -48,8 +50,8 @@ def put_ids_right(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
     its call. Give ids a valid form."""
     if rules.answers is not None:
         return
-    if rules.bad_in_ids is not None:
-        _put_in_form(rows, rules, rules.bad_in_ids, words)
+    if rules.bad_in_ids is not None or rules.most_id_chars is not None:
+        _put_in_form(rows, rules, words)
     if not any(map(_lacks_id, _entries(rows))):
         _rename_repeated_ids(rows, rules, words)
         return
@@ -60,25 +62,23 @@ def put_ids_right(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
         words.append("missing_call_id_added")
 
 
-def _put_in_form(rows: Sequence[Row], rules: Rules, bad: re.Pattern[str], words: list[str]) -> None:
-    """Rename calls and results whose id has characters that the provider refuses, or too many. The
-    same id always gets the same new one."""
-    entries = [entry for entry in _entries(rows) if entry.id]
-    most = rules.most_id_chars
-    odd = [e for e in entries if bad.search(e.id) or (most is not None and len(e.id) > most)]
-    if not odd:
+def _put_in_form(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
+    """Rename calls whose id has characters that the provider refuses, or too many, and their
+    results. The same id always gets the same new one."""
+    most, bad = rules.most_id_chars, rules.bad_in_ids
+    made: dict[str, str] = {}
+    taken = {entry.id for entry in _entries(rows)}
+    for call in (call for row in rows for call in row.calls):
+        name = bad.sub("_", call.id) if bad is not None else call.id
+        name = name[:most]
+        if name != call.id and call.id not in made:
+            room = None if most is None else most - _LONGEST_END_CHARS
+            made[call.id] = name if name not in taken else _free_id(name[:room], taken)
+            taken.add(made[call.id])
+    if not made:
         return
-    taken = {entry.id for entry in entries}
-    renamed: dict[str, str] = {}
-    for entry in odd:
-        old = entry.id
-        if old not in renamed:
-            made = bad.sub("_", old)[:most]
-            renamed[old] = (
-                _free_id(made[: (most or 0) - 4 or None], taken) if made in taken else made
-            )
-            taken.add(renamed[old])
-        _rename(entry, renamed[old])
+    for entry in _entries(rows):
+        _rename(entry, made.get(entry.id, entry.id))
     words.append("call_ids_renamed")
 
 

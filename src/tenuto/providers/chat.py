@@ -39,13 +39,14 @@ CHAT: tuple[Row, ...] = (
     # --- makers of models, and gateways
     _row("openai", ("api.openai.com", ".api.openai.com"),
         "https://platform.openai.com/docs/api-reference/chat 2026-11-21",
-        output_key="max_completion_tokens", sends_stop=True,
+        output_key="max_completion_tokens", most_id_chars=40, sends_stop=True,
         quirks=("q01-stop-with-calls", "q17-moderation-chunk", "q25-refusal",
                 "q33-400-output-limit")),
     _row("azure-openai",
         (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"),
         "https://learn.microsoft.com/azure/ai-foundry/openai/reference 2026-11-21",
-        output_key="max_completion_tokens", authorization="api-key", sends_stop=True,
+        output_key="max_completion_tokens", most_id_chars=40, authorization="api-key",
+        sends_stop=True,
         quirks=("q18-azure-annotations", "q33-400-output-limit", "q34-400-azure-filter")),
     # The upstream's own value says more than the one that it is mapped to. OpenRouter accepts a
     # prefill for models that accept one at every host.

@@ -72,6 +72,7 @@ class Provider:
             provider does not want it.
         refuses: a pattern to match the names of an answer's members beside its text and calls
             (reasoning, signatures) that the provider refuses in a history.
+        most_id_chars: the most characters that the id of a call may have. 0: there is no limit.
         signed_calls: a pattern to search for in a model's name, if the provider refuses calls of
             its current turn without a signature.
         signed_thinking: whether the provider refuses thinking without a signature in a history.
@@ -109,6 +110,7 @@ class Provider:
     reasoning_echoed: bool | None = None
     reasoning_key: str | None = None
     refuses: re.Pattern[str] | None = None
+    most_id_chars: int | None = None
     signed_calls: re.Pattern[str] | None = None
     signed_thinking: bool | None = None
     less_reasoning: Members | None = None

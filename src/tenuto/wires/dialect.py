@@ -33,6 +33,7 @@ class Dialect:
         refuses: a pattern to match the names of an answer's members beside its text and calls
             (reasoning, signatures) that the provider refuses in a history; None: it takes back what
             it gave.
+        most_id_chars: the most characters that the id of a call may have; 0: there is no limit.
         signed_calls: a pattern to search for in a model's name, if the provider refuses calls of
             its current turn without a signature; None: it refuses none.
         signed_thinking: whether the provider refuses thinking without a signature in a history, so
@@ -56,6 +57,7 @@ class Dialect:
     reasoning_echoed: bool = False
     reasoning_key: str = ""
     refuses: re.Pattern[str] | None = None
+    most_id_chars: int = 0
     signed_calls: re.Pattern[str] | None = None
     signed_thinking: bool = True
     less_reasoning: tuple[tuple[str, Any], ...] = ()

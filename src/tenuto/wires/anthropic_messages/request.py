@@ -123,7 +123,10 @@ class MessagesRequest(EditableRequest):
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         speech = SPEECH if dialect.signs else UNSIGNED_SPEECH
-        return [_row("assistant", speech.said_before(edit.text, blocks_in(edit.content)))]
+        said = speech.said_before(edit.text, blocks_in(edit.content))
+        if edit.prefill:  # the beginning of an answer may not hold thinking
+            said = [block for block in said if not is_thought(block)]
+        return [_row("assistant", said)]
 
     def _asked(self, text: str) -> JsonObject:
         return _row("user", [text_block(text)])

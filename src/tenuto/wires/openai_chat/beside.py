@@ -83,12 +83,18 @@ def of_call(extra: Mapping[str, object] | None, dialect: Dialect) -> JsonObject 
     >>> of_call({"extra_content": {"a": 1}, "status": "done"}, Dialect())
     {'extra_content': {'a': 1}}
     """
-    kept = {
+    given = dict(extra or {})
+    inside = _meant(object_in(given.pop("function", None)), dialect)
+    kept = _meant(given, dialect) | ({"function": inside} if inside else {})
+    return kept or None
+
+
+def _meant(members: Mapping[str, object], dialect: Dialect) -> JsonObject:
+    return {
         name: value
-        for name, value in (extra or {}).items()
+        for name, value in members.items()
         if _is_meant(name) and not dialect.refuses_back(name)
     }
-    return kept or None
 
 
 def _pieces_by_name(spoken: Iterable[AttemptContent]) -> dict[str, list[Any]]:

@@ -18,8 +18,19 @@ from tenuto.wires.openai_chat.signing import sign
 
 
 def rules_for(rules: Rules, dialect: Dialect, model: str) -> Rules:
-    """Return a wire's rules for a model, which may have to sign its calls."""
-    return replace(rules, sign=sign) if dialect.signs_calls(model) else rules
+    """Return a wire's rules for a provider, which may limit ids, and for a model, which may have to
+    sign its calls."""
+    most, signs = dialect.most_id_chars or None, dialect.signs_calls(model)
+    if most is None and not signs:
+        return rules
+    key = (id(rules), most, signs)
+    if key not in _adapted:
+        _adapted[key] = replace(rules, most_id_chars=most, sign=sign if signs else None)
+    return _adapted[key]
+
+
+_adapted: dict[tuple[int, int | None, bool], Rules] = {}
+"""Rules for what a provider requires, made once for each; rules themselves live forever."""
 
 
 def _result_changes(row: JsonObject) -> tuple[Changes, str]:

@@ -151,10 +151,12 @@ def legacy_call_of(call: ToolCall) -> JsonObject:
 def call_of(call: ToolCall) -> JsonObject:
     """Return a call, or a custom one, as in a message."""
     extra = dict(call.extra or {})
+    inside = object_in(extra.pop("function", None))
     if call.free:
-        custom = {"name": call.name, "input": call.arguments}
+        custom = {**inside, "name": call.name, "input": call.arguments}
         return {**extra, "id": call.id, "type": "custom", "custom": custom}
-    return {**extra, "id": call.id, "type": "function", "function": legacy_call_of(call)}
+    function = {**inside, **legacy_call_of(call)}
+    return {**extra, "id": call.id, "type": "function", "function": function}
 
 
 def as_body(message: Message) -> JsonObject:

@@ -261,6 +261,13 @@ def _calls(message: JsonObject, event: bool) -> Iterator[CallPiece]:
         yield CallPiece(("function_call",), delta)
 
 
+def _extra_of(call: JsonObject, function: JsonObject) -> JsonObject:
+    """Return the further members of a call, and of its function."""
+    extra = {key: value for key, value in call.items() if key not in _CALL_KEYS}
+    inside = {key: item for key, item in function.items() if key not in _CALL_KEYS | {"input"}}
+    return extra | ({"function": inside} if inside and function is not call else {})
+
+
 _UNREADABLE = CallDelta(None, None, None, None, unreadable=True)
 """Stands for something that should be a call but is none: it belongs to the call before it."""
 
@@ -294,7 +301,7 @@ def read_call(call: JsonObject, number: int, event: bool) -> CallDelta:
         tuple(odd),
         free,
         unreadable=unreadable,
-        extra={key: value for key, value in call.items() if key not in _CALL_KEYS} or None,
+        extra=_extra_of(call, function) or None,
     )
 
 

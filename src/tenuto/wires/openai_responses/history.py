@@ -8,6 +8,7 @@ https://platform.openai.com/docs/guides/conversation-state
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tenuto.core import hints
@@ -60,3 +61,10 @@ RULES = Rules(
     led_by_reasoning=True,
     result_changes=_result_changes,
 )
+
+MOST_ID_CHARS = 64
+"""OpenAI refuses a longer `call_id`: "string too long. Expected a string with maximum length 64"
+(https://github.com/AnswerDotAI/fastllm/issues/45, read 2026-11-28)."""
+
+LIMITED_RULES = replace(RULES, most_id_chars=MOST_ID_CHARS)
+"""For providers that limit the ids of calls."""

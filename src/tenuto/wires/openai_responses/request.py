@@ -30,7 +30,7 @@ from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode
 from tenuto.wires.members import list_in, object_in, rows_of, value_of
 from tenuto.wires.openai_responses.content import said_items, thoughts_before_calls
-from tenuto.wires.openai_responses.history import RULES
+from tenuto.wires.openai_responses.history import LIMITED_RULES, RULES
 from tenuto.wires.openai_responses.items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import LESS_EFFORT, EditableRequest, Paths, put
@@ -125,7 +125,12 @@ class ResponsesRequest(EditableRequest):
             members["tool_choice"] = b'"auto"'
 
 
-def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ResponsesRequest | None:
+def parse_request(
+    body: bytes,
+    probe_max_tokens: int = 0,
+    _path: str = "",
+    dialect: Dialect = Dialect(),  # noqa: B008 - frozen
+) -> ResponsesRequest | None:
     """Return a Responses request, or None if the bytes are none; they then pass unchanged (C7).
 
     >>> parse_request(b'{"model": "m", "input": "Hi"}').facts.model
@@ -143,7 +148,8 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Respons
             return None
         facts = _facts(asked, rows, probe_max_tokens)
         elsewhere = bool(asked.previous_response_id or asked.conversation)
-        return ResponsesRequest(body, facts, rows, RULES, elsewhere=elsewhere)
+        rules = LIMITED_RULES if dialect.most_id_chars else RULES
+        return ResponsesRequest(body, facts, rows, rules, elsewhere=elsewhere)
     except UNREADABLE:
         return None
 
