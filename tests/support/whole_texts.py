@@ -137,6 +137,9 @@ def messages(text: str, cut: bool) -> Iterator[tuple[str, list[Event]]]:
     closed = {"type": "content_block_stop", "index": 0}
     yield "in_message_start", [start(block(text)), *end]
     yield "in_message_start_by_two", [start(block(text[:9]), block(text[9:])), *end]
+    stopped = start(block(text))
+    stopped["message"]["stop_reason"] = reason
+    yield "in_message_start_with_its_stop", [stopped, end[1]]
     yield "in_block_start", [start(), {**begun, "content_block": block(text)}, closed, *end]
     yield "in_block_stop", [start(), begun, {**closed, "content_block": block(text)}, *end]
     whole = start(block(text))["message"]

@@ -107,6 +107,7 @@ TEXTS: dict[str, list[Event]] = {
                    said(TWO), close(), *end()],
     "empty_delta": [start(), begin(**OPEN), said(ONE), piece(), said(TWO), close(), *end()],
     "delta_without_type": [start(), begin(**OPEN), piece(text=ONE), said(TWO), close(), *end()],
+    "content_as_text": [start(content=TEXT), *end()],
     "end_without_usage": [start(), *PLAIN, *end(usage=None)],
     "end_with_empty_usage": [start(), *PLAIN, *end(usage={})],
     "end_in_two": [
@@ -135,6 +136,10 @@ CALLS: dict[str, list[Event]] = {
     ],
     "pieces_before_their_start": [start(), *GIVEN, begin(3, **CALL), close(3), *end("tool_use")],
     "stray_end": [start(), close(7), begin(3, **CALL), *GIVEN, close(3), *end("tool_use")],
+    "whole_at_its_end": [
+        start(),
+        {**close(), "content_block": CALL | {"input": {"path": "a"}}}, *end("tool_use"),
+    ],
     "no_content": [start("content"), begin(3, **CALL), *GIVEN, close(3), *end("tool_use")],
 }  # fmt: skip
 

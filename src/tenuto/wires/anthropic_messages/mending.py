@@ -109,6 +109,8 @@ class Mender:
         given = event.get("message")
         message = object_in(given)
         content, usage = message.get("content"), message.get("usage")
+        if isinstance(content, str) and content:
+            self._begin(0, "text")
         for number, block in enumerate(list_in(content)):
             self._begin(number, word_in(object_in(block), "type") or "")
         self._output_tokens = count(object_in(usage).get("output_tokens")) or 0
@@ -119,7 +121,9 @@ class Mender:
         held = {key: item for key, item in message.items() if item is not None}
         counts = {**bare["usage"], **object_in(usage)}
         content = content if isinstance(content, list) else []
-        return [{**event, "message": {**bare, **held, "content": content, "usage": counts}}]
+        begun = {**event, "message": {**bare, **held, "content": content, "usage": counts}}
+        text = word_in(message, "content")  # some write a body's content as a text
+        return [begun] if text is None else [begun, *_text_block(text)]
 
     # --- blocks
 
@@ -216,7 +220,9 @@ class Mender:
             number = len(self._kinds) - 1
         if number is None:
             if object_in(event.get("content_block")):  # the block is there, as a whole
-                begun = self._block({**event, "type": "content_block_start"}) or []
+                opens = {**event, "type": "content_block_start"}
+                begun = self._block(opens)
+                begun = [opens] if begun is None else begun
                 number = self._last[index]
                 return [*begun, {"type": "content_block_stop", "index": number}]
             self._note("block_start_missing")
@@ -259,6 +265,15 @@ class Mender:
             self._output_tokens = told or self._output_tokens
         out = self._with_early(mended)
         return [mended] if out is None and mended is not event else out
+
+
+def _text_block(text: str) -> list[JsonObject]:
+    """Return the first block of a message as events."""
+    return [
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+        {"type": "content_block_stop", "index": 0},
+    ]
 
 
 def _counts(usage: object) -> bool:

@@ -210,6 +210,8 @@ def _message_start(event: JsonObject) -> list[AnySignal]:
     said.append(Began())
     for index, block in enumerate(list_in(object_in(message).get("content"))):
         said += [*_read_block(block, index, event=False), PartClosed((index,))]
+    if any(isinstance(signal, PartClosed) for signal in said):  # without content it ends nothing
+        said += [s for s in _end_of(message, "message.stop_reason", {}) if isinstance(s, StopSeen)]
     return [*said, UsageSeen(_usage(usage))] if usage is not None else said
 
 

@@ -131,7 +131,11 @@ def _said_in_event(kind: object, value: JsonObject, whole: JsonObject) -> list[A
         case "tool-calls-chunk":
             piece = object_in(value.get("tool_call_delta"))
             return [*_said(value if value.get("text") else piece), *_call_begun(piece)]
-        case "tool-calls-generation" | "stream-end":  # their text came in pieces
+        case "stream-end":
+            text = text_in(whole.get("text"))
+            said = [Piece(CONTENT, Kind.TEXT, text, holds="text", whole=True)] if text else []
+            return [*said, *_calls(whole or value)]
+        case "tool-calls-generation":  # its text came in pieces
             return _calls(whole or value)
     return []
 

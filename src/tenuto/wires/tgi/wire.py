@@ -104,6 +104,10 @@ def read_places(value: object, *, event: bool, echoed: str = "") -> list[AnySign
         text = whole.removeprefix(echoed) if isinstance(whole, str) else None
     if isinstance(text, str) and text and token.get("special") is not True:
         signals.append(Piece((TEXT,), Kind.TEXT, text, holds=TEXT))
+    if event and TOKEN in value and isinstance(whole, str) and whole:
+        # The last event repeats the text, and may be the only one that has it.
+        said = whole.removeprefix(echoed)
+        signals.append(Piece((TEXT,), Kind.TEXT, said, holds=TEXT, whole=True))
     stop = _read_stop(details.get("finish_reason"), "details.finish_reason")
     if stop is not None:
         signals.append(stop)
