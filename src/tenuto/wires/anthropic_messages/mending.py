@@ -119,7 +119,8 @@ class Mender:
         self._note("message_start_incomplete")
         bare = bare_message(self._model)
         held = {key: item for key, item in message.items() if item is not None}
-        counts = {**bare["usage"], **object_in(usage)}
+        told = {key: item for key, item in object_in(usage).items() if item is not None}
+        counts = {**bare["usage"], **told}
         content = content if isinstance(content, list) else []
         begun = {**event, "message": {**bare, **held, "content": content, "usage": counts}}
         text = word_in(message, "content")  # some write a body's content as a text
