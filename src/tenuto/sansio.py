@@ -43,7 +43,8 @@ from tenuto.turn.commands import (
     StartResponse,
 )
 from tenuto.turn.engine import Engine
-from tenuto.turn.record import TurnRequest
+from tenuto.turn.mark import Marking, marked
+from tenuto.turn.record import TurnRecord, TurnRequest
 from tenuto.turn.redaction import Redactor
 from tenuto.turn.short import Short
 from tenuto.turn.watch import Watch, nobody
@@ -68,12 +69,13 @@ _learned = Learned()
 
 class _Engines(NamedTuple):
     """What turns of one policy share: the engine of those that nobody watches, and that of those
-    with a report."""
+    with a report; and both again of those that serve other programs."""
 
     policy: Policy
     learned: Learned
     quiet: Engine
     reporting: Engine
+    serving: tuple[Engine, Engine]
 
 
 _engines: dict[int, _Engines] = {}
@@ -88,7 +90,10 @@ def _engines_of(policy: Policy | None) -> _Engines:
     be others with each turn."""
     in_force = policy_in_force(policy)
     quiet = Engine(in_force, None, _learned)
-    made = _Engines(in_force if policy is None else policy, _learned, quiet, quiet.telling(nobody))
+    served = quiet.serving()
+    serving = served, served.telling(nobody)
+    reporting = quiet.telling(nobody)
+    made = _Engines(in_force if policy is None else policy, _learned, quiet, reporting, serving)
     if policy is not None:
         while len(_engines) >= _MOST_ENGINES:
             _engines.pop(next(iter(_engines), 0), None)
@@ -139,6 +144,9 @@ class Turn:
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, or else the
             defaults.
         on_event: called with each `Event`.
+        serves: whether the answer goes to another program, as from a gateway. It is then marked in
+            its header `x-tenuto-turn`, so that a Tenuto in that program leaves it alone instead of
+            finishing it once more; and headers `x-tenuto-…` of the upstream are removed.
         timeout_s: how long the caller waits for a read, in seconds, more than 0; None: no limit. If
             the answer is not streamed, waits and further attempts end no later than this too. The
             first attempt as a whole is not limited: it may take longer if it arrives slowly.
@@ -182,14 +190,17 @@ class Turn:
         policy: Policy | None = None,
         on_event: OnEvent | None = None,
         timeout_s: float | None = None,
+        serves: bool = False,
     ) -> None:
         request = _request(method, url, headers, body, timeout_s)
         engines = _engines.get(id(policy))
         if engines is None or engines.policy is not policy or engines.learned is not _learned:
             engines = _engines_of(policy)
-        reporting = engines.reporting
+        quiet, reporting = engines.quiet, engines.reporting
+        if serves:
+            quiet, reporting = engines.serving
         if on_event is None:
-            taken = engines.quiet.take(request, reporting)
+            taken = quiet.take(request, reporting)
         else:
             reporting = reporting.telling(on_event)
             taken = reporting.read(request)
@@ -201,11 +212,13 @@ class Turn:
             )
         self._run: Commands
         self._told: Short | Watch
+        marking: Short | TurnRecord
         if isinstance(taken, TurnRequest):
-            record, self._run = reporting.run(taken)
-            self._told = record.watch
+            marking, self._run = reporting.run(taken)
+            self._told = marking.watch
         else:
-            self._run = self._told = taken
+            self._run = self._told = marking = taken
+        self._marking: Marking | None = marking if serves else None
         self._asked: Command | None = None
         self._reading: ReadMore | None = None  # takes what comes without the run
         self._over = False
@@ -247,6 +260,9 @@ class Turn:
             self._asked = None
             self._run.close()
             return None
+        if self._marking is not None and isinstance(asked, StartResponse):
+            mark = self._marking.mark(events=asked.events)
+            asked = self._asked = StartResponse(marked(asked.head, mark), asked.events)
         self._reading = asked if type(asked) is ReadMore and asked.take is not None else None
         return asked
 

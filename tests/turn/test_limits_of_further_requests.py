@@ -288,3 +288,15 @@ def test_no_usage_widens_the_budget_of_a_limit(counts) -> None:
     assert (first, second) == (100, 200)
     assert sum(asked) <= 400
     assert (report.status, report.reason) == ("partial", "budget_exhausted")
+
+
+@pytest.mark.behaviour("C4a")
+@pytest.mark.parametrize("tokens", [0, 1, 5])
+def test_responses_goes_on_with_a_cut_of_a_few_tokens_as_every_wire_does(tokens) -> None:
+    """Responses takes no limit below 16, which four times five tokens in all never left."""
+    made = WIRES["openai-responses"].body("Half a sentence", (), "incomplete")
+    made["incomplete_details"] = {"reason": "max_output_tokens"}
+    made["usage"] = {"input_tokens": 9, "output_tokens": tokens, "total_tokens": 9 + tokens}
+    answer = Scripted.body(json.dumps(made).encode())
+    asked, _ = limits("openai-responses", answer, None, stream=False)
+    assert asked[:2] == [None, 4_096]

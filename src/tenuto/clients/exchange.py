@@ -15,7 +15,10 @@ from tenuto.clients.responses import response_class
 from tenuto.clients.signing import Signer
 from tenuto.clients.waking import wake_reader, wake_sender
 from tenuto.core.fault import FaultKind
+from tenuto.frames.frame import Framing
+from tenuto.frames.sniff import named_by
 from tenuto.turn.commands import BODY_HEADERS, ConnectionLost, Head, Request, SendRequest
+from tenuto.turn.mark import NAME, Marking, has_ours, mark_in, marked
 
 DRAIN_S = 0.1
 """How long to wait, in seconds, for the rest of a response after its last event, so that its
@@ -39,7 +42,7 @@ class Exchange:
         library: httpx or httpx2, whichever the caller uses; `failures`: the errors of its
             transport.
         client, request: the caller's own; `client` may be a transport. `asked`: the request as the
-            pipe has it.
+            pipe has it. `serves`: whether the answer is marked, since it may go to another program.
         first: the first attempt's response; None before it arrives. `first_whole`: whether the
             library reads its body.
         unread: the error that ended the reading of the first attempt's whole body; None: there is
@@ -59,7 +62,15 @@ class Exchange:
     read_by_hooks: frozenset[int] = frozenset()
     answer: Any = None
 
-    def __init__(self, client: Any, request: Any, asked: Request, signer: Signer | None) -> None:
+    def __init__(
+        self,
+        client: Any,
+        request: Any,
+        asked: Request,
+        signer: Signer | None,
+        *,
+        serves: bool = False,
+    ) -> None:
         library = library_of_request(request)
         assert library is not None
         self.signer = signer
@@ -68,6 +79,7 @@ class Exchange:
         self.client = client
         self.request = request
         self.asked = asked
+        self.serves = serves
         self.started_s: float = time.perf_counter()
 
     def is_read_whole(self, stream: bool) -> bool:
@@ -102,8 +114,9 @@ class Exchange:
             extensions=extensions,
         )
 
-    def opened(self, response: Any, whole: bool) -> None:
-        """Note that an attempt's response has begun, and keep the first one.
+    def opened(self, response: Any, whole: bool, raw: list[tuple[bytes, bytes]]) -> None:
+        """Note that an attempt's response has begun, and keep the first one. Headers of Tenuto's
+        that the upstream made up are removed (`turn.mark`). `raw`: the response's headers.
 
         Raises:
             StreamClosed: the library's own, if a response hook has closed the response unread."""
@@ -114,6 +127,21 @@ class Exchange:
             self.read_by_hooks |= {response.status_code}
         if self.first is None:
             self.first, self.first_whole = response, whole
+        if has_ours(raw) and (self.serves or mark_in(raw) is None):
+            for name in [name for name in response.headers if name.lower().startswith("x-tenuto")]:
+                del response.headers[name]
+
+    def mark(self, marking: Marking) -> None:
+        """Mark the first attempt's response, which is the caller's (`turn.mark`)."""
+        if self.serves:
+            self.first.headers[NAME.decode()] = marking.mark(events=False).decode()
+
+    def marked(self, head: Head, marking: Marking) -> Head:
+        """Return the head of the caller's response, with a mark if it needs one."""
+        if not self.serves:
+            return head
+        kind = head.get(b"content-type")
+        return marked(head, marking.mark(events=named_by(kind) is Framing.EVENTS))
 
     def head_of(self, response: Any, whole: bool) -> Head:
         """Return the head of a response; with `whole`, the library reads and decodes the body."""
@@ -245,7 +273,7 @@ class _Answer:
         self._response = response
         self.raw_headers: list[tuple[bytes, bytes]] = response.headers.raw
         self._whole = _is_read_whole(response, self.raw_headers, whole)
-        exchange.opened(response, self._whole)
+        exchange.opened(response, self._whole, self.raw_headers)
 
     _head: Head | None = None
 

@@ -170,7 +170,7 @@ def sending(once: Any, *, responds: bool = False) -> Any:
                 signer.sign(request)
             return once(self, request, stream=stream, **options)
         warn_of_missing_client()
-        exchange = Exchange(self, request, taken.request, signer)
+        exchange = Exchange(self, request, taken.request, signer, serves=engine.around.serves)
 
         def attempt(made: Any) -> Upstream | ConnectionLost:
             try:
@@ -187,6 +187,7 @@ def sending(once: Any, *, responds: bool = False) -> Any:
             if isinstance(early, Upstream):
                 whole = early.whole_body()
                 if whole and taken.ends_with(whole, early.raw_headers):
+                    exchange.mark(taken)
                     taken.close()  # ends the cycle with its next step, without garbage collection
                     return exchange.first
 
@@ -195,11 +196,12 @@ def sending(once: Any, *, responds: bool = False) -> Any:
             answer, early = early, None
             return attempt(exchange.request_for(command)) if answer is None else answer
 
-        run = taken if isinstance(taken, Short) else engine.run(taken)[1]
+        marking, run = (taken, taken) if isinstance(taken, Short) else engine.run(taken)
         turn = Drive(run, connect, exchange.closed_early, exchange.wake_from)
         pieces = turn.pieces()
         head = next(pieces)
         assert isinstance(head, Head)
+        head = exchange.marked(head, marking)
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join(cast("Iterator[bytes]", pieces))
             return exchange.untouched(head, data) or exchange.response(head, content=data)
@@ -229,7 +231,7 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
                 await signer.sign(request)
             return await once(self, request, stream=stream, **options)
         warn_of_missing_client()
-        exchange = Exchange(self, request, taken.request, signer)
+        exchange = Exchange(self, request, taken.request, signer, serves=engine.around.serves)
 
         async def attempt(made: Any) -> AsyncUpstream | ConnectionLost:
             try:
@@ -246,6 +248,7 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
             if isinstance(early, AsyncUpstream):
                 whole = await early.whole_body()
                 if whole and taken.ends_with(whole, early.raw_headers):
+                    exchange.mark(taken)
                     taken.close()  # ends the cycle with its next step, without garbage collection
                     await early.close()
                     return exchange.first
@@ -257,12 +260,13 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
 
         # httpx and httpx2 use anyio, whose waits work on any running event loop.
         anyio = importlib.import_module("anyio")
-        run = taken if isinstance(taken, Short) else engine.run(taken)[1]
+        marking, run = (taken, taken) if isinstance(taken, Short) else engine.run(taken)
         scope, limit = anyio.CancelScope, anyio.move_on_after
         turn = AsyncDrive(run, connect, anyio.sleep, exchange.closed_early, scope, limit)
         pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)
+        head = exchange.marked(head, marking)
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join([cast("bytes", piece) async for piece in pieces])
             return exchange.untouched(head, data) or exchange.response(head, content=data)

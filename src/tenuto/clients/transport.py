@@ -146,7 +146,8 @@ class AsyncHTTPTransport(_Async):
         on_event: OnEvent | None = None,
     ) -> None:
         self._given: Any = _sends(transport, *self._METHODS)
-        self._tenuto_engine = engine(policy, on_event)
+        # Whoever builds the client may hand its answers on to another program.
+        self._tenuto_engine = engine(policy, on_event).serving()
         self._below_async = _Below(self._given, "AsyncHTTPTransport", "handle_async_request")
 
     def __deepcopy__(self, _: object) -> Self:

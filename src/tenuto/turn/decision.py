@@ -70,6 +70,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         action, facts = finish, Facts(said=turn.said)
     else:
         left_alone = turn.left_alone or turn.facts.sent_once or (_SEVERAL if several else "")
+        left_alone = left_alone or _finished_upstream(turn, attempt, outcome)
         going = _may_go(turn, attempt)
         differ = going is None and _teach(turn, attempt)
         facts = _facts(turn, attempt, outcome, used_tokens, left_alone, droppable=going is not None)
@@ -90,6 +91,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         if facts.left_alone and outcome is not Outcome.DONE and turn.events is not None:
             turn.events.left_alone(facts.left_alone, outcome)
         return action, outcome, facts
+    turn.resumed = turn.resumed or turn.upstream is not None
     left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
     turn.watch.sending(action, outcome, turn.state, facts, left)
     if context is not None and action.recovery is Recovery.TOOL_REPAIR:
@@ -101,6 +103,21 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
             turn.watch.leaving_out(going or ())
             _learn_refused(turn, facts.droppable)
     return action, outcome, facts
+
+
+FINISHED_UPSTREAM = "finished_upstream"
+"""Why an answer of another Tenuto is left alone."""
+
+
+def _finished_upstream(turn: TurnRecord, attempt: Attempt, outcome: Outcome) -> str:
+    """Return why an answer that another Tenuto gave is left alone; "" if there is no such reason.
+    If it broke off on its way here, it may be resumed once (E9a)."""
+    mark = turn.upstream
+    if mark is None:
+        return ""
+    cut = outcome is Outcome.DROPPED and (mark.marks_end or not attempt.response.unmarked)
+    broke = cut or attempt.lost is not None or attempt.unread
+    return "" if broke and not turn.resumed else FINISHED_UPSTREAM
 
 
 def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
@@ -270,6 +287,9 @@ def _learned(turn: TurnRecord, what: str) -> int | None:
 def _output_tokens(turn: TurnRecord, attempt: Attempt) -> int:
     """Return the output tokens of an attempt; for a body that was lost, all that it was allowed."""
     asked = asked_tokens(turn.state.last_edits, turn.facts.max_tokens)
+    told = attempt.response.usage.output_tokens if attempt.response.usage is not None else None
+    if turn.upstream is not None and told is not None:
+        return told  # of several attempts, perhaps, of which some text was removed
     if attempt.unread and asked is not None and attempt.response.usage is None:
         return asked
     return output_tokens(attempt.response, asked if turn.facts.max_tokens is not None else None)

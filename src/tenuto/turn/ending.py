@@ -33,6 +33,8 @@ from tenuto.turn.commands import (
     Sleep,
     StartResponse,
 )
+from tenuto.turn.decision import FINISHED_UPSTREAM
+from tenuto.turn.mark import has_ours, without_ours
 from tenuto.turn.quota import quota_of
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.streams import open_as_events
@@ -193,6 +195,7 @@ class _Ending:
         assert head is not None
         body = turn.wire.render_body(first, attempt.value or first, answer)
         usage = (b"x-tenuto-usage", usage_line(report).encode())
+        head = without_ours(head) if has_ours(head.headers) else head
         yield StartResponse(turn.shown(counted(head, answer.usage).of(body).plus(usage)))
         yield SendData(body, last=True)
 
@@ -201,6 +204,9 @@ class _Ending:
         turn, finish, response = self._turn, self._finish, self._attempt.response
         if turn.left_alone:
             return True
+        handed_on = self._facts.left_alone == FINISHED_UPSTREAM and self._is_first
+        if handed_on and turn.policy.on_incomplete == "stop":
+            return not turn.outlet.writing if turn.open else not turn.facts.stream
         bare = finish.status is Status.FAILED and not turn.said.strip()
         if self._attempt.http_error and not turn.headed and bare:
             return True  # the provider's own error is the most precise

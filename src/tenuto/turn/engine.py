@@ -20,6 +20,7 @@ from tenuto.turn import checking, per_request, pipe
 from tenuto.turn.capture import Capture
 from tenuto.turn.commands import Commands, Head, Headers, Request, Run
 from tenuto.turn.environment import Environment
+from tenuto.turn.mark import LIKE_OURS, OURS
 from tenuto.turn.record import TurnRecord, TurnRequest
 from tenuto.turn.refusal import refusal
 from tenuto.turn.repeating import repeated
@@ -73,6 +74,11 @@ class Engine:
         self.speaks = ""
         self.around: Environment = around or Environment(policy, on_event, learned or Learned())
         self._capture = Capture(policy.capture, policy) if policy.capture else None
+
+    def serving(self) -> Engine:
+        """Return an engine whose turns mark their answers, since they go to other programs. It
+        shares what this one has learned."""
+        return Engine(self.policy, self.on_event, around=replace(self.around, serves=True))
 
     def telling(self, on_event: OnEvent) -> Engine:
         """Return an engine whose turns send their events to a listener, and each have a report.
@@ -133,7 +139,7 @@ class Engine:
         if wire is None:
             return None
         for name, _ in request.headers:
-            if name[1:3] in _LIKE_OURS and name[:8].lower() == b"x-tenuto":
+            if name[1:3] in LIKE_OURS and name[:8].lower() == OURS:
                 return self.read(request)
         short, parsed = wire.short, None
         asks = short.asks(request.body, request.url) if short is not None else None
@@ -226,10 +232,6 @@ class Engine:
 
 
 _MOST_SPECIAL = 256
-
-_LIKE_OURS = (b"-t", b"-T")
-"""A part of `x-tenuto` that nearly every other header lacks: SDKs send many that begin with
-`x-`."""
 
 
 def _check_exceptions(policy: Policy) -> None:

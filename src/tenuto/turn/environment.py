@@ -83,6 +83,7 @@ class Environment:
         jitter: a factor for waits, around 1.
         successors: ids of responses that others replaced, shared by all turns of a client.
         templates: what similar events of streams look like, shared by all turns of a client.
+        serves: whether the answers go to other programs, so that they are marked (`turn.mark`).
     """
 
     policy: Policy
@@ -94,6 +95,7 @@ class Environment:
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
     successors: Successors = field(default_factory=Successors)
     templates: Templates = field(default_factory=dict)
+    serves: bool = False
 
     @property
     def watched(self) -> bool:

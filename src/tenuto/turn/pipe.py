@@ -43,6 +43,7 @@ from tenuto.turn.commands import (
 )
 from tenuto.turn.decision import decide, learn, took_prefill
 from tenuto.turn.ending import finish_turn, hand_on
+from tenuto.turn.mark import has_ours, mark_in, without_ours
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.stream_framing import look_ahead
 from tenuto.turn.streams import open_head, read_stream
@@ -123,6 +124,11 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
         lost = reply if turn.left_alone else None
         return turn.received(Attempt(failed(unreachable(reply, url)), lost=lost))
     assert isinstance(reply, Head)
+    turn.upstream = None
+    if has_ours(reply.headers):
+        turn.upstream = mark_in(reply.headers)
+        if turn.upstream is None or turn.around.serves:
+            reply = without_ours(reply)
     if may_be_unrecognized(turn) and (yield from is_unrecognized(turn, reply, ahead)):
         came = [piece for piece in ahead if isinstance(piece, bytes)]
         yield from hand_on(turn, reply, b"".join(came), "another_shape")

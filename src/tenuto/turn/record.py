@@ -9,7 +9,9 @@ the environment say never changes. These parts may change the rest:
     provider                            `answered_by`, if the server names itself
     taught                              `turn.decision`
     said, kept                          `turn.joining`
-    state, left_alone, ceiling_tokens   `turn.decision`
+    upstream                            `turn.pipe`, with each head
+    state, left_alone, ceiling_tokens,  `turn.decision`
+      resumed
     headed, open                        `turn.streams`, which shows the head and the first events
     watch                               itself: it adds up the report and sends the events
     outlet, framing                     themselves, as `turn.streams` feeds them: what was given to
@@ -48,6 +50,7 @@ from tenuto.turn.attempt import Attempt
 from tenuto.turn.call_context import CallContext
 from tenuto.turn.commands import Head, LeftS, ReadMore, Request, reading
 from tenuto.turn.environment import Environment
+from tenuto.turn.mark import NAME, OPEN, Mark, written
 from tenuto.turn.outlet import Outlet
 from tenuto.turn.plans import Plans
 from tenuto.turn.redaction import Redactor
@@ -84,6 +87,11 @@ def _begin_anew() -> None:
     _process = uuid.uuid4().hex
 
 
+def new_id() -> str:
+    """Return the id of a turn that has no record so far."""
+    return f"{_process}{next(_number):08x}"
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)
 
@@ -101,6 +109,7 @@ class TurnRequest(msgspec.Struct, frozen=True):
         policy: the limits of the turn.
         headers_for_us: whether any of its headers are meant for Tenuto.
         is_off: whether the caller has switched Tenuto off for it.
+        turn: the id that its answer has been marked with; "" if it has none so far.
     """
 
     request: Request
@@ -112,6 +121,7 @@ class TurnRequest(msgspec.Struct, frozen=True):
     policy: Policy
     headers_for_us: bool
     is_off: bool
+    turn: str = ""
 
 
 class TurnRecord:
@@ -128,6 +138,8 @@ class TurnRecord:
         taught: what errors of this turn said of the model's rows (`wires.dialect.TaughtDialect`).
         first: the first attempt; answered: the first whose body could be read.
         stopped: the newest attempt that ended in a stop of the provider's own which is not clean.
+        upstream: the mark of the attempt that is being received, if another Tenuto gave it;
+            resumed: whether such an attempt broke off on its way and was resumed (E9a).
         headed: whether the caller has the head; open: whether the caller receives events.
         reading: the command to read on for as long as there is time.
         within_s: returns the seconds left for the current read; None if there is no limit.
@@ -161,8 +173,11 @@ class TurnRecord:
         self.first: Attempt | None = None
         self.answered: Attempt | None = None
         self.stopped: Attempt | None = None
+        self.upstream: Mark | None = None
+        self.resumed = False
         self.redactor: Redactor = Redactor(turn_request.request.url, turn_request.request.headers)
-        turn, provider = f"{_process}{self._number:08x}", turn_request.provider.dialect.name
+        turn = turn_request.turn or f"{_process}{self._number:08x}"
+        provider = turn_request.provider.dialect.name
         self.watch: Watch = Watch(
             turn,
             self.facts.model,
@@ -241,9 +256,19 @@ class TurnRecord:
         went = ", ".join(self.watch.left_out).encode("ascii", "replace")
         shown = head.plus((b"x-tenuto-left-out", went)) if went else head
         told = self.watch.heard or len(self.watch.usage) > 1
-        if not told or self.left_alone:
+        if not told or self.left_alone or head.get(NAME):  # an upstream's mark stays
             return shown
         return shown.plus((b"x-tenuto-turn", self.watch.turn.encode()))
+
+    def mark(self, *, events: bool) -> bytes:
+        """Return the mark of the answer, whose head leaves now (`turn.mark`)."""
+        report = self.watch.report
+        # Of an answer that is handed on unread, nothing is known.
+        read = self.headed and not self.left_alone
+        marks_end = events and read and bool(self.marks_ends)
+        return written(
+            self.watch.turn, report.status if report is not None else OPEN, marks_end=marks_end
+        )
 
     def builder(self) -> Builder:
         """Return a builder for an attempt's response."""
@@ -301,6 +326,8 @@ class TurnRecord:
     def marks_ends(self) -> bool | None:
         """Whether this provider marks the end of a stream; None while it is unknown (S3a). A later
         attempt shows nothing about an earlier one."""
+        if self.upstream is not None and self.upstream.marks_end:
+            return True
         told = self.provider.sends_stop
         if told is not None or self._just_ended:
             return told

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from msgspec import structs
 
+from tenuto.core.actions import Status
 from tenuto.core.policy import Policy
 from tenuto.core.report import Report
 from tenuto.frames.compression import UndecodableBytes, decoder_for
@@ -36,7 +37,8 @@ from tenuto.turn.commands import (
     StartResponse,
 )
 from tenuto.turn.environment import Environment
-from tenuto.turn.record import TurnRecord, TurnRequest
+from tenuto.turn.mark import LIKE_OURS, OPEN, OURS, written
+from tenuto.turn.record import TurnRecord, TurnRequest, new_id
 from tenuto.turn.watch import Watch
 from tenuto.wires.base import Wire
 from tenuto.wires.request import WireRequest
@@ -78,6 +80,8 @@ class Short:
     _is_over = False
     _size = 0
     _waiting: deque[Reply]
+    _turn = ""
+    _record: TurnRecord | None = None
     _watch: Watch | None = None
     _run: Run | None = None
 
@@ -121,6 +125,19 @@ class Short:
                     return False
         return True
 
+    def mark(self, *, events: bool) -> bytes:
+        """Return the mark of the answer, whose head leaves now (`turn.mark`)."""
+        if self._record is not None:
+            return self._record.mark(events=events)
+        self._turn = self._turn or new_id()
+        if not events:
+            return written(self._turn, Status.COMPLETE, marks_end=False)
+        return written(self._turn, OPEN, marks_end=self._marks_end())
+
+    def _marks_end(self) -> bool:
+        """Return whether it is known that the stream will end in a mark."""
+        return bool(self._provider.sends_stop)
+
     def close(self) -> None:
         """The caller left."""
         self._is_over = True
@@ -149,6 +166,8 @@ class Short:
         for name, _ in reply.headers:
             if len(name) == 16 and name.lower() == b"content-encoding":
                 self._is_coded = True
+            elif name[1:3] in LIKE_OURS and name[:8].lower() == OURS:  # as `mark.has_ours`
+                return self._start(None)
         self.send = self._take_piece
         return READ
 
@@ -204,7 +223,10 @@ class Short:
         engine = self._engine
         asked = engine.read(self._request, self._parsed)
         assert asked is not None, "the wire has read it, or would"
-        turn, run = engine.run(structs.replace(asked, started_s=self._started_s))
+        asked = structs.replace(asked, started_s=self._started_s, turn=self._turn)
+        turn, run = engine.run(asked)
+        if engine.around.serves:
+            self._record = turn
         if self._reports:
             self._watch = turn.watch
         return run

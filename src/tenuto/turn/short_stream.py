@@ -32,6 +32,7 @@ from tenuto.turn.commands import (
     SendData,
     StartResponse,
 )
+from tenuto.turn.mark import has_ours
 from tenuto.turn.short import Short, TurnStarter, nothing_more
 from tenuto.wires.base import Wire
 from tenuto.wires.json import UNREADABLE
@@ -128,7 +129,7 @@ class ShortStream(Short):
     def _is_events(self, head: Head) -> bool:
         """Return whether an answer says that it is a stream without a coding, of the provider in
         the URL."""
-        if not 200 <= head.status < 300:
+        if not 200 <= head.status < 300 or has_ours(head.headers):
             return False
         unknown = not (self._provider.hosts or self._provider.server)
         kind = b""
@@ -185,6 +186,12 @@ class ShortStream(Short):
             return self._give_up(reply)
         self.send: Callable[[Reply], Command] = nothing_more
         raise StopIteration
+
+    def _marks_end(self) -> bool:
+        if self._provider.sends_stop is not None:
+            return self._provider.sends_stop
+        around, base_url = self._engine.around, self._request.url.partition("?")[0]
+        return bool(around.learned.marks_ends(base_url, self._asks.model, around.now()))
 
     def _finish(self) -> None:
         """Note that the stream is over, and that its end was marked (S3a)."""
