@@ -171,6 +171,14 @@ def test_a_stop_with_content_behind_it_is_no_end_where_the_answer_breaks_off(
 
 
 @pytest.mark.behaviour("S1a")
+def test_nor_where_the_text_behind_it_ends_inside_a_word() -> None:
+    half = TextDelta(" And mo")
+    assert built(TEXT, END, half, TransferEnded()).stop.reason is R.DROPPED
+    assert built(TEXT, END, half, TransferEnded(), Ended()).stop.reason is R.END_TURN
+    assert built(TextDelta("And mo"), END, TransferEnded()).stop.reason is R.END_TURN
+
+
+@pytest.mark.behaviour("S1a")
 def test_an_error_behind_late_text_leaves_no_clean_stop() -> None:
     error = FaultSeen(Fault(FaultKind.SERVER))
     assert built(TEXT, END, error).stopped

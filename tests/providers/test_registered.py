@@ -55,6 +55,28 @@ def test_what_a_registration_does_not_say_is_as_for_an_unknown_provider_of_its_w
     assert made.sends_stop == unknown.sends_stop
 
 
+@pytest.mark.behaviour("N8", "S3c")
+@pytest.mark.parametrize(
+    ("like", "sends"), [("vllm", True), ("openai", True), ("perplexity", None)]
+)
+def test_a_registration_takes_over_whether_streams_end_with_a_mark(like, sends) -> None:
+    for said in (None, True, False):
+        tenuto.register_provider(
+            tenuto.Provider("acme", wire="openai-chat", like=like, sends_stop=said)
+        )
+        assert ROWS.all()["acme"].sends_stop is (sends if said is None else said)
+
+
+@pytest.mark.behaviour("S3c")
+@pytest.mark.parametrize(
+    "name",
+    ["vllm", "sglang", "llama.cpp", "ollama", "ollama-chat", "lm-studio", "moonshot", "zai", "qwen",
+     "gemini-chat", "gemini-vertex-chat"],
+)  # fmt: skip
+def test_servers_that_are_known_to_mark_their_ends_have_it_in_their_rows(name: str) -> None:
+    assert ROWS.all()[name].sends_stop is True
+
+
 @pytest.mark.behaviour("N8")
 def test_a_prefill_that_a_registration_says_holds_for_all_models() -> None:
     for prefill in (True, False):

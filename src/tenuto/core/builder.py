@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import LACKS_REQUIRED, Calls, Parameters, ToolCall, worst_of
+from tenuto.core.closing import ends_closed
 from tenuto.core.fault import FAULT_CLASSES, Fault
 from tenuto.core.response import Response, is_visible
 from tenuto.core.signals import (
@@ -333,13 +334,17 @@ class Builder:
         return best, ("stop_repeated",) if self._stop_repeated else ()
 
     def _stop_is_no_end(self) -> bool:
-        """Return whether content came after the last stop, and then a break, or a close that marks
-        no end. Such a stop is no evidence of an end (S1a): some relays send one with each piece of
-        the reasoning, or with each call."""
+        """Return whether content came after the last stop, and then a break, a close that marks no
+        end, or any end inside a word or a sentence. Such a stop is no evidence of an end (S1a):
+        some relays send one with each piece of the reasoning, or with each call."""
         if not self._behind_stop or self.ended:
             return False
-        merely_closed = self._transfer is not None and not self._transfer.delimited
-        return merely_closed or HalfSeen in self._noted or self._fault is not None
+        if HalfSeen in self._noted or self._fault is not None:
+            return True
+        if self._transfer is None:
+            return False
+        half = self._late and not self._calls.slots and not ends_closed("".join(self._text))
+        return half or not self._transfer.delimited
 
     def _absent(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
         """Return the stop if there is no native value: inferred from the content after an orderly

@@ -309,8 +309,8 @@ _EARLIER_EVENTS: dict[str, ReadOne] = {
     "interaction.complete": _completed,
 }
 """Those of the earlier shape, which has outputs in the place of steps
-(https://docs.cloud.google.com/gemini-enterprise-agent-platform/reference/rest, InteractionStreamingEvent,
-2026-11-28)."""
+(https://docs.cloud.google.com/gemini-enterprise-agent-platform/reference/rest 2026-11-28, its
+`InteractionStreamingEvent`)."""
 
 
 def _error_of(value: JsonObject) -> object | None:
