@@ -163,11 +163,23 @@ def test_a_stop_with_content_behind_it_is_no_end_where_the_answer_breaks_off(
     more: Signal, over: Signal
 ) -> None:
     assert built(TEXT, END, more, over).stop.reason is R.DROPPED
-    assert built(TEXT, END, more, END, over).stop.reason is not R.DROPPED, "a stop came last"
+    assert built(TEXT, END, more, more, END, over).stop.reason is not R.DROPPED, "a stop came last"
     assert built(TEXT, END, more, over, Ended()).stop.reason is not R.DROPPED
     assert built(TEXT, END, UsageSeen(Usage(3, 9)), over).stop.reason is R.END_TURN
     assert built(TEXT, END, TextDelta(" \n"), over).stop.reason is R.END_TURN
     assert built(TEXT, END, more, TransferEnded()).stop.reason is not R.DROPPED
+
+
+@pytest.mark.behaviour("S1a")
+def test_nor_is_a_stop_beside_each_piece_of_the_text() -> None:
+    pieces: list[Signal] = [TextDelta("Some "), END, TextDelta("text"), END]
+    assert built(*pieces, HalfSeen()).stop.reason is R.DROPPED
+    assert built(*pieces, TransferEnded()).stop.reason is R.END_TURN
+    assert built(*pieces, TextDelta(" and "), TEXT, END, HalfSeen()).stop.reason is R.END_TURN
+    thought: list[Signal] = [ReasoningDelta("Hm"), END, ReasoningDelta("Well"), END]
+    said = [TextDelta("Some "), TextDelta("text.")]
+    assert built(*thought, *said, END, HalfSeen()).stop.reason is R.END_TURN
+    assert built(TEXT, END, END, HalfSeen()).stop.reason is R.END_TURN
 
 
 @pytest.mark.behaviour("S1a")

@@ -98,6 +98,8 @@ class Builder:
         self._counts_run = False
         self._late = False
         self._behind_stop = False  # whether content came after the last stop
+        self._stops_run = False  # whether each piece of the text has a stop
+        self._texts_at_stop = 0
         self._id = ""
         self._odd: list[str] = []
         self._mended: list[str] = []
@@ -154,6 +156,10 @@ class Builder:
 
     def _take_stop(self, signal: StopSeen) -> None:
         self._behind_stop = False
+        texts = len(self._text) - self._texts_at_stop
+        if self._stops and texts:
+            self._stops_run = texts == 1
+        self._texts_at_stop = len(self._text)
         if self._overrides:
             signal = self._as_overridden(signal)
         key = (signal.field, signal.raw)
@@ -336,12 +342,12 @@ class Builder:
     def _stop_is_no_end(self) -> bool:
         """Return whether content came after the last stop, and then a break, a close that marks no
         end, or any end inside a word or a sentence. Such a stop is no evidence of an end (S1a):
-        some relays send one with each piece of the reasoning, or with each call."""
-        if not self._behind_stop or self.ended:
+        some relays send one with each piece of the reasoning or of the text, or with each call."""
+        if self.ended or not (self._behind_stop or self._stops_run):
             return False
         if HalfSeen in self._noted or self._fault is not None:
             return True
-        if self._transfer is None:
+        if self._transfer is None or not self._behind_stop:
             return False
         half = self._late and not self._calls.slots and not ends_closed("".join(self._text))
         return half or not self._transfer.delimited
