@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from support.one_turn import Played
+from support.one_turn import Played, events
 
 from tenuto.core.history_signed import STAND_IN
 from tenuto.turn.scripted import Scripted
@@ -103,6 +103,10 @@ CONVERSE_URL = "https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-pro:generateContent"
 
 CHUNK = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+SUMMARY = {
+    "type": "reasoning",
+    "summary": [{"type": "summary_text", "text": "Hm.", "signature": "s"}],
+}
 SEALED = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "enc"}
 OPEN = {"type": "reasoning", "id": "rs_1", "summary": []}
 SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
@@ -138,6 +142,11 @@ TEXTS: dict[str, Case] = {
         cohere("MAX_TOKENS", content=[{"type": "thinking", "thinking": "Hm."}, text("Half of ")]),
         cohere("COMPLETE", content=[text("half.")]), "messages",
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm."}, text("Half of")]},
+    ),
+    "databricks": Case(
+        "https://dbc.cloud.databricks.com/serving-endpoints/claude/invocations", CHAT,
+        mistral("length", [SUMMARY, text("Half of ")]), mistral("stop", "half."), "messages",
+        {"role": "assistant", "content": [SUMMARY, text("Half of")]},
     ),
     "ollama": Case(
         OLLAMA_URL, CHAT | {"model": "gpt-oss"},
@@ -197,7 +206,7 @@ CALLS: dict[str, Case] = {
     "mistral": Case(
         MISTRAL_URL, CHAT | {"model": "magistral-medium"}, mistral("length", [CHUNK], call(CUT)),
         mistral("tool_calls", "", call(WHOLE)), "messages",
-        {"role": "assistant", "content": [CHUNK | {"closed": True}], "tool_calls": [call("{}")]},
+        {"role": "assistant", "content": [CHUNK], "tool_calls": [call("{}")]},
     ),
     "cohere": Case(
         COHERE_URL, CHAT | {"model": "m"},
@@ -285,3 +294,26 @@ def test_a_signature_that_a_relay_wants_is_put_in_once() -> None:
     signed = {"google": {"thought_signature": STAND_IN}}
     sent = [request["messages"][1]["tool_calls"][0] for request in turn.sent[2:]]
     assert [one.get("extra_content") for one in sent] == [None, signed]
+
+
+@pytest.mark.parametrize(
+    ("url", "chunk", "left"),
+    [
+        (MISTRAL_URL, CHUNK, [CHUNK | {"closed": True}]),
+        # Its signature comes last, and Claude refuses a summary without one.
+        ("https://dbc.cloud.databricks.com/serving-endpoints/claude/invocations", SUMMARY, None),
+    ],
+)
+@pytest.mark.behaviour("H5b")
+def test_thinking_in_the_content_of_a_stream(url: str, chunk: Row, left: Any) -> None:
+    def chunks(stop: str, *deltas: Row) -> Scripted:
+        said = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+        end = {"choices": [{"index": 0, "delta": {}, "finish_reason": stop}]}
+        return events(*({"id": "08f3" * 8, "model": "magistral-medium"} | e for e in [*said, end]))
+
+    begun = call(CUT) | {"index": 0}
+    cut = chunks("length", {"content": [chunk]}, {"tool_calls": [begun]})
+    done = chunks("tool_calls", {"tool_calls": [call(WHOLE) | {"index": 0}]})
+    turn = Played(url, CHAT | {"model": "magistral-medium", "stream": True}, cut, cut, done)
+    assert turn.report.status == "complete"
+    assert turn.sent[2]["messages"][1]["content"] == left

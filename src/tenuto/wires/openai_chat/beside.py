@@ -20,11 +20,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
-from tenuto.core.parts import Kind, Part
+from tenuto.core.parts import Part, Place
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject
-from tenuto.wires.members import list_in, object_in
+from tenuto.wires.members import list_in, object_in, value_at
 
 _is_meant = re.compile(
     r"reason|think|thought|signature|extra_content|provider_specific|encrypted|opaque",
@@ -38,13 +38,17 @@ _PER_PIECE = frozenset({"data"})
 """Members of a detail that are joined too. They are encrypted, and many come whole."""
 
 CHUNKS = "content"
-"""The key for reasoning that is part of the content, as chunks (Mistral)."""
+"""The key for reasoning that is part of the content, as chunks."""
+
+THINKING: Place = ("thinking", "content")
+SUMMARY: Place = ("summary", "content")
+"""The places of reasoning in the content: Mistral's, and Databricks'."""
 
 
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """Return what the attempts hold beside text and calls, as the members of one row.
 
-    >>> from tenuto.core.parts import Message, Piece
+    >>> from tenuto.core.parts import Kind, Message, Piece
     >>> message = Message()
     >>> for name, item in ("reasoning", "I "), ("reasoning", "see."):
     ...     _ = message.take([Piece((name,), Kind.REASONING, item, holds=name)])
@@ -100,9 +104,11 @@ def _meant(members: Mapping[str, object], dialect: Dialect) -> JsonObject:
 def _pieces_by_name(spoken: Iterable[AttemptContent]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for one in spoken:
+        if chunks := _chunks_in(one.value):
+            found.setdefault(CHUNKS, []).extend(chunks)
         for part in one.message.parts if one.message is not None else ():
             name, *rest = part.place or ("",)
-            if rest and part.kind is Kind.REASONING:
+            if one.value is None and part.place == THINKING:
                 found.setdefault(CHUNKS, []).append(_chunk(part.text))
             elif isinstance(name, str) and not rest and _is_meant(name):
                 found.setdefault(name, []).extend(_pieces(part, name))
@@ -112,6 +118,14 @@ def _pieces_by_name(spoken: Iterable[AttemptContent]) -> dict[str, list[Any]]:
 def _pieces(part: Part, name: str) -> list[Any]:
     grown = part.grown.get(name, [])
     return [part.text] if part.text else [item for item in grown if item is not None]
+
+
+def _chunks_in(body: JsonObject | None) -> list[JsonObject]:
+    """Return the reasoning in the content of a body as it came: chunks of Mistral's, or of
+    Databricks', which are signed."""
+    content = value_at(body, ("choices", 0, "message", "content"))
+    kinds = ("thinking", "reasoning")
+    return [part for part in list_in(content) if object_in(part).get("type") in kinds]
 
 
 def _chunk(text: str) -> JsonObject:
@@ -193,9 +207,3 @@ def chunks_of(members: JsonObject) -> list[Any]:
     [{'type': 'thinking'}]
     """
     return list_in(members.pop(CHUNKS, None))
-
-
-def is_signed(call: object) -> bool:
-    """Return whether a call holds a signature of Google's."""
-    google = object_in(object_in(object_in(call).get("extra_content")).get("google"))
-    return bool(google.get("thought_signature"))

@@ -29,8 +29,7 @@ from tenuto.wires.beside_stop import filtered_categories, with_words
 from tenuto.wires.errors import blames, fault_parser
 from tenuto.wires.json import JsonObject, arguments_of, is_no_piece
 from tenuto.wires.members import word_in
-from tenuto.wires.openai_chat import render, short
-from tenuto.wires.openai_chat.beside import merged_content
+from tenuto.wires.openai_chat import beside, render, short
 from tenuto.wires.openai_chat.errors import ERRORS, read_fault
 from tenuto.wires.openai_chat.form import FORM
 from tenuto.wires.openai_chat.paths import is_request
@@ -229,18 +228,16 @@ def _content_parts(parts: list[Any]) -> Iterator[Piece]:
         thinking = part.get("thinking", part.get("summary"))
         if isinstance(thinking, str | list):
             thoughts = thinking if isinstance(thinking, list) else [{"text": thinking}]
+            place = beside.THINKING if "thinking" in part else beside.SUMMARY
             raw: JsonObject | None = part
             for thought in thoughts:
                 if isinstance(thought, dict) and isinstance(thought.get("text"), str):
-                    yield Piece(_THINKING, Kind.REASONING, thought["text"], None, raw, "content")
+                    yield Piece(place, Kind.REASONING, thought["text"], None, raw, "content")
                     raw = None
         elif part.get("type") in OTHER_PARTS:
             yield Piece(CONTENT, Kind.OTHER, "", {"content": [part]}, part, "")
         elif not isinstance(text, str):
             yield Piece(CONTENT, Kind.NOTE, "", {"content": [part]}, part, "")
-
-
-_THINKING: Place = ("thinking", "content")
 
 
 def _calls(message: JsonObject, event: bool) -> Iterator[CallPiece]:
@@ -374,7 +371,7 @@ WIRE = Wire(
     summed_usage=("cost", "cost_details", "num_sources_used", "num_search_queries"),
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.ChatLayout,
-    content=merged_content,
+    content=beside.merged_content,
     content_beside=True,
     clean_stop=render.clean_stop,
     forced_stop="stop",
