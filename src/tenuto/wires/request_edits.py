@@ -117,6 +117,7 @@ class EditableRequest:
         rows: the history as decoded values.
         rules: how to repair the wire's history; None: don't repair it.
         elsewhere: whether the provider keeps rows before these.
+        instructed: the instructions, if they are in a member of their own.
 
     Attributes:
         instructions: where the wire keeps instructions that may not have blank texts; None:
@@ -135,6 +136,7 @@ class EditableRequest:
         rules: Rules | None = None,
         *,
         elsewhere: bool = False,
+        instructed: bytes = b"",
     ) -> None:
         self._body = body
         self._rules = rules
@@ -143,7 +145,7 @@ class EditableRequest:
         if rules is not None:
             self._plan, self.repairs = plan_repairs(rows, rules, elsewhere)
         self._mends_rows = bool(self.repairs)
-        if self.instructions is not None and may_be_blank(body):
+        if self.instructions is not None and may_be_blank(instructed):
             members = members_of(body)
             if self.instructions.mended(members):
                 self.repairs += (BLANK_INSTRUCTION,)

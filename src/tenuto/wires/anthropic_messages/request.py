@@ -60,6 +60,7 @@ class _Asked(msgspec.Struct):
     compaction: Any = None
     thread: Any = None
     anthropic_version: Any = None
+    system: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _Tool(msgspec.Struct):
@@ -270,7 +271,8 @@ def parse_request(
         # With a thread, the provider holds the rows before these, and calls that these answer.
         rows = [] if asked.thread else asked.messages
         rules = RULES if dialect.signed_thinking else UNSIGNED_RULES
-        return MessagesRequest(body, _facts(asked, probe_max_tokens), rows, rules)
+        facts, instructed = _facts(asked, probe_max_tokens), bytes(asked.system)
+        return MessagesRequest(body, facts, rows, rules, instructed=instructed)
     except UNREADABLE:
         return None
 

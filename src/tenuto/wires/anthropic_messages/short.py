@@ -10,6 +10,7 @@ from tenuto.wires.instructions import may_be_blank
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import say_something
 from tenuto.wires.short import (
+    NULL,
     UNSURE,
     Asks,
     Called,
@@ -67,6 +68,7 @@ class _Request(msgspec.Struct):
     max_tokens: int | None = None
     thread: None = None
     compaction: Any = None
+    system: msgspec.Raw = NULL
 
 
 _read_request = msgspec.json.Decoder(_Request).decode
@@ -83,11 +85,11 @@ def asks(body: bytes, url: str = "/v1/messages") -> Asks | None:
     """
     if not url.partition("?")[0].endswith("/messages") or not is_plain_text(body):
         return None
-    if may_be_blank(body):
-        return None
     try:
         request = _read_request(body)
     except UNREADABLE:
+        return None
+    if may_be_blank(request.system):
         return None
     if isinstance(request.messages[-1], _Answered):  # it may end in white space
         return None

@@ -152,7 +152,7 @@ def parse_request(
             return None
         facts = _facts(members, [object_in(row) for row in rows], probe_max_tokens, path)
         rules = UNSIGNED_RULES if _SIGNS_NOTHING.search(facts.model) else RULES
-        return ConverseRequest(body, facts, rows, rules)
+        return ConverseRequest(body, facts, rows, rules, instructed=members.get("system", b""))
     except (*UNREADABLE, KeyError):
         return None
 

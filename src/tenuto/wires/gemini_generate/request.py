@@ -60,6 +60,9 @@ WHOLE, STREAMING = ":generateContent", ":streamGenerateContent"
 _PATH = re.compile(r"/(?:models|endpoints|tunedModels)/(?P<model>[^:]+):\w+/?\Z")
 
 
+_NULL = msgspec.Raw(b"null")
+
+
 class _Asked(msgspec.Struct, rename="camel"):
     """The members that Tenuto reads, in one pass over the body. `_camel` finds those in
     snake_case."""
@@ -69,6 +72,8 @@ class _Asked(msgspec.Struct, rename="camel"):
     tools: Any = None
     tool_config: Any = None
     continuation_token: Any = None
+    system_instruction: msgspec.Raw = _NULL
+    snake_instruction: msgspec.Raw = msgspec.field(default=_NULL, name="system_instruction")
 
 
 _read = reader(_Asked)
@@ -197,7 +202,8 @@ def parse_request(
             return None
         facts = _facts(asked, probe_max_tokens, path)
         rules = SIGNED_RULES if dialect.signs_calls(facts.model) else RULES
-        return GenerateRequest(body, facts, asked.contents, rules)
+        instructed = bytes(asked.system_instruction) + bytes(asked.snake_instruction)
+        return GenerateRequest(body, facts, asked.contents, rules, instructed=instructed)
     except UNREADABLE:
         return None
 

@@ -60,6 +60,8 @@ class _Request(msgspec.Struct):
     contents: Annotated[list[_Row], msgspec.Meta(min_length=1)]
     config: _Config | None = msgspec.field(default=None, name="generationConfig")
     token: Any = msgspec.field(default=None, name="continuationToken")
+    system: msgspec.Raw = msgspec.field(default=NULL, name="systemInstruction")
+    snake_system: msgspec.Raw = msgspec.field(default=NULL, name="system_instruction")
     snake_config: Any = msgspec.field(default=None, name="generation_config")
     snake_token: Any = msgspec.field(default=None, name="continuation_token")
 
@@ -79,11 +81,13 @@ def asks(body: bytes, url: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
     True
     """
     asked = _asked_by(url)
-    if asked is None or not is_plain_text(body) or may_be_blank(body):
+    if asked is None or not is_plain_text(body):
         return None
     try:
         request = _read_request(body)
     except UNREADABLE:
+        return None
+    if may_be_blank(request.system) or may_be_blank(request.snake_system):
         return None
     for row in request.contents:
         if row.role == "model":
