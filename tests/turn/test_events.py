@@ -290,13 +290,13 @@ def test_what_was_held_back_of_a_stream_is_told() -> None:
     said += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}]
     asked = {**ASKED, "stream": True, "tools": [{"type": "function", "function": {"name": "f"}}]}
     whole = Played(URL, asked, events(*said))
-    limited = Played(URL, asked, events(*said), hold_max_bytes=250)
-    held = len(sent(events(*said))) - len(sent(events(said[0]))) + len(b"data: [DONE]\n\n")
+    limited = Played(URL, asked, events(*said), hold_max_bytes=2)
+    held = 1 + len("{}") + 1 + len(b"data: [DONE]\n\n")  # at least one for each event
     assert whole.of("turn_ended")[0]["held_bytes"] == held
     assert whole.of("hold_back_exceeded") == []
     (too_much, *_) = limited.of("hold_back_exceeded")
-    assert too_much["limit_bytes"] == 250
-    assert 250 < too_much["held_bytes"] < held
+    assert too_much["limit_bytes"] == 2
+    assert 2 < too_much["held_bytes"] < held
 
 
 def test_nothing_is_made_for_a_turn_that_nobody_listens_to() -> None:

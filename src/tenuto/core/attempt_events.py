@@ -149,7 +149,7 @@ class HoldBackExceeded(Event):
     attempt ended.
 
     Attributes:
-        held_bytes: the bytes that Tenuto held back.
+        held_bytes: the bytes that Tenuto held back, counted as what the events carry.
         limit_bytes: the limit that the policy sets.
     """
 

@@ -184,7 +184,8 @@ class Policy:
 
         Memory:
 
-        hold_max_bytes: bytes of a stream that Tenuto may hold back. 0: no limit.
+        hold_max_bytes: bytes of a stream that Tenuto may hold back, counted as what the events
+            carry (texts, arguments of calls). 0: no limit.
         event_max_bytes: the largest event of a stream. 0: no limit.
         body_max_bytes: the largest body that Tenuto reads; larger ones pass through unread.
             0: no limit.

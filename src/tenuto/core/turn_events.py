@@ -110,7 +110,8 @@ class TurnEnded(Event):
         rungs: the ids of the rungs that the turn took, in order.
         left_out: what Tenuto left out of the caller's request because the provider rejected it by
             name.
-        held_bytes: the most bytes of a stream that Tenuto held back at once.
+        held_bytes: the most bytes of a stream that Tenuto held back at once, counted as what the
+            events carry.
         duration_s: seconds since the turn began.
         wire: the format of its requests, as in `turn_started`.
         stream: whether the caller wanted a stream.

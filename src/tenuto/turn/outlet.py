@@ -21,7 +21,6 @@ the parts it came in, as in a whole body (S2).
 from __future__ import annotations
 
 import sys
-from array import array
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import partial
 
@@ -59,6 +58,7 @@ from tenuto.frames.frame import Frame
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import Templates
 from tenuto.turn.call_context import CallContext, Told
+from tenuto.turn.held import Held, carried_by
 from tenuto.turn.merger import Merger, merger
 from tenuto.turn.plans import PlanJoint
 from tenuto.turn.stream_framing import StreamFraming, rule_for_events
@@ -132,11 +132,7 @@ class Outlet:
         said = context.said if context is not None else None
         self._give = self._delivered.append if said is None else self._telling(said)
         self._thought = context.thought if context is not None else None
-        # One text, and the places in it of the events that carry something. An object or decoded
-        # content for each event would take many times its bytes.
-        self._held = bytearray()
-        self._most_held_bytes = 0
-        self._held_told = array("Q")
+        self._held = Held()
         self._holding_all = False
         self._more_held = False
         self._pending = ""
@@ -294,7 +290,7 @@ class Outlet:
         possible.
 
         `most_bytes`: the largest event; 0 for no limit. Only use it while `flows`."""
-        reader, matcher, held = self._reader, self._reader.matcher, self._held
+        reader, matcher, held = self._reader, self._reader.matcher, self._held.newest
         text_of = matcher.text
         say, give, thought = builder.saying, self._give, self._thought
         message = self.message
@@ -317,7 +313,7 @@ class Outlet:
             return raw
 
         def take_slowly(raw: bytes, text: str) -> bytes | None:
-            if 0 < self._hold_max_bytes < len(held) + len(raw):
+            if 0 < self._hold_max_bytes < self._held.carried_bytes + len(raw):
                 return None
             is_text = matcher.template.kind is TextDelta
             kind = Kind.TEXT if is_text else Kind.REASONING
@@ -355,8 +351,8 @@ class Outlet:
         """Forward an event that flows, unless its text may have to be changed."""
         if text.isspace() or ends_cut(text):
             self._pending += text
-            return self._hold(raw, told)
-        before = self.release(text) if self._held else b""
+            return self._hold(raw, told, text)
+        before = self.release(text) if self._held.newest else b""
         if told is not None:
             self._follow()
             self.writer.given(told)
@@ -407,21 +403,20 @@ class Outlet:
             self._pending += text
             self._holding_all = self._holding_all or not (Closed in kinds and kinds <= _WHOLE)
             return self._hold(raw, told)
-        if not kinds and self._held:
+        if not kinds and self._held.newest:
             return self._hold(raw, told)
         return self._settled(text, raw, told)
 
-    def _hold(self, raw: bytes, told: _Told) -> bytes:
-        if told is not None:
-            self._held_told.extend((len(self._held), len(self._held) + len(raw)))
-        self._held += raw
+    def _hold(self, raw: bytes, told: _Told, text: str = "") -> bytes:
+        """Hold an event. `text`: all that it carries, if it flowed."""
+        carries = len(text) if text and told is None else carried_by(told, raw)
+        self._held.add(raw, carries=carries, is_told=told is not None)
         return b""
 
     def _told(self) -> Iterator[Sequence[AnySignal]]:
         """Yield what the held events carry, like `_told_by`."""
-        places = iter(self._held_told)
-        for begin, end in zip(places, places, strict=True):
-            told = self._told_by(self._framing.writes.kept(bytes(self._held[begin:end])))
+        for raw in self._held.told():
+            told = self._told_by(self._framing.writes.kept(raw))
             if told is not None:
                 yield told
 
@@ -437,8 +432,8 @@ class Outlet:
         self._follow(self._pending)
         for told in self._told():
             self.writer.given(told)
-        out = bytes(self._held)
-        self._clear_held()
+        out = self._held.whole()
+        self._held.clear()
         self._pending += text
         self._deliver(out)
         self._followed = len(self._delivered)
@@ -467,13 +462,13 @@ class Outlet:
 
     @property
     def most_held_bytes(self) -> int:
-        """The most bytes that were held at once."""
-        return max(self._most_held_bytes, len(self._held))
+        """The most that was held at once, in bytes of what the events carry (S4a)."""
+        return self._held.most_carried_bytes
 
     @property
     def overfull(self) -> bool:
         """Whether more is held than the policy allows."""
-        return 0 < self._hold_max_bytes < len(self._held)
+        return self._held.is_beyond(self._hold_max_bytes)
 
     # --- further attempts: one message, written by the wire
 
@@ -491,7 +486,7 @@ class Outlet:
             told = told if self._plan is None else self._plan.of(told)
             if self._unsaid and any(map(_has_place, told)):
                 self._unsaid[-1][1].append(told)
-                self._unsaid_bytes += len(event.raw)
+                self._unsaid_bytes += carried_by(told, event.raw)
             else:
                 out.append(self._pass(told))
         for signal in signals:
@@ -561,13 +556,8 @@ class Outlet:
         return b"".join(out)
 
     def _drop_held(self) -> None:
-        self._clear_held()
-        self._holding_all = False
-
-    def _clear_held(self) -> None:
-        self._most_held_bytes = self.most_held_bytes
         self._held.clear()
-        del self._held_told[:]
+        self._holding_all = False
 
     def say_rest(self) -> bytes:
         """Deliver all pending text, including white space."""

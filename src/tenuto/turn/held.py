@@ -1,0 +1,123 @@
+"""The events of a stream that are held back, as the bytes that came.
+
+A call of 46,000 tokens is 180 kB of arguments, but may take 17 MB on the wire, since each event
+repeats an envelope of hundreds of bytes. So what is held is counted as what the events carry (S4a),
+and older events are kept compressed, in blocks that end between events.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Iterator, Sequence
+
+from tenuto.core.parts import AnySignal, CallPiece, Opened, Piece
+from tenuto.core.signals import ReasoningDelta, RefusalDelta, TextDelta
+
+BLOCK_BYTES = 1 << 20
+"""How much is kept as it came before it is compressed."""
+
+LEAST_STORED_BYTES = 4 << 20
+"""The memory that may be used whatever the limit is, since that is one on what is carried."""
+
+
+class Held:
+    """Events that wait for what follows them.
+
+    Attributes:
+        carried_bytes: what the events carry.
+        most_carried_bytes: the most that they ever carried at once.
+        newest: the newest events as they came; empty only if nothing is held.
+
+    >>> held = Held()
+    >>> held.add(b'data: {"a": 1}', carries=1, is_told=True)
+    >>> held.add(b": wait", carries=6, is_told=False)
+    >>> held.whole(), list(held.told()), held.carried_bytes
+    (b'data: {"a": 1}: wait', [b'data: {"a": 1}'], 7)
+    """
+
+    def __init__(self) -> None:
+        self.newest = bytearray()
+        self.carried_bytes: int = 0
+        self.most_carried_bytes: int = 0
+        self._places = array("Q")  # an object for each event would take many times its bytes
+        self._blocks: list[tuple[bytes, array[int]]] = []
+        self._packed_bytes = 0
+
+    @property
+    def stored_bytes(self) -> int:
+        """The memory that the events take."""
+        return self._packed_bytes + len(self.newest)
+
+    def is_beyond(self, limit_bytes: int) -> bool:
+        """Return whether more is held than a limit allows; 0: there is none."""
+        if not limit_bytes:
+            return False
+        stored = self.stored_bytes > max(limit_bytes, LEAST_STORED_BYTES)
+        return stored or self.carried_bytes > limit_bytes
+
+    def add(self, raw: bytes, *, carries: int, is_told: bool) -> None:
+        """Hold an event. `carries`: what it carries, in bytes; `is_told`: whether it has an object,
+        so that `told` yields it."""
+        if len(self.newest) > BLOCK_BYTES:
+            packed = zlib.compress(bytes(self.newest), 1)
+            self._blocks.append((packed, self._places))
+            self._packed_bytes += len(packed)
+            self._places = array("Q")
+            self.newest.clear()
+        if is_told:
+            self._places.extend((len(self.newest), len(self.newest) + len(raw)))
+        self.newest += raw
+        self.carried_bytes += carries
+        self.most_carried_bytes = max(self.most_carried_bytes, self.carried_bytes)
+
+    def whole(self) -> bytes:
+        """Return all events, byte for byte."""
+        return b"".join(raw for raw, _ in self._unpacked())
+
+    def told(self) -> Iterator[bytes]:
+        """Yield the events that have an object."""
+        for raw, each in self._unpacked():
+            places = iter(each)
+            for begin, end in zip(places, places, strict=True):
+                yield raw[begin:end]
+
+    def _unpacked(self) -> Iterator[tuple[bytes, array[int]]]:
+        for packed, places in self._blocks:
+            yield zlib.decompress(packed), places
+        yield bytes(self.newest), self._places
+
+    def clear(self) -> None:
+        """Hold nothing any more."""
+        self.newest.clear()
+        self._blocks.clear()
+        self._places = array("Q")
+        self.carried_bytes = self._packed_bytes = 0
+
+
+def carried_by(told: Sequence[AnySignal] | None, raw: bytes) -> int:
+    """Return how many bytes an event carries: its texts and arguments, or all of an event that
+    holds anything else.
+
+    >>> carried_by([TextDelta("Hi")], b'data: {"text": "Hi"}'), carried_by(None, b": wait")
+    (2, 6)
+    """
+    if not told:
+        return len(raw)
+    carried = 0
+    for signal in told:
+        match signal:
+            case CallPiece(_, delta, _):
+                text = delta.arguments or ""
+            case Piece() if signal.adds is None:
+                text = signal.text or ""
+            case Opened() if signal.goes_on:
+                text = signal.says
+            case Opened() | Piece():
+                return len(raw)
+            case TextDelta(text) | ReasoningDelta(text) | RefusalDelta(text):
+                pass
+            case _:
+                continue
+        carried += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return max(1, carried)
