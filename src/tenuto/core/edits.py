@@ -95,8 +95,6 @@ def repair_call(view: View) -> tuple[Edit, ...]:
     if not (view.facts.tools or view.response.calls):  # the same would be refused again
         hint = AppendUser(hints.ANSWER_IN_WORDS, for_call=bool(view.said))
         return _after_said(view, hint, *_set_budget(view, view.boosts + 1))
-    if view.response.stop.detail == "unexpected":
-        return _call_again(view, hints.CALL_OTHERWISE, hints.CALL_OTHERWISE)
     return _call_again(view, hints.REPAIR_CALL, hints.REPAIR_CALLS)
 
 

@@ -73,12 +73,6 @@ ANSWER_IN_WORDS = (
 )
 """After a tool call in answer to a request that offers none."""
 
-CALL_OTHERWISE = (
-    "[Your tool call was not run: it is not one that can be made here. Call one of the tools that "
-    "are offered, by its exact name, or answer in plain text.]"
-)
-"""After a call that the provider did not expect, although the request offers tools."""
-
 FILL_CALL = (
     "[Your tool call was not run: its arguments did not arrive. Make the call again with all of "
     "the arguments that the tool requires, and write nothing else.]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
+from functools import partial
 
 from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
@@ -14,12 +15,22 @@ from tenuto.frames.frame import Framing
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sniff import framing_of
 from tenuto.turn.attempt import Attempt, failed
-from tenuto.turn.commands import Command, ConnectionLost, Head, Reply, SendData, StartResponse, late
+from tenuto.turn.commands import (
+    Command,
+    ConnectionLost,
+    Head,
+    RaiseError,
+    Reply,
+    SendData,
+    StartResponse,
+    late,
+)
 from tenuto.turn.ending import hand_on
 from tenuto.turn.gathering import gathered
 from tenuto.turn.joining import joined
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.stream_framing import named
+from tenuto.turn.unrecognized import unreachable
 from tenuto.wires.json import JsonObject, as_utf8, decode_object, encode, readable
 from tenuto.wires.members import object_in
 from tenuto.wires.stream import garbled
@@ -45,6 +56,10 @@ def read_body(
         yield from hand_on(turn, head, raw, "body_too_large")
         return None
     lost = last if isinstance(last, ConnectionLost) else None
+    if lost is not None and turn.first is None and turn.is_sdk_retry:
+        turn.watch.left_to_the_sdk(partial(unreachable, lost, turn.request.url), lost)
+        yield RaiseError(lost.error)
+        return None
     if lost is None and _is_plain(turn, raw):
         turn.watch.ended = True
         yield StartResponse(head)

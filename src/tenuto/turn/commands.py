@@ -183,7 +183,8 @@ class Sleep(msgspec.Struct, frozen=True):
 
 
 class RaiseError(msgspec.Struct, frozen=True):
-    """Raise the exception of the caller's own transport, which the SDK knows and may retry."""
+    """Raise the exception of the caller's own transport, which the SDK knows: before the head,
+    where it may retry, or in the middle of a stream that nothing could finish (P1c)."""
 
     error: Exception
 

@@ -41,7 +41,8 @@ from tenuto.turn.streams import open_as_events
 from tenuto.turn.unrecognized import with_words
 from tenuto.turn.usage import counted, summed, usage_comment, usage_line
 from tenuto.wires.answer import Answer, Shown
-from tenuto.wires.json import JsonObject
+from tenuto.wires.errors import OURS
+from tenuto.wires.json import JsonObject, encode_event, encode_named_event
 from tenuto.wires.usage import of_turn
 
 
@@ -128,7 +129,7 @@ class _Ending:
         nothing_came = finish.status is Status.FAILED and not turn.headed
         # The caller has received nothing from Tenuto either. So the SDK retries by itself, and its
         # users know its own exception (P1b).
-        self._reraised = attempt.lost if self._is_first and nothing_came else None
+        self._reraised = self._lost() if nothing_came else None
         self._unchanged = self._reraised is None and self._as_it_came()
         ours = self._reraised is None and not self._unchanged
         raises = ours and ends_in_error(finish, self._shown, turn.policy)
@@ -144,12 +145,26 @@ class _Ending:
         if named is None or not named.names_stop or (shown.error and not is_visible(turn.said)):
             return shown
         response, clean = named.response, turn.stopped is None
-        raises = clean or (turn.facts.stream and turn.wire.raises_on_errors)
-        if response.fault is not None and raises:
+        if response.fault is not None and (clean or self._raised_by_bare() is not None):
             return shown
         if clean and not turn.said:
             return shown  # without a call and without a text, it would say nothing
         return replace(shown, native=response.stop.raw, error=None)
+
+    def _lost(self) -> ConnectionLost | None:
+        """Return how the connection broke, if that is what the bare SDK would raise for this turn:
+        it sees only the first attempt (P1c)."""
+        first, loops = self._turn.first, self._turn.context is not None
+        lost = first.lost if first is not None else None
+        if lost is None or (loops and self._attempt is not first):
+            return None
+        return lost if lost.kind in _LOST or self._attempt is first else None
+
+    def _raised_by_bare(self) -> JsonObject | None:
+        """Return the event with the provider's error on which the bare SDK would raise."""
+        turn = self._turn
+        told = turn.outlet.told_error if turn.facts.stream and turn.open else None
+        return told if turn.wire.raises_on_errors else None
 
     def tell(self, context: CallContext, report: Report) -> None:
         """Give the whole answer to a loop, whether or not its caller has seen some of it."""
@@ -357,7 +372,15 @@ class _Ending:
         if turn.headed:
             outlet = turn.outlet
             spoken = outlet.stop_forwarding() + outlet.say_rest()
-            event = outlet.framed(usage_comment(line) + outlet.writer.error(code, message))
+            lost = self._lost() if turn.context is None else None
+            if lost is not None:
+                if spoken:
+                    yield SendData(spoken)
+                yield RaiseError(with_note(lost.error, message))
+                return
+            own = self._raised_by_bare()
+            ours = outlet.writer.error(code, message) if own is None else _told(turn, own, message)
+            event = outlet.framed(usage_comment(line) + ours)
             # An SDK raises at this event and reads no further, so upstream is released before it.
             yield Sleep(0.0)
             yield SendData(spoken + event, last=True)
@@ -371,6 +394,27 @@ class _Ending:
         head = head.plus((b"content-length", b"%d" % len(body)), told, *asked)
         yield StartResponse(turn.shown(head))
         yield SendData(body, last=True)
+
+
+def with_note(error: Exception, message: str) -> Exception:
+    """Return an exception of the transport with Tenuto's message as a note to it."""
+    if message not in getattr(error, "__notes__", ()):
+        error.add_note(message)
+    return error
+
+
+def _told(turn: TurnRecord, event: JsonObject, message: str) -> bytes:
+    """Return the provider's own error event, so that the SDK raises the class and the status that
+    it raises without Tenuto (P1c). It has Tenuto's message behind its own, and says whose it is, so
+    that another Tenuto does not go on (E9)."""
+    error = event["error"]
+    if isinstance(error, dict):
+        said = error.get("message")
+        words = f"{said} ({message})" if isinstance(said, str) and said else message
+        made = {**event, "error": {**error, "message": words, "source": OURS}}
+    else:
+        made = {**event, "error": f"{error} ({message})", "source": OURS}
+    return encode_named_event(made) if turn.wire.named_events else encode_event(made)
 
 
 def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:

@@ -124,6 +124,7 @@ class Outlet:
         self._followed = 0
         self._usages: list[JsonObject | None] = []  # what each attempt said of its usage
         self.ending: JsonObject = {}
+        self.told_error: JsonObject | None = None
         self._templates: Templates = {} if templates is None else templates
         # A reader that was made for one request reads events like others of its kind.
         self._read_by = wire.read.func if isinstance(wire.read, partial) else wire.read
@@ -389,6 +390,8 @@ class Outlet:
         self._revise(self._wire.usage_object(value))
         if StopSeen in kinds:
             self.ending = value
+        if FaultSeen in kinds and value.get("error") and not self._writing:
+            self.told_error = value
 
     # --- the first attempt: bytes as they came
 

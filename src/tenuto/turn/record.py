@@ -124,6 +124,10 @@ class TurnRequest(msgspec.Struct, frozen=True):
     turn: str = ""
 
 
+_RETRIES = b"x-stainless-retry-count"
+"""The header in which SDKs of OpenAI, Anthropic and others count their retries."""
+
+
 class TurnRecord:
     """One turn, for one request, within its environment.
 
@@ -403,6 +407,13 @@ class TurnRecord:
     def late(self) -> bool:
         """Whether no time is left for the current read."""
         return self.within_s is not None and self.within_s() <= 0
+
+    @property
+    def is_sdk_retry(self) -> bool:
+        """Whether the SDK says that it sends this request again because its last one failed. A body
+        whose connection breaks is then left to it, so that the two don't multiply."""
+        counted = next((v for k, v in self.request.headers if k.lower() == _RETRIES), b"0")
+        return self.context is None and counted.strip() not in (b"", b"0")
 
     def is_over(self) -> bool:
         """Return whether a loop has no time left for this turn: Tenuto then waits out no further

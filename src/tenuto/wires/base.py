@@ -143,8 +143,8 @@ class Wire:
             None: it takes them as they come.
         named_events: whether its SDK ignores events without a name, which is the `type` of their
             object.
-        raises_on_errors: whether its official SDK raises on an event of a stream that holds both a
-            stop and an error.
+        raises_on_errors: whether its official SDK raises on an event of a stream that holds an
+            `error`.
         is_terminator: whether the data of an event is the stream's end mark.
         listed: whether a whole body is the first element of a list.
         short: the readings for the short path; None: it has none.

@@ -73,6 +73,9 @@ NO_ACCESS = row(
 
 FILTERED = row(
     FaultKind.CONTENT_BLOCKED,
+    # OpenAI's; the codes of others have many spellings.
+    "invalid_prompt bio_policy cyber_policy misalignment_policy_violation",
+    "image_content_policy_violation",
     words="|".join(_WORDS),
     named=_CODES,
     statuses=range(446, 447),  # guardrails of gateways (Portkey, WSO2)

@@ -371,7 +371,6 @@ WIRE = Wire(
     is_event=is_event,
     read=read,
     running_usage=b'"usageMetadata"',
-    raises_on_errors=False,  # an error stands alone; a stop may itself be read as one
     short=ShortPath(
         parse_request,
         read,

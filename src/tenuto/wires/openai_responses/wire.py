@@ -526,7 +526,6 @@ WIRE = Wire(
     is_event=is_event,
     read=read,
     parts_close=True,
-    raises_on_errors=False,
     short=ShortPath(
         parse_request, read, short.asks, short.is_whole, short.event, holes=short.HOLES
     ),
