@@ -88,6 +88,12 @@ def test_a_model_that_was_only_loaded_has_not_ended_its_turn(why: str) -> None:
     loaded = {"model": "m", "message": message, "done_reason": why, "done": True}
     stop = tenuto.detect(loaded, wire="ollama")
     assert (stop.reason, stop.detail) == (tenuto.StopReason.UNKNOWN, why)
+    asked = {"model": "m", "stream": False, "messages": [{"role": "user", "content": "Why?"}]}
+    said = {**loaded, "message": {**message, "content": "Two bulges."}, "done_reason": "stop"}
+    answers = [Scripted.body(json.dumps(value).encode()) for value in (loaded, said)]
+    played = Played("http://localhost:11434/api/chat", asked, *answers)
+    assert (played.report.status, len(played.sent)) == ("complete", 2)
+    assert not played.of("unknown_stop_seen"), "the value is known"
 
 
 @pytest.mark.behaviour("N1")

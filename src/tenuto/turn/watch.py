@@ -165,7 +165,7 @@ class Watch:
         if self.events is not None:
             status = attempt.head.status if attempt.head is not None else None
             self.events.answered(response, outcome, action, status, attempt.lost, output_chars)
-        if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is not Confidence.LOW:
+        if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is Confidence.MEDIUM:
             logged = note_unknown_stop(self.provider, self.model, self._redactor.brief(stop.raw))
             if self.events is not None:
                 self.events.unknown_stop_seen(stop.raw, logged=logged)
