@@ -317,3 +317,43 @@ def test_thinking_in_the_content_of_a_stream(url: str, chunk: Row, left: Any) ->
     turn = Played(url, CHAT | {"model": "magistral-medium", "stream": True}, cut, cut, done)
     assert turn.report.status == "complete"
     assert turn.sent[2]["messages"][1]["content"] == left
+
+
+HISTORY = [
+    {"role": "user", "content": "Go"},
+    {"role": "assistant", "content": None, "tool_calls": [call(WHOLE)]},
+    {"role": "tool", "tool_call_id": "abcdefghi", "content": "done"},
+]
+CALLED = {"model": "gemini-3-flash", "messages": HISTORY, "tools": TOOLS}
+SAID = body({"choices": [{"index": 0, "message": {"content": "Yes."}, "finish_reason": "stop"}]})
+
+
+@pytest.mark.parametrize("host", ["generativelanguage.googleapis.com", "relay.example"])
+@pytest.mark.behaviour("H2", "H5a")
+def test_calls_without_signatures_get_the_stand_in_in_googles_form_of_a_chat(host: str) -> None:
+    turn = Played(f"https://{host}/v1/chat/completions", CALLED, SAID)
+    signed = {"google": {"thought_signature": STAND_IN}}
+    assert turn.sent[0]["messages"][1]["tool_calls"] == [call(WHOLE) | {"extra_content": signed}]
+    assert turn.of("history_repaired") == [{"repairs": ["missing_signature_filled"]}]
+
+
+@pytest.mark.parametrize(
+    ("url", "model"),
+    [
+        ("https://openrouter.ai/api/v1/chat/completions", "google/gemini-3-flash"),
+        ("https://relay.example/v1/chat/completions", "gemini-2.5-flash"),
+    ],
+)
+@pytest.mark.behaviour("C7", "P8")
+def test_others_get_none(url: str, model: str) -> None:
+    turn = Played(url, CALLED | {"model": model}, SAID)
+    assert turn.sent == [CALLED | {"model": model}]
+
+
+@pytest.mark.behaviour("H5")
+def test_a_gateway_that_refuses_the_stand_in_is_asked_without_it() -> None:
+    error = {"message": "messages.1.tool_calls.0.extra_content: Extra inputs are not permitted"}
+    url = "https://strict.example/v1/chat/completions"
+    turn = Played(url, CALLED, body({"error": error}, 400), SAID)
+    assert turn.report.status == "complete"
+    assert turn.sent[1] == CALLED

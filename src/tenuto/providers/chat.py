@@ -11,7 +11,6 @@ from functools import partial
 
 from tenuto.providers.models import (
     CLAUDE_TAKES_PREFILL,
-    GEMINI_SIGNS_CALLS,
     QWEN_MAY_NOT_THINK,
 )
 from tenuto.providers.provider import Row, row
@@ -156,13 +155,11 @@ CHAT: tuple[Row, ...] = (
         quirks=("q19-calls-without-stop",)),
     _row("gemini-chat", ("generativelanguage.googleapis.com",),
         "https://ai.google.dev/gemini-api/docs/openai 2026-11-21",
-        signed_calls=GEMINI_SIGNS_CALLS,
         stops=_GEMINI_STOPS,
         sends_stop=True,
         quirks=_GEMINI_QUIRKS),
     _row("gemini-vertex-chat", (".googleapis.com",),
         "https://ai.google.dev/gemini-api/docs/openai 2026-11-21",
-        signed_calls=GEMINI_SIGNS_CALLS,
         stops=_GEMINI_STOPS,
         sends_stop=True,
         quirks=_GEMINI_QUIRKS),

@@ -18,7 +18,7 @@ CLAUDE_TAKES_PREFILL = re.compile(
 """Claude up to generation 4.5 continues a trailing assistant message; later models answer 400.
 https://platform.claude.com/docs/en/about-claude/models/migration-guide 2026-11-21"""
 
-GEMINI_SIGNS_CALLS = re.compile(r"gemini-(?:[3-9]|\d\d)")
+GEMINI_SIGNS_CALLS = re.compile(r"(?:\A|models/)gemini-(?:[3-9]|\d\d)")
 """Models of Gemini that refuse a call of the current turn without a signature:
 https://ai.google.dev/gemini-api/docs/thought-signatures (read 2026-11-28)"""
 

@@ -90,7 +90,8 @@ class Row:
 
 
 SPOKEN: dict[str, dict[str, Any]] = {
-    "openai-chat": {},
+    # A gateway that names the model as Google does expects Google's form of a signature.
+    "openai-chat": {"signed_calls": GEMINI_SIGNS_CALLS},
     "anthropic-messages": {"prefill_models": CLAUDE_TAKES_PREFILL},
     # A prompt is the beginning of the model's text.
     "openai-completions": {"prefill": True},
