@@ -128,6 +128,25 @@ def test_digits_that_prove_nothing_stay(said: str, goes_on: str) -> None:
     assert told(said, *goes_on, again=()) == said + goes_on
 
 
+BEFORE = ["", "文字です。\n\n", "- item\n", "# Title\n\n", "The answer is ", "今天刮大", "  ", "| a | "]
+ONES = [
+    *("风", "人", "あ", "ー", "가", "a", "I", "я", "ع", "ל", "न", "1", "0", "é", "ß", "ん", "っ"),
+    *("*", "#", "-", "|", "`", "_", "~", "\"", "“", "「", "。", "…", "!", "(", "}", "/", "\\", ","),
+    *("😀", "👩\u200d💻", "🇩🇪", "e\u0301", "ha", "**", "--", "哈哈"),
+]
+
+
+@pytest.mark.behaviour("C15", "C14b")
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("one", ONES)
+def test_a_character_that_a_text_may_double_at_the_cut_stays(before: str, one: str) -> None:
+    """Also one that is all of its line: 风 and 风船 make 风风船, in doubt."""
+    for more in ("船来了。", " and so on.", "x", "\n", "1", "s"):
+        said, goes_on = before + one, one + more
+        assert told(said, goes_on, again=()) == said + goes_on
+        assert told(said, *goes_on, again=()) == said + goes_on
+
+
 @pytest.mark.behaviour("S2")
 def test_what_one_attempt_said_counts_though_another_spoke_after_it() -> None:
     assert told("Let me look.\n\nI write.", "Let me look.", again=(0, 12)) == (

@@ -314,12 +314,12 @@ class Passage:
 
     @property
     def is_telling_line(self) -> bool:
-        """Whether it is the whole unfinished line, and more than a mark: indented, in letters, or a
-        row of digits ("2025-0", "| 212")."""
+        """Whether it is the whole unfinished line, and more than a mark or a character: indented, in
+        letters, or a row of digits ("2025-0", "| 212")."""
         if not self.is_line:
             return False
         if self.letters >= _LINE_LETTERS:
-            return True
+            return len(self.sample.strip()) > 1  # every script doubles a character
         if self.text[0].isspace() and self.length == self.whole.lines[0]:
             return True
         digits = sum(map(str.isalnum, self.sample)) >= _ROW_DIGITS
