@@ -128,10 +128,19 @@ def test_digits_that_prove_nothing_stay(said: str, goes_on: str) -> None:
     assert told(said, *goes_on, again=()) == said + goes_on
 
 
-BEFORE = ["", "文字です。\n\n", "- item\n", "# Title\n\n", "The answer is ", "今天刮大", "  ", "| a | "]
+BEFORE = [
+    "",
+    "文字です。\n\n",
+    "- item\n",
+    "# Title\n\n",
+    "The answer is ",
+    "今天刮大",
+    "  ",
+    "| a | ",
+]
 ONES = [
     *("风", "人", "あ", "ー", "가", "a", "I", "я", "ع", "ל", "न", "1", "0", "é", "ß", "ん", "っ"),
-    *("*", "#", "-", "|", "`", "_", "~", "\"", "“", "「", "。", "…", "!", "(", "}", "/", "\\", ","),
+    *("*", "#", "-", "|", "`", "_", "~", '"', "“", "「", "。", "…", "!", "(", "}", "/", "\\", ","),
     *("😀", "👩\u200d💻", "🇩🇪", "e\u0301", "ha", "**", "--", "哈哈"),
 ]
 
@@ -186,3 +195,46 @@ def test_the_last_sentences_of_a_paragraph_may_come_again_behind_a_preamble(
 )
 def test_a_sentence_that_begins_a_paragraph_by_itself_stays(said: str, rest: str) -> None:
     assert join(said, rest) == said + rest
+
+
+WATER = "The moon pulls the sea towards it, so that water rises below the moon and op"
+LINES = [
+    "Sure, here is the rest:",
+    "Continuing:",
+    "I'm sorry, my answer was cut off. Let me continue:",
+    "Natürlich, hier geht es weiter:",
+    "Voici la suite :",
+    "Claro, aquí sigue el resto:",
+    "Продолжаю:",
+    "好的，继续：",
+    "はい、続きです：",
+    "네, 이어서 작성하겠습니다:",
+    "[continued]",
+]
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("breaks", ["\n", "\n\n"])
+@pytest.mark.parametrize("again", ["", "moon and op", "water rises below the moon and op"])
+def test_a_line_that_only_announces_the_rest_goes_whatever_comes_again(
+    line: str, breaks: str, again: str
+) -> None:
+    come = f"{line}{breaks}{again}posite."
+    assert told(WATER, come, again=()) == WATER + "posite."
+    assert told(WATER, *come, again=()) == WATER + "posite."
+
+
+@pytest.mark.behaviour("C15")
+@pytest.mark.parametrize(
+    ("said", "come"),
+    [
+        (WATER, "Here is the list:\n\nposite."),
+        (WATER, "Continue.\n\nposite."),
+        ("The tide falls.", "Continuing the example:\n\nIt rises."),
+        ("The tide falls.\n\n", "Here is the rest of the table:\n\n| 1 |"),
+        (WATER, " Continuing:\n\nposite."),
+    ],
+)
+def test_a_line_that_may_be_part_of_the_text_stays(said: str, come: str) -> None:
+    assert told(said, come, again=()).replace("\n", "") == (said + come).replace("\n", "")

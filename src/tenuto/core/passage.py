@@ -314,8 +314,8 @@ class Passage:
 
     @property
     def is_telling_line(self) -> bool:
-        """Whether it is the whole unfinished line, and more than a mark or a character: indented, in
-        letters, or a row of digits ("2025-0", "| 212")."""
+        """Whether it is the whole unfinished line, and more than a mark or a character: indented,
+        in letters, or a row of digits ("2025-0", "| 212")."""
         if not self.is_line:
             return False
         if self.letters >= _LINE_LETTERS:

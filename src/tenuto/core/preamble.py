@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from tenuto.core.announcements import is_announcement
 from tenuto.core.beginnings import may_announce
 from tenuto.core.evidence import BEHIND_CHARS, COLONS, Preamble
-from tenuto.core.fence import open_info
-from tenuto.core.repetition import NOTHING, Opening, Removal
+from tenuto.core.fence import open_info, reopened
+from tenuto.core.repetition import NOTHING, Opening, Removal, repeated
 from tenuto.core.restart import RESTART_CHARS, common
 
 __all__ = ["announced", "places"]
@@ -51,7 +52,39 @@ def announced(opening: Opening, at: int, final: bool) -> Removal | None:
             return found
         if found.log_odds > 0:
             return "preamble", found.end
-    return NOTHING
+    return _without_echo(opening, final)
+
+
+def _without_echo(opening: Opening, final: bool) -> Removal | None:
+    """Return what to remove if the text was cut within a line, and the first line of the
+    continuation only announces the rest. Behind it, the text goes on, or repeats what it likes."""
+    held = opening.held
+    line, broken, behind = held.partition("\n")
+    if not broken or len(line) > _FIRST_LINE_CHARS or not _is_within_line(opening):
+        return NOTHING
+    body = behind.lstrip("\n")
+    if not body.strip():
+        return NOTHING if final else None
+    if not is_announcement(line, apart=len(body) < len(behind)):
+        return NOTHING
+    begin = len(held) - len(body)
+    again = _said_again(opening, begin, final, announced=True)
+    if again is None or isinstance(again, tuple):
+        return again
+    if again:
+        return "preamble", again
+    for step in (repeated, reopened):
+        found = step(opening, begin, final)
+        if found is None or found[0] == "diverged":
+            return found
+        if found[1]:
+            return "preamble", found[1]
+    return "preamble", begin
+
+
+def _is_within_line(opening: Opening) -> bool:
+    """Return whether the text was cut within a line, and not where a sentence ends."""
+    return "\n" not in opening.trimmed and opening.said[-1] not in _ENDS_SENTENCE
 
 
 def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]:
