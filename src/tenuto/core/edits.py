@@ -243,14 +243,16 @@ def with_lasting(edits: tuple[Edit, ...], before: tuple[Edit, ...]) -> tuple[Edi
 
 
 def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Return edits with an output limit no larger than what the turn may still use (C4).
+    """Return edits with an output limit no larger than what the turn may still use (C4). If nobody
+    set one, only the policy's own limit is left, and holds for each request of ours (C4a).
 
     A limit that Tenuto set stays within every other bound too, since the model's ceiling may have
     become known since the last request (C17). The caller's own limit stays as low as in the last
     request, since the provider would reject a larger one again."""
     asked, left = asked_tokens(edits, view.facts.max_tokens), view.tokens_left
     if asked is None:
-        return edits
+        hard = view.policy.hard_max_tokens
+        return (*edits, SetOutputLimit(view.bounded(hard))) if edits and hard else edits
     others = tuple(edit for edit in edits if not isinstance(edit, SetOutputLimit))
     ours = len(others) < len(edits)
     most = view.bounded(asked) if ours else asked if left is None else min(asked, left)

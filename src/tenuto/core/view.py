@@ -321,8 +321,6 @@ class View:
         elif state.limited:
             wanted = max(4 * state.output_tokens, policy.default_max_tokens)
             wanted = min(wanted, policy.boost_max_tokens)
-        elif policy.hard_max_tokens is not None:
-            wanted = policy.hard_max_tokens
         else:
             return None
         return self.bounded(max(wanted, facts.least_tokens))
