@@ -88,7 +88,7 @@ def ending_of(answer: Answer) -> JsonObject:
     came = came if isinstance(came, dict) else {}
     if came.get("status") == "failed" and answer.native_stop not in ("completed", None):
         return {"status": "failed", "incomplete_details": None, "error": came.get("error")}
-    stop = (answer.native_stop or "completed").removeprefix("response.")  # an event's name
+    stop = answer.native_stop or "completed"
     if stop == came.get("status") or stop in _STATUSES:
         return {"status": stop, "incomplete_details": None, "error": None}
     reason = None if stop == "incomplete" else {"reason": stop}
