@@ -207,6 +207,26 @@ def test_an_error_in_mid_stream_is_the_bare_ones(wire: str, event: str, way: str
     _alike(wire, "stream", way, answer)
 
 
+FILTERS: dict[str, Any] = {
+    "openai-chat": {"error": {"message": "Content violates usage guidelines.", "code": 403}},
+    "gemini-generate": {"error": {"code": 400, "message": "Blocked by safety filters.", "status": "INVALID_ARGUMENT"}},
+    "anthropic-messages": {"type": "error", "error": {"type": "invalid_request_error", "message": "Output blocked by content filtering policy"}},
+    "ollama": {"error": "Content Exists Risk"},
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("P1c", "E12a")
+@pytest.mark.parametrize("wire", sorted(FILTERS))
+def test_a_filters_error_before_any_text_is_raised_and_behind_text_is_a_stop(
+    wire: str, way: str
+) -> None:
+    told = _chunk(b"".join(WIRES[wire].framed([FILTERS[wire]])))
+    _alike(wire, "stream", way, Bytes(_head(wire, "stream"), told, b"0\r\n\r\n"))
+    cut = Bytes(_head(wire, "stream"), _begun(wire, FILTERS[wire]), b"0\r\n\r\n")
+    error, text = raised(MAKERS[wire], wire, "stream", way, cut)
+    assert (error[0], text) == ("NoneType", SAID)
+
+
 @pytest.mark.behaviour("P1c", "C5")
 @pytest.mark.parametrize("mode", ["body", "stream"])
 @pytest.mark.parametrize("status", [400, 401, 429, 500, 529])

@@ -132,7 +132,7 @@ class _Ending:
         self._reraised = self._lost() if nothing_came else None
         self._unchanged = self._reraised is None and self._as_it_came()
         ours = self._reraised is None and not self._unchanged
-        raises = ours and ends_in_error(finish, self._shown, turn.policy)
+        raises = ours and (ends_in_error(finish, self._shown, turn.policy) or self._raises_bare())
         self.error = (row.error or finish.reason) if raises else None
 
     def _as_told(self, shown: Shown) -> Shown:
@@ -159,6 +159,12 @@ class _Ending:
         if lost is None or (loops and self._attempt is not first):
             return None
         return lost if lost.kind in _LOST or self._attempt is first else None
+
+    def _raises_bare(self) -> bool:
+        """Return whether nothing came but an error on which the bare SDK raises, such as that of a
+        filter."""
+        nothing = self._finish.status is Status.FAILED and not self._turn.said
+        return nothing and self._raised_by_bare() is not None
 
     def _raised_by_bare(self) -> JsonObject | None:
         """Return the event with the provider's error on which the bare SDK would raise."""
