@@ -21,6 +21,7 @@ from support.asking.wrapping import QUICK
 from support.events.framing import sse
 from support.far_sides import FarSide, answer, sse_answer
 from support.one_turn import Played
+from support.pairing import every_pair
 
 import tenuto
 from tenuto.turn.scripted import Scripted
@@ -154,9 +155,7 @@ SDKS: dict[str, tuple[Make, Callable[[Any], str], list[Event], bool]] = {
 
 
 @pytest.mark.behaviour("S2a")
-@pytest.mark.parametrize("name", MUTE)
-@pytest.mark.parametrize("sdk", SDKS)
-@pytest.mark.parametrize("numbered", [False, True])
+@every_pair(sdk=SDKS, name=MUTE, numbered=[False, True])
 def test_no_sdk_fails_on_what_says_nothing(sdk, name, numbered):
     make, read, events, done = SDKS[sdk]
     between = MUTE[name]

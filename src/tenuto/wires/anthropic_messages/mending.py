@@ -293,7 +293,8 @@ def _whole(block: JsonObject) -> JsonObject:
         named = (kind for kind in ("thinking", "text") if kind in block)
         kind = "tool_use" if "input" in block or "name" in block else next(named, "text")
         block = {**block, "type": kind}
-    lacking = {key: item for key, item in _NEEDED.get(kind, {}).items() if block.get(key) is None}
+    needed = _NEEDED.get(kind, {})
+    lacking = {k: item for k, item in needed.items() if not isinstance(block.get(k), type(item))}
     if kind == "thinking" and "thinking" not in lacking:
         lacking.pop("signature", None)  # it comes as a piece
     return {**block, **lacking} if lacking else block
