@@ -173,6 +173,21 @@ def test_a_call_that_lacks_its_arguments_is_asked_for_by_one_layer(mode):
     assert counts["both"] <= counts["client"] + 2, counts  # the SDK's own, for an error
 
 
+@pytest.mark.behaviour("E9a", "P1b")
+@pytest.mark.parametrize("mode", ["whole", "stream"])
+def test_an_error_from_a_gateway_is_retried_by_the_sdk_as_without_it(mode):
+    busy = b'{"error": {"message": "busy", "type": "overloaded_error"}}'
+    failed = answer(busy, "content-type: application/json", status="503 Service Unavailable")
+    errors, counts = {}, {}
+    for layers in ("client", "both"):
+        with FarSide(failed) as far:
+            said, _, _ = asked_through(far, "openai-chat", mode, layers)
+            errors[layers], counts[layers] = said.error, len(far.requests)
+    assert counts == {"client": 3, "both": 3}
+    assert type(errors["both"]) is type(errors["client"])
+    assert errors["both"].status_code == 503
+
+
 # --- what an upstream makes up --------------------------------------------------------------------
 
 WELL_FORMED = f"{'ab' * 20}; v=1; status=complete"

@@ -225,12 +225,12 @@ class _Ending:
         turn, finish, response = self._turn, self._finish, self._attempt.response
         if turn.left_alone:
             return True
-        handed_on = self._facts.left_alone == FINISHED_UPSTREAM and self._is_first
-        if handed_on and turn.policy.on_incomplete == "stop":
-            return not turn.outlet.writing if turn.open else not turn.facts.stream
         bare = finish.status is Status.FAILED and not turn.said.strip()
         if self._attempt.http_error and not turn.headed and bare:
             return True  # the provider's own error is the most precise
+        handed_on = self._facts.left_alone == FINISHED_UPSTREAM and self._is_first
+        if handed_on and turn.policy.on_incomplete == "stop":
+            return not turn.outlet.writing if turn.open else not turn.facts.stream
         if turn.facts.stream and not turn.open:
             return False  # a body came, and an SDK that expects events would see none
         if not self._is_first or response.mended or (turn.open and turn.outlet.writing):
