@@ -170,6 +170,8 @@ class _Ending:
         """Return the event with the provider's error on which the bare SDK would raise."""
         turn = self._turn
         told = turn.outlet.told_error if turn.facts.stream and turn.open else None
+        if told is not None and turn.wire.named_events and told.get("type") != "error":
+            return None  # of another layer, such as Bedrock's own exceptions
         return told if turn.wire.raises_on_errors else None
 
     def tell(self, context: CallContext, report: Report) -> None:
