@@ -67,7 +67,7 @@ REVISED: dict[str, tuple[Event, Event, Event]] = {
 }  # fmt: skip
 
 
-@pytest.mark.behaviour("C19", "P10")
+@pytest.mark.behaviour("C19")
 @pytest.mark.parametrize("name", REVISED)
 def test_what_the_end_of_a_message_revises_is_in_the_usage_of_the_whole(name):
     begun, ended, whole = REVISED[name]
@@ -88,7 +88,7 @@ def searched(count: int, stop: str, text: str) -> list[Event]:
     return message(text, stop, {"input_tokens": 30, "output_tokens": 1}, used)
 
 
-@pytest.mark.behaviour("C19", "P10")
+@pytest.mark.behaviour("C19")
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_the_server_ran_is_counted_over_all_attempts(stream):
     ask = (MESSAGES[0], MESSAGES[1] | {"stream": stream})
@@ -108,7 +108,7 @@ def test_what_the_server_ran_is_counted_over_all_attempts(stream):
     assert (used["input_tokens"], used["output_tokens"]) == (30, 10)
 
 
-@pytest.mark.behaviour("C19", "P10")
+@pytest.mark.behaviour("C19")
 def test_usage_in_each_chunk_is_that_of_the_last_one():
     def chunks(text: str, stop: str) -> list[Event]:
         def used(output: int, **more: Any) -> Event:
@@ -129,7 +129,7 @@ def test_usage_in_each_chunk_is_that_of_the_last_one():
     assert (used["prompt_tokens"], used["completion_tokens"], used["total_tokens"]) == (40, 18, 58)
 
 
-@pytest.mark.behaviour("C19", "P10")
+@pytest.mark.behaviour("C19")
 def test_what_only_geminis_last_event_counts_is_in_the_usage_of_the_whole():
     def events(text: str, stop: str) -> list[Event]:
         content = {"role": "model", "parts": [{"text": text}]}
