@@ -40,6 +40,7 @@ from tenuto.core.signals import (
     WordsSeen,
 )
 from tenuto.core.stop import CLEAN, NO_STOP_BUT_FAULT, Confidence, Stop, StopReason, graver
+from tenuto.core.written_call import is_written_call
 
 _NOTHING = (0, 0, 0)
 """The number of pieces of an answer before any has arrived."""
@@ -60,7 +61,7 @@ class Builder:
             this many tokens is suspicious (N12).
         salt: letters and digits that distinguish ids made up here from those of other turns.
         overrides: native stops, in lower case, that mean something else here (N11).
-        parameters: returns the tools' parameters. It is only called for answers with calls.
+        parameters: returns the tools' parameters. It is only called at an answer's end.
 
     >>> builder = Builder()
     >>> for signal in (TextDelta("Hel"), TextDelta("lo"), Ended()):
@@ -248,6 +249,8 @@ class Builder:
         calls, odd = self._built_calls()
         behind = self._text[self._texts_before_call :]
         stop = self._stop(text, refusal, calls, over)
+        if not calls and stop.reason in CLEAN and is_written_call(text, self._calls.tools):
+            stop = replace(stop, anomalies=(*stop.anomalies, "call_written_as_text"))
         if calls and stop.terminal and (lacking := self._calls.lacking(calls)):
             if self._was_cut(stop):
                 calls = tuple(_as_cut(call) if call.id in lacking else call for call in calls)

@@ -7,7 +7,7 @@ parsers of official SDKs make a cut call look complete.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -126,6 +126,11 @@ class Calls:
         self.slots: list[_Slot] = []
         self.odd: list[str] = []
         self.alternate: bool = False
+
+    @property
+    def tools(self) -> Collection[str]:
+        """The names of the tools."""
+        return self._parameters() if self._parameters else ()
 
     def feed(self, delta: CallDelta) -> None:
         slot = self._find(delta)
