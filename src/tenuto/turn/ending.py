@@ -129,7 +129,8 @@ class _Ending:
         nothing_came = finish.status is Status.FAILED and not turn.headed
         # The caller has received nothing from Tenuto either. So the SDK retries by itself, and its
         # users know its own exception (P1b).
-        self._reraised = self._lost() if nothing_came else None
+        # An error response to a further attempt says more, and is what the SDK's own retry meets.
+        self._reraised = self._lost() if nothing_came and not attempt.http_error else None
         self._unchanged = self._reraised is None and self._as_it_came()
         ours = self._reraised is None and not self._unchanged
         raises = ours and (ends_in_error(finish, self._shown, turn.policy) or self._raises_bare())
