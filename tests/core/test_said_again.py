@@ -238,3 +238,9 @@ def test_a_line_that_only_announces_the_rest_goes_whatever_comes_again(
 )
 def test_a_line_that_may_be_part_of_the_text_stays(said: str, come: str) -> None:
     assert told(said, come, again=()).replace("\n", "") == (said + come).replace("\n", "")
+
+
+@pytest.mark.behaviour("C15")
+def test_a_short_word_that_another_one_begins_with_stays() -> None:
+    said = "It was their loss, and so was their gain. Some losses at our stations and the"
+    assert told(said, " their maps, though.", again=()) == said + " their maps, though."

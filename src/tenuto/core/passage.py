@@ -202,7 +202,7 @@ class SaidText:
         last = last_word(self.tail)
         if in_word(next_):
             return self.ends_in_word
-        return len(last) >= _WORD_LETTERS and not self.knows(last, self.tail[: -len(last)])
+        return len(last) >= _WHOLE_WORD_LETTERS and not self.knows(last, self.tail[: -len(last)])
 
     def knows(self, word: str, text: str = "") -> bool:
         """Return whether `word` occurs by itself in `text`, or anywhere if that is ""."""
