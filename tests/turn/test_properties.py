@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.pairing import some_or_every
 
@@ -370,6 +370,7 @@ def test_a_body_that_is_cut_at_any_byte_is_asked_for_again(end) -> None:
 
 @pytest.mark.behaviour("C1", "C7", "C16", "C19", "S2")
 @given(st.lists(st.integers(1, len(TEXT) - 1), min_size=1, max_size=3, unique=True), any_cuts)
+@example([58, 98], [])  # the continuation comes in one piece, with line breaks
 @settings(max_examples=60)
 def test_text_that_the_limit_cuts_anywhere_is_continued_exactly(places, cuts) -> None:
     places.sort()

@@ -80,7 +80,7 @@ _LOOK_CHARS: Final = 32
 _MARKS: Final = frozenset("([*_<….¡")
 """A mark alone tells nothing: every text has them."""
 
-_stamp = re.compile(r"\d{1,2}(?:[:/.]\d{0,2}){0,2}(?: .*)?", re.DOTALL).fullmatch
+_stamp = re.compile(r"\d{1,2}(?:[:/.]\d{0,2}){0,2}(?:\s.*)?", re.DOTALL).fullmatch
 """The time or the page with which a log or a document begins again: "00:14:32", "2/2"."""
 _word = re.compile(r"[^\W\d_]+").match
 

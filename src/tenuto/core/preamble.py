@@ -45,7 +45,7 @@ def announced(opening: Opening, at: int, final: bool) -> Removal | None:
     A new message begins without white space, while the rest of a text may begin with some."""
     if not at and opening.held in _TWO_TELL and not final:
         return None
-    if at or _goes_on(opening):
+    if at or _goes_on(opening) or not _most_chars(opening):
         return NOTHING
     for found in places(opening, final):
         if not isinstance(found, Preamble):
@@ -60,7 +60,7 @@ def _without_echo(opening: Opening, final: bool) -> Removal | None:
     continuation only announces the rest. Behind it, the text goes on, or repeats what it likes."""
     held = opening.held
     line, broken, behind = held.partition("\n")
-    if not broken or len(line) > _FIRST_LINE_CHARS or not _is_within_line(opening):
+    if not broken or len(line) > _most_chars(opening) or not _is_within_line(opening):
         return NOTHING
     body = behind.lstrip("\n")
     if not body.strip():
@@ -104,6 +104,8 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
                 opening.only_words = True
                 yield None
             return
+        if not begin and end > _most_chars(opening):
+            return  # it was handed on before its end came
         line = held[begin:end].rstrip()
         fence = _fence(line)
         if fence or _is_rule(line):
