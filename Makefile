@@ -24,7 +24,7 @@ FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain pydantic-
   openai-agents-responses strands agno litellm litellm-anthropic llamaindex llamaindex-anthropic crewai haystack autogen \
   agent-framework semantic-kernel google-adk smolagents instructor dspy llm
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak differential live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,8 +75,8 @@ run: setup ## show the demo
 
 # Neither pip nor uv compiles what it installs. If the environment turns bytecode files off, every test process compiles
 # the SDKs again: 10 s in each worker, and 0.5 s in each program that it starts.
-test heavy soak record replay record-sim replay-sim: export PYTHONDONTWRITEBYTECODE :=
-test heavy soak record replay record-sim replay-sim: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+test heavy soak differential record replay record-sim replay-sim: export PYTHONDONTWRITEBYTECODE :=
+test heavy soak differential record replay record-sim replay-sim: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
@@ -120,6 +120,9 @@ check-frameworks: .frameworks/pydantic-ai/.installed
 .frameworks/%/.installed: requirements/frameworks/%.lock pyproject.toml | $(VENV)/.installed
 	$(INSTALL_OWN)
 .observability/%/.installed: requirements/observability/%.lock pyproject.toml | $(VENV)/.installed
+	$(INSTALL_OWN)
+
+.differential/%/.installed: requirements/lowest/%.lock pyproject.toml | $(VENV)/.installed
 	$(INSTALL_OWN)
 
 define INSTALL_OWN
@@ -174,6 +177,10 @@ SOAK_RATES ?= 20,35
 soak: setup ## run turns with faults for SOAK_S seconds (600), drawn from SOAK_SEED, at SOAK_RATES (20,35); ONLY=key repeats one turn
 	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) --rates $(SOAK_RATES) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
 
+# The newest SDKs are those of .venv. Ollama's lowest release needs an older httpx than the others' lowest releases allow.
+differential: setup .differential/all/.installed .differential/ollama/.installed ## play the same provider bytes with and without Tenuto, newest and lowest SDKs; ONLY=key plays a pair again, JSON=1
+	@$(BIN)/python -m differential.run $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json) $(if $(WRITE),--write)
+
 live: setup ## check with your own keys whether services behave as Tenuto's tables say; DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
 	@$(BIN)/python -m live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)
 
@@ -207,6 +214,8 @@ lock: | $(VENV)/.installed ## resolve the dependencies again (make lock UPGRADE=
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 	for each in release site pyright; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
 	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile pyproject.toml $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
+	$(BIN)/uv pip compile pyproject.toml $(addprefix --extra ,$(filter-out ollama,$(LOWEST))) --resolution lowest-direct --output-file requirements/lowest/all.lock $(LOCKED)
+	$(BIN)/uv pip compile pyproject.toml --extra ollama --resolution lowest-direct --output-file requirements/lowest/ollama.lock $(LOCKED)
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
 wheel: setup ## build the wheel into dist/
@@ -253,5 +262,5 @@ check-site: site ## check the site in headless Chromium: links, search, headings
 	@$(SITE_VENV)/bin/python tools/site_check.py site --shots .site/shots $(if $(CHROMIUM),--browser $(CHROMIUM))
 
 clean: ## remove everything that make created, including .venv
-	rm -rf $(VENV) .pyright .frameworks .observability .lowest .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .pyright .frameworks .observability .lowest .differential .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
