@@ -12,6 +12,7 @@ from pathlib import Path
 
 import behaviours
 import monitoring
+import page_compared
 import page_events
 import page_ladders
 import page_metrics
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/behaviours.md": behaviours.render_page,
+    "docs/compared.md": page_compared.render,
     "docs/events.md": page_events.render,
     "docs/ladders.md": page_ladders.render,
     "docs/policy.md": page_policy.render,
