@@ -22,6 +22,7 @@ from tenuto.sim.plan import saying
 NAME: Final = "write_file"
 WHOLE: Final = {"path": "a.txt", "content": "hi"}
 RAW: Final = json.dumps(WHOLE)
+OTHER: Final = json.dumps({"path": "b.txt", "content": "ho"})
 LACKING: Final = {"content": "hi"}
 MOON: Final = "The moon pulls the sea, and the far side is left behind."
 HALF: Final = MOON[:21]
@@ -146,7 +147,9 @@ _ENDS: Final = tuple(
     )
 )  # fmt: skip
 _SEAMS: Final = tuple(
-    Script(f"{key}_{name}", _says(first, *then), Truth(State.CUT, whole), modes=modes)
+    # Behind a prefill the seam is exact (C14a): a preamble would be text.
+    Script(f"{key}_{name}", _says(first, *then), Truth(State.CUT, whole), modes=modes,
+           sdks=tuple(s for s in EVERY if "preamble" not in key or SDKS[s].prefill == "restart"))
     for name, first_of, modes in (
         ("limit", _limited, (False, True)),
         ("drop", _dropped, STREAM),
@@ -203,9 +206,9 @@ _CALLS: Final = (
            _says(says("I write it now. ", (NAME, RAW[:12]), finish="length"), says(error="server")),
            Truth(State.CUT, "I write it now. ", (_call(WHOLE),)), tools=True),
     Script("D2/whole_beside_a_cut_one",
-           _says(says("", (NAME, json.dumps(LACKING)), (NAME, RAW[:12]), finish="length"),
+           _says(says("", (NAME, OTHER), (NAME, RAW[:12]), finish="length"),
                  says(error="server")),
-           Truth(State.CUT, calls=(_call(LACKING), _call(WHOLE))), tools=True),
+           Truth(State.CUT, calls=(_call(json.loads(OTHER)), _call(WHOLE))), tools=True),
     Script("A/honest_repetition",
            _says(says("", (NAME, json.dumps({"path": "aaaaaa", "content": "{}{}{}((()))"})),
                       event_chars=1)),
