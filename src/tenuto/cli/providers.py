@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from typing import Any
 from urllib.parse import urlsplit
@@ -146,12 +147,15 @@ def described(row: Row) -> dict[str, Any]:
     """
     dialect = row.dialect
     own = {item.name: getattr(row, item.name) for item in fields(Row)}
-    form = {item.name: getattr(dialect, item.name) for item in fields(Dialect)}
+    form = {item.name: _plain(getattr(dialect, item.name)) for item in fields(Dialect)}
     members = {key: dict(form[key]) for key in _MEMBERS}
-    models = dialect.prefill_models.pattern if dialect.prefill_models else None
-    told = {**own, **form, **members, "prefill_models": models, "overrides": dict(row.overrides)}
+    told = {**own, **form, **members, "overrides": dict(row.overrides)}
     told["output_key"] = WIRES.all()[row.wire].limit_key(dialect)
     return {key: value for key, value in told.items() if key not in ("dialect", "name")}
+
+
+def _plain(value: object) -> object:
+    return value.pattern if isinstance(value, re.Pattern) else value
 
 
 _MEMBERS = ("prefill_row", "prefill_members", "less_reasoning")
