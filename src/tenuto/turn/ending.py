@@ -19,6 +19,7 @@ from tenuto.core.response import is_visible
 from tenuto.core.stop import StopReason
 from tenuto.core.view import Facts
 from tenuto.frames.compression import UndecodableBytes
+from tenuto.frames.frame import FrameTooLarge
 from tenuto.turn.attempt import Attempt
 from tenuto.turn.call_context import CallContext
 from tenuto.turn.commands import (
@@ -159,6 +160,8 @@ class _Ending:
         lost = first.lost if first is not None else None
         if lost is None or (loops and self._attempt is not first):
             return None
+        if isinstance(lost.error, (FrameTooLarge, UndecodableBytes)):
+            return None  # found while reading for the turn: the transport raises nothing like it
         return lost if lost.kind in _LOST or self._attempt is first else None
 
     def _raises_bare(self) -> bool:
