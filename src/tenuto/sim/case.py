@@ -224,6 +224,8 @@ class Step:
     """A complete chain of thought precedes the answer, signed if the wire signs."""
     search: Search = Search.NONE
     usage: bool = True
+    usage_at_limit: bool = False
+    """The usage is the request's output limit, if it has one."""
     context_window_tokens: int = 0
     """The usage fills a context window of this size, in tokens; 0: the usage is not changed."""
     ceiling_tokens: int = 0

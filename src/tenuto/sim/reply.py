@@ -213,6 +213,8 @@ def reply(
     finish = truthful if step.finish == AUTO else step.finish
     if step.ending in _NO_FINISH:
         finish = None
+    if step.usage_at_limit and asked.budget_tokens is not None:
+        reply_ = replace(reply_, completion_tokens=asked.budget_tokens)
     prompt_tokens = reply_.prompt_tokens
     if step.context_window_tokens:
         prompt_tokens = step.context_window_tokens - reply_.completion_tokens

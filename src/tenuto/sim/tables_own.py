@@ -126,6 +126,25 @@ KEY_OF_THE_CALLER: Final[dict[str, Any]] = {
 }
 """How `http_400_unknown_key` differs if the SDK sends no hints: it names a key of the caller's."""
 
+CUT_AS_WHOLE: Final[Mapping[str, Any]] = {
+    "call_cut_stop": {
+        "plan": (
+            Step(kind=Kind.CALL, arguments=Arguments.CUT, finish="stop", usage_at_limit=True),
+        ),
+        "summary": "A cut call comes with a clean stop; the usage is at the limit.",
+        "request": {"max_tokens": 2_048},
+    },
+    "call_cut_tool_calls": {
+        "plan": (
+            Step(kind=Kind.CALL, arguments=Arguments.CUT, finish="tool_calls", usage_at_limit=True),
+        ),
+        "summary": "A cut call is relabelled as a whole one; the usage is at the limit.",
+        "request": {"max_tokens": 2_048},
+    },
+}
+"""How cut calls differ on wires that hand out decoded arguments: these have no text that could be
+cut, so without such a usage the call only lacks a member, which is the model's own (T12b)."""
+
 BREAKS_THE_SDK: Final = {"body_short cut_off_mid_text reset_mid_text": {"bare": Bare.HARMFUL}}
 """Cases in which exceptions of the SDK's transport reach the program unchanged."""
 
@@ -164,9 +183,9 @@ def own_tables(
     out: Tables = {title: {} for title in ("normal", *_BY_EFFECT.values(), "blocked")}
     for case in (*COMMON, *_named(own), *blocked):
         if case.name not in left_out:
-            most = case.request.get("max_tokens")
-            asked = case.request if most is None else limit(most)
-            made = replace(case, **{"request": asked} | changes[case.name])
+            made = replace(case, **changes[case.name])
+            if (most := made.request.get("max_tokens")) is not None:
+                made = replace(made, request=limit(most))
             made = replace(made, summary=made.summary.replace("{thoughts}", thoughts))
             is_blocked = case in blocked or case in BLOCKED_CASES
             title = "normal" if case in NORMAL else _BY_EFFECT[made.bare]

@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import Final
 
 from tenuto.sim.case import BODY, STREAM, Bare, Case, Ending, Odd, Say, Search, Step
-from tenuto.sim.tables_own import NO_ROOM_FOR_CALL, OF_HOSTS, OF_SERVERS, SCHEMA, own_tables
+from tenuto.sim.tables_own import (
+    CUT_AS_WHOLE,
+    NO_ROOM_FOR_CALL,
+    OF_HOSTS,
+    OF_SERVERS,
+    SCHEMA,
+    own_tables,
+)
 
 _OWN: Final = (
     "think_then_length think_then_call_cut",
@@ -47,6 +54,7 @@ TABLES: Final = own_tables(
     + OF_HOSTS
     + "malformed_stop call_no_type http_503_always empty_choices_frames",
     otherwise={
+        **CUT_AS_WHOLE,
         "length_no_usage call_null_arguments": {"modes": BODY},
         "length_json": {
             "request": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}

@@ -23,6 +23,7 @@ from tenuto.sim.case import (
 )
 from tenuto.sim.tables_own import (
     BREAKS_THE_SDK,
+    CUT_AS_WHOLE,
     KEY_OF_THE_CALLER,
     OF_HOSTS,
     OF_SERVERS,
@@ -85,6 +86,7 @@ TABLES: Final = own_tables(
         no_space_after_data event_lines double_done empty_choices_frames bom
         content_filter_prompt_400""",
     otherwise={
+        **CUT_AS_WHOLE,
         "length_json": {"request": {"outputConfig": {"textFormat": _FORMAT}}},
         "http_400_unknown_key": KEY_OF_THE_CALLER
         | {"request": {"performanceConfig": {"latency": "optimized"}}},

@@ -12,7 +12,7 @@ from typing import Final
 
 from tenuto.sim.case import BODY, STREAM, Arguments, Bare, Case, Kind, Step
 from tenuto.sim.cohere.cases import OF_COHERE
-from tenuto.sim.tables_own import OF_HOSTS, OF_SERVERS, own_tables
+from tenuto.sim.tables_own import CUT_AS_WHOLE, OF_HOSTS, OF_SERVERS, own_tables
 
 _CALL_PIECES: Final = Case(
     "call_pieces_then_cut",
@@ -31,6 +31,7 @@ TABLES: Final = own_tables(
         calls_interleaved finish_no_done usage_after_finish comments no_space_after_data
         event_lines double_done empty_choices_frames bom refusal""",
     otherwise={
+        **CUT_AS_WHOLE,
         **OF_COHERE,
         # A call that was cut arrives only in pieces, and the SDK makes no call of these.
         "call_text_then_cut": {"modes": BODY},

@@ -11,6 +11,7 @@ from typing import Any, Final
 from tenuto.sim.case import BODY, STREAM, Bare, Case, Kind, Say, Step
 from tenuto.sim.tables_own import (
     BREAKS_THE_SDK,
+    CUT_AS_WHOLE,
     KEY_OF_THE_CALLER,
     NO_ROOM_FOR_CALL,
     OF_HOSTS,
@@ -101,6 +102,7 @@ TABLES: Final = own_tables(
         call_no_type call_no_index error_chunk_then_done calls_interleaved double_done
         content_filter_prompt_400 refusal""",
     otherwise={
+        **CUT_AS_WHOLE,
         "length_json": {
             "request": {"response_mime_type": "application/json", "response_schema": _SCHEMA}
         },

@@ -10,7 +10,14 @@ from functools import partial
 from typing import Final
 
 from tenuto.sim.case import STREAM, Bare, Case, Kind, Say, Step
-from tenuto.sim.tables_own import KEY_OF_THE_CALLER, OF_HOSTS, OF_SERVERS, STATUS, own_tables
+from tenuto.sim.tables_own import (
+    CUT_AS_WHOLE,
+    KEY_OF_THE_CALLER,
+    OF_HOSTS,
+    OF_SERVERS,
+    STATUS,
+    own_tables,
+)
 
 _PAUSE: Final = Step(keep=0.45, finish="pause_turn")
 
@@ -56,6 +63,7 @@ TABLES: Final = own_tables(
         usage_after_finish comments event_lines empty_choices_frames content_filter refusal
         length_context""",
     otherwise={
+        **CUT_AS_WHOLE,
         "length_json": {
             "request": {"response_format": {"type": "text", "mime_type": "application/json"}}
         },

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tenuto.sim.case import STREAM, Bare, Case, Kind, Step
-from tenuto.sim.tables_own import BREAKS_THE_SDK, OF_SERVERS, own_tables
+from tenuto.sim.tables_own import BREAKS_THE_SDK, CUT_AS_WHOLE, OF_SERVERS, own_tables
 
 _OWN: Final = (
     Case("cut_call_error", (Step(kind=Kind.CALL, error="cut_call"),),
@@ -30,6 +30,7 @@ TABLES: Final = own_tables(
         no_space_after_data event_lines double_done empty_choices_frames bom
         content_filter_prompt_400 refusal""",
     otherwise={
+        **CUT_AS_WHOLE,
         "length_json": {"request": {"format": "json"}},
         # The SDK's calls have no ids.
         "call_no_id call_duplicate_ids": {"bare": Bare.FINE},
