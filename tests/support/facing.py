@@ -53,6 +53,8 @@ class Facing:
         refused: whether the history with the answer in it is refused.
         is_one: asserts that the events of a stream are one message.
         bare: what asks through the bare SDK, where that must take the history as well.
+        end_unknown: cases whose text came whole, and nothing shows it: the further answer has no word
+            and no mark either (S3c).
         left_to_the_caller: errors before anything came, which this SDK does not retry, by mode.
         most_requests: more than any ladder of the default policy can send for one turn.
         options: of the asker.
@@ -76,6 +78,7 @@ class Facing:
     refused: Judged = chats_refused
     is_one: Callable[[Any], object] = lambda asker: None
     bare: Any = None
+    end_unknown: tuple[str, ...] = ()
     left_to_the_caller: tuple[str, ...] = ()
     most_requests: int = 8
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -146,6 +146,8 @@ FACING = (
         name="openai-completions",
         kind=WrappedCompletions,
         wire=openai_completions.WIRE,
+        # To a whole prompt the model adds nothing.
+        end_unknown=("host_marks_nothing", "host_closes"),
     ),
     # Who goes on from a prefill does not repeat.
     _like_openais(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import anthropic
@@ -52,7 +53,9 @@ def test_the_two_wires_share_all_cases_but_those_that_are_named_here():
     assert set(CASES) - set(chat) == set(OWN)
     for name in set(chat) & set(CASES):
         assert chat[name].wires == CASES[name].wires >= {WIRE, "openai-chat"}
-        assert chat[name].plan == CASES[name].plan
+        # Decoded arguments have no text that is cut, so there the usage shows it.
+        plan = tuple(replace(step, usage_at_limit=False) for step in CASES[name].plan)
+        assert chat[name].plan == plan
 
 
 def test_a_case_of_the_other_wire_is_refused(bare):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+
 import pytest
 from google.genai import errors
 from support.asking.gemini_generate import CASES, WIRE, GeminiAsker, verdicts
@@ -58,7 +61,9 @@ def test_this_wire_shares_all_cases_of_chat_but_those_that_are_named_here() -> N
     assert set(CASES) >= OWN
     for name in set(chat) & set(CASES):
         assert WIRE in chat[name].wires
-        assert chat[name].plan == CASES[name].plan
+        # Decoded arguments have no text that is cut, so there the usage shows it.
+        plan = tuple(replace(step, usage_at_limit=False) for step in CASES[name].plan)
+        assert chat[name].plan == plan
 
 
 def test_a_case_of_another_wire_is_refused(bare: GeminiAsker) -> None:

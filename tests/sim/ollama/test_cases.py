@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+
 from support.asking.ollama import CASES, WIRE, WITHOUT_TOOLS, OllamaAsker, PromptAsker, verdicts
 from support.pairing import in_every_mode
 
@@ -47,4 +50,6 @@ def test_this_wire_has_cases_of_its_own_and_shares_the_plans_of_all_others() -> 
     assert set(CASES) - others <= OWN
     for name in set(chat) & set(CASES):
         assert WIRE in chat[name].wires
-        assert chat[name].plan == CASES[name].plan
+        # Decoded arguments have no text that is cut, so there the usage shows it.
+        plan = tuple(replace(step, usage_at_limit=False) for step in CASES[name].plan)
+        assert chat[name].plan == plan
