@@ -147,7 +147,7 @@ class _Ending:
         if named is None or not named.names_stop or (shown.error and not is_visible(turn.said)):
             return shown
         response, clean = named.response, turn.stopped is None
-        if response.fault is not None and (clean or self._raised_by_bare() is not None):
+        if response.fault is not None and (clean or self._raised_by_bare()):
             return shown
         if clean and not turn.said:
             return shown  # without a call and without a text, it would say nothing
@@ -168,15 +168,25 @@ class _Ending:
         """Return whether nothing came but an error on which the bare SDK raises, such as that of a
         filter."""
         nothing = self._finish.status is Status.FAILED and not self._turn.said
-        return nothing and self._raised_by_bare() is not None
+        return nothing and self._raised_by_bare()
 
-    def _raised_by_bare(self) -> JsonObject | None:
-        """Return the event with the provider's error on which the bare SDK would raise."""
+    def _raised_by_bare(self) -> bool:
+        """Return whether the bare SDK would raise on an event with the provider's error."""
         turn = self._turn
         told = turn.outlet.told_error if turn.facts.stream and turn.open else None
-        if told is not None and turn.wire.named_events and told.get("type") != "error":
-            return None  # of another layer, such as Bedrock's own exceptions
-        return told if turn.wire.raises_on_errors else None
+        if told is None or not turn.wire.raises_on_errors:
+            return False
+        return turn.outlet.in_messages or self._is_the_wires(told)
+
+    def _is_the_wires(self, told: JsonObject) -> bool:
+        named = self._turn.wire.named_events
+        return told.get("type") == "error" if named else not self._turn.outlet.in_messages
+
+    def _repeatable(self) -> JsonObject | None:
+        """Return the event on which the bare SDK would raise, if it is one of the wire's. Bedrock's
+        exceptions are not: the wire writes them."""
+        told = self._turn.outlet.told_error if self._raised_by_bare() else None
+        return told if told is not None and self._is_the_wires(told) else None
 
     def tell(self, context: CallContext, report: Report) -> None:
         """Give the whole answer to a loop, whether or not its caller has seen some of it."""
@@ -193,7 +203,9 @@ class _Ending:
         """Yield the head and the bytes that are still to come."""
         turn, finish, attempt = self._turn, self._finish, self._attempt
         if self._reraised is not None:
-            yield RaiseError(self._reraised.error)
+            lost = self._reraised.error
+            alone = self._is_first  # then nothing was tried that a note could tell of
+            yield RaiseError(lost if alone else with_note(lost, self._message(report)))
             return
         if self._unchanged:
             yield from self._untouched(report)
@@ -368,7 +380,8 @@ class _Ending:
         end = outlet.writer.end(answer, include_usage=include_usage)
         return rest + outlet.framed(usage_comment(usage_line(report)) + end)
 
-    def _error_end(self, answer: Answer, report: Report, code: str) -> Run:
+    def _message(self, report: Report) -> str:
+        """Return why the turn could not be finished, for people."""
         turn, attempt = self._turn, self._attempt
         message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
         if report.advice:
@@ -380,6 +393,11 @@ class _Ending:
         if fault is not None and fault.message:
             said = turn.redactor.brief(fault.message, _MESSAGE_CHARS)
             message += f" {_WHOSE.get(fault.kind, 'The provider said')}: {said}"
+        return message
+
+    def _error_end(self, answer: Answer, report: Report, code: str) -> Run:
+        turn, attempt = self._turn, self._attempt
+        message = self._message(report)
         line = usage_line(report)
         if turn.headed:
             outlet = turn.outlet
@@ -390,7 +408,7 @@ class _Ending:
                     yield SendData(spoken)
                 yield RaiseError(with_note(lost.error, message))
                 return
-            own = self._raised_by_bare()
+            own = self._repeatable()
             ours = outlet.writer.error(code, message) if own is None else _told(turn, own, message)
             event = outlet.framed(usage_comment(line) + ours)
             # An SDK raises at this event and reads no further, so upstream is released before it.

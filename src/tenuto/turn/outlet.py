@@ -54,7 +54,7 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.frames.frame import Frame
+from tenuto.frames.frame import Frame, Framing
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import Templates
 from tenuto.turn.call_context import CallContext, Told
@@ -376,6 +376,11 @@ class Outlet:
         """Take what the attempt says of its usage, which may revise what it said before."""
         if usage is not None:
             self._usages[-1] = revised(self._usages[-1], usage)
+
+    @property
+    def in_messages(self) -> bool:
+        """Whether the caller reads binary messages, in which AWS tells errors as exceptions."""
+        return self._framing.writes.framing is Framing.MESSAGES
 
     @property
     def raw_usage(self) -> JsonObject | None:
