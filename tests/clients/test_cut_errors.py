@@ -115,20 +115,23 @@ def test_events_read_at_once_from_the_only_attempt(
         assert len(far.requests) == 2
 
 
-@pytest.mark.behaviour("S1", "P1b")
+@pytest.mark.behaviour("S1", "P1b", "P1c")
 @pytest.mark.parametrize("waits", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("library", ["httpx", "httpx2"])
 def test_events_read_at_once_after_further_attempts(library: Any, waits: bool) -> None:
     make = tenuto.async_http_client if waits else tenuto.http_client
-    for answers, said in (
-        ((CUT_STREAM, sse_answer(STREAM)), "said."),
-        ((CUT_STREAM,), "Tenuto could not finish this turn"),
-    ):
-        with FarSide(*answers) as far:
-            client = make(library, policy=tenuto.Policy(**QUICK, fault_retries=1))
-            told = posted(client, f"{far.base_url}/chat/completions")
-            assert (told.status_code, len(far.requests)) == (200, 2)
-            assert said in told.text
+    policy = tenuto.Policy(**QUICK, fault_retries=1)
+    with FarSide(CUT_STREAM, sse_answer(STREAM)) as far:
+        told = posted(make(library, policy=policy), f"{far.base_url}/chat/completions")
+        assert (told.status_code, len(far.requests)) == (200, 2)
+        assert "said." in told.text
+    raises = importlib.import_module(library)
+    with FarSide(CUT_STREAM) as far:
+        with pytest.raises(raises.RemoteProtocolError) as caught:  # as without Tenuto
+            posted(make(library, policy=policy), f"{far.base_url}/chat/completions")
+        assert len(far.requests) == 2
+        (note,) = caught.value.__notes__
+        assert note.startswith("Tenuto could not finish this turn")
 
 
 @pytest.mark.behaviour("P1b")

@@ -236,8 +236,11 @@ def requests_of(
     try:
         for _ in Drive(run, provider.connect).pieces():
             pass
-    except ConnectionError:
-        assert len(provider.asked) == 1, "only what the first request met is left to the SDK"
+    except ConnectionError as error:
+        # What the first request met is raised, as without Tenuto (P1c). A note tells of what was
+        # tried since.
+        noted = any("could not finish" in note for note in getattr(error, "__notes__", ()))
+        assert noted or len(provider.asked) == 1
     return provider.asked
 
 
