@@ -17,6 +17,7 @@ import boto3
 import httpx
 import httpx2
 import openai
+import urllib3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from google import genai
@@ -43,8 +44,14 @@ _ERRORS = (
     ClientError,
 )
 """What the SDKs raise of their own."""
-_TRANSPORTS_ERRORS = (httpx.HTTPError, httpx2.HTTPError, aiohttp.ClientError)
-"""What google-genai lets through."""
+_TRANSPORTS_ERRORS = (
+    httpx.HTTPError,
+    httpx2.HTTPError,
+    aiohttp.ClientError,
+    urllib3.exceptions.HTTPError,
+)
+"""What google-genai lets through, and botocore in a stream of events: there the bare boto3 raises
+urllib3's own error for a break and for a stall. For a body it has its own."""
 _report: ContextVar[list[dict[str, Any]] | None] = ContextVar("report", default=None)
 
 

@@ -16,6 +16,9 @@ Encode = Callable[[Any], str]
 PATHS = ("/v1/chat/completions",)
 STREAM_TYPE = "text/event-stream"
 NO_PREFILL = "This model does not support assistant message prefill. The conversation must end with a user message."
+_KEYS = "role content tool_calls tool_call_id name"
+_GIVEN = "reasoning_content reasoning_details"
+"""What a provider gave beside its text and wants to see again in the rows that Tenuto adds (H5b)."""
 _FINISH = {"stop": "stop", "length": "length", "calls": "tool_calls", "pause": "stop"}
 
 
@@ -36,7 +39,8 @@ def check(asked: Asked, own: int, paused: bool) -> None:
     for number, row in enumerate(asked.rows):
         where, before, role = f"messages[{number}]", role, row.get("role")
         need(role in ("system", "user", "assistant", "tool"), f"{where}: role {role!r}")
-        need_keys(row, "role content tool_calls tool_call_id name", where)
+        ours = number >= own and row.get("role") == "assistant"
+        need_keys(row, f"{_KEYS} {_GIVEN}" if ours else _KEYS, where)
         if role == "tool":
             need(row["tool_call_id"] in pending, f"{where}: no call {row['tool_call_id']!r}")
             pending.remove(row["tool_call_id"])
