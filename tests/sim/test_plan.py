@@ -121,3 +121,19 @@ def test_forgetting_forgets_the_plan():
     sim.plan(ANSWERS)
     sim.forget()
     assert sim._exchange.conversations.plan is None
+
+
+def test_only_the_calls_of_an_answer_that_did_not_run_come_again():
+    lacks = Step(arguments=Arguments.CUT, broken_call=-1, finish="tool_calls")
+    made = planned(lacks)
+    first = message_of(ask(made, [USER]))
+    rows = [USER, *with_results(first)]
+    first["tool_calls"][1]["function"]["arguments"] = "{}"
+    rows[-1]["content"] = "Error: its arguments do not fit."
+    for _ in range(2):
+        again = message_of(ask(made, rows))
+        [call] = again["tool_calls"]
+        assert json.loads(call["function"]["arguments"]) == {"at": "b"}
+        assert not again["content"]
+    rows += with_results(again)
+    assert message_of(ask(made, rows))["content"] == "Seen."

@@ -25,7 +25,7 @@ from tenuto.sim.asked import Asked, Row, answers_result, first_prompt, results_i
 from tenuto.sim.case import CUT_SHORT, Arguments, Case, Ending, Kind, Say, Step
 from tenuto.sim.cases import CASES_ON, STEPS
 from tenuto.sim.errors import Failure
-from tenuto.sim.plan import Plan
+from tenuto.sim.plan import Plan, says_unfit
 from tenuto.sim.reply import Wanted
 from tenuto.sim.wire import Wire
 
@@ -59,6 +59,10 @@ class Conversation:
     results_before: tuple[Row, ...] | None = None
     """The results in the last request, if the stream of its answer broke off after whole calls.
     A later request with the same results shows that the client didn't run these calls."""
+    ran: frozenset[int] = frozenset()
+    """The indexes of the calls of the next answer that a client ran, if it ran some of them."""
+    results_then: int = 0
+    """How many results of tools were in the last request."""
     planned: Wanted | None = None
     """The next answer of the plan."""
     planned_for: str | None = None
@@ -122,9 +126,14 @@ class Conversations:
             again = asked.counted == state.planned_for
             not_run = state.broken_call or state.results_before == results_in(asked.rows)
             if not (again or not_run):
-                state.place = self.plan.place(asked.rows, state.given)
+                state.place, state.ran = self.plan.place(asked.rows, state.given), frozenset()
+            elif state.planned is not None:
+                state.ran |= _ran(state, results_in(asked.rows))
             state.planned_for = asked.counted
-            state.planned = self.plan.due(state.place, state.answer_key, tools=bool(asked.tools))
+            state.results_then = len(results_in(asked.rows))
+            state.planned = self.plan.due(
+                state.place, state.answer_key, tools=bool(asked.tools), ran=state.ran
+            )
         step = self._step(state, case, after_result=answers_result(asked.rows))
         if step.kind is not None:
             state.kind = step.kind
@@ -145,6 +154,20 @@ class Conversations:
         step = case.step(state.steps_taken)
         state.steps_taken += 1
         return step
+
+
+def _ran(state: Conversation, results: tuple[Row, ...]) -> frozenset[int]:
+    """Return the indexes of the calls of the last planned answer that the client ran, if it says of
+    the others that it did not.
+
+    This happens where a call came whole and only lacks something, which a client may find out."""
+    new = results[state.results_then :]
+    sent = state.given.get(state.place, 0) - len(state.ran)
+    unfit = [says_unfit(row) for row in new]
+    if sent <= 0 or len(new) != sent or not any(unfit):
+        return frozenset()
+    left = [index for index in range(sent + len(state.ran)) if index not in state.ran]
+    return frozenset(index for index, lacks in zip(left, unfit, strict=True) if not lacks)
 
 
 def _kind_of(case: Case, asked: Asked) -> Kind:

@@ -192,7 +192,7 @@ class Exchange:
             open_end = bool(said.calls) and not lost and (broke_off or unseen)
             state.broken_call = lost or not (open_end or (whole_answer and not cut))
             state.results_before = results_in(asked.rows) if open_end else None
-            state.given[state.place] = len(said.calls)
+            state.given[state.place] = len(state.ran) + len(said.calls)
         elif whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"
         token_chars = self.settings.token_chars

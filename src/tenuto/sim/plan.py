@@ -8,7 +8,7 @@ answer whose calls could not run.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -33,6 +33,16 @@ def saying(text: str, *calls: tuple[str, Mapping[str, Any]]) -> Wanted:
     """
     made = (Call(None, name, json.dumps(given, ensure_ascii=False)) for name, given in calls)
     return Wanted(text, tuple(made))
+
+
+def says_unfit(result: Row) -> bool:
+    """Return whether a tool's result says that the arguments of its call did not fit.
+
+    >>> said = "Error: this call was not run. Its arguments do not fit the parameters of add: ..."
+    >>> says_unfit(Row("tool", said)), says_unfit(Row("tool", "Error: this call was not run."))
+    (True, False)
+    """
+    return "arguments do not fit" in result.text
 
 
 def no_faults(number: int, due: Wanted) -> Step:
@@ -67,7 +77,7 @@ class Plan:
         >>> two.place(rows), two.place(rows, {0: 1})
         (0, 1)
         """
-        results = len(results_in(rows))
+        results = sum(not says_unfit(row) for row in results_in(rows))
         texts = {row.text.strip() for row in rows if row.role == "assistant"}
         for place, answer in enumerate(self.answers):
             calls = given.get(place, len(answer.calls))
@@ -76,8 +86,11 @@ class Plan:
                 return place
         return len(self.answers)
 
-    def due(self, place: int, key: str, *, tools: bool = True) -> Wanted:
-        """Return the answer at this index, without its calls if the request has no tools.
+    def due(
+        self, place: int, key: str, *, tools: bool = True, ran: Set[int] = frozenset()
+    ) -> Wanted:
+        """Return the answer at this index, without its calls if the request has no tools. If some
+        of its calls `ran`, by their indexes, only the others are due.
 
         The ids of its calls are derived from `key`.
 
@@ -90,8 +103,9 @@ class Plan:
         calls = (
             replace(call, id="call_" + key_of(key, str(index)))
             for index, call in enumerate(answer.calls if tools else ())
+            if index not in ran
         )
-        return replace(answer, calls=tuple(calls))
+        return replace(answer, text="" if ran else answer.text, calls=tuple(calls))
 
     def step(self, due: Wanted) -> Step:
         """Return the step of the next request."""

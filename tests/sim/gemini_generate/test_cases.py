@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-
 import pytest
 from google.genai import errors
 from support.asking.gemini_generate import CASES, WIRE, GeminiAsker, verdicts
