@@ -348,7 +348,8 @@ class Verbatim(R):
 def test_reasoning_of_a_continuation_stays_out_of_the_text(play, mode, way):
     turn = play(R("Half, ", MAX, reasoning="I think. "), R("whole.", reasoning="Still. "))
     assert turn.tell(mode, way).text == "Half, whole."
-    assert turn.added(1)[0] == {"role": "assistant", "content": "Half,"}
+    row = {"role": "assistant", "content": "Half,", "reasoning_content": "I think. "}
+    assert turn.added(1)[0] == row
 
 
 @pytest.mark.behaviour("E13")

@@ -527,8 +527,9 @@ def test_what_the_provider_stopped_for_repeating_itself_is_left_at_that(play, mo
 @pytest.mark.behaviour("C13", "S3")
 def test_a_stream_that_broke_off_in_a_runaway_is_not_resumed(play):
     turn = play(R("I will now fix that bug, too. " * 30, dropped=True), R("never asked for"))
-    assert turn.tell("stream").error is not None
-    assert (turn.sent, turn.ending["reason"]) == (1, "runaway")
+    assert turn.tell("stream").error is None  # the plain SDK shows an unmarked end so, too
+    ending = turn.ending
+    assert (turn.sent, ending["status"], ending["reason"]) == (1, "partial", "end_unknown")
 
 
 @pytest.mark.behaviour("C13")

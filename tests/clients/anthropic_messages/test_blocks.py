@@ -304,8 +304,11 @@ def test_a_call_beside_a_pause_is_handed_on_and_the_search_stays_open(play, mode
 def test_half_a_call_beside_a_pause_is_told(play, mode, way):
     turn = play(R(SEARCH, PAUSE, [Call(arguments='{"path": "a')]), R(RESULT))
     got = turn.tell(mode, way, **FILES)
-    assert (content(got), got.stop, turn.sent) == (SEARCH, PAUSE, 1)
-    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "paused")
+    # The provider closes the arguments of a body, so that nothing shows that they are half (T12b).
+    closed = [{**CALL, "input": {"path": "a"}}] if mode == "body" else []
+    assert (content(got), got.stop, turn.sent) == ([*SEARCH, *closed], PAUSE, 1)
+    end = ("complete", "completed") if closed else ("partial", "paused")
+    assert (turn.ending["status"], turn.ending["reason"]) == end
 
 
 @pytest.mark.behaviour("C26", "C5")
