@@ -171,7 +171,7 @@ def test_an_error_for_a_stream_that_breaks_again_and_again_says_how_and_how_ofte
             list(ask(client, stream=True))
         released.set()
         assert type(caught.value) is raises, "what the bare SDK raises"
-        (note,) = getattr(caught.value.__cause__, "__notes__", ())
+        (note,) = list(getattr(caught.value.__cause__, "__notes__", []))
         assert f"The last of {len(far.requests)} attempts {lost}." in note
         assert len(far.requests) > 1
 
