@@ -116,16 +116,20 @@ def test_stop_shows_the_truthful_native_stop_or_an_error_where_there_is_none(pla
         assert (got.error, got.finish, got.text) == (None, face.stop, face.text)
 
 
-@pytest.mark.behaviour("P1a", "C21")
+@pytest.mark.behaviour("P1a", "C21", "P10")
 @both
 @every_face
-def test_notice_adds_one_line_where_there_is_a_stop(play, face, mode, way):
-    _, got = end(play, face, mode, way, "notice")
+def test_notice_adds_one_line_to_what_is_partial_and_none_to_what_was_refused(
+    play, face, mode, way
+):
+    turn, got = end(play, face, mode, way, "notice")
     if face.stop is None:
         assert_error(got, face, mode)
         return
     notice = f"\n\n[This answer is incomplete: {face.reason.replace('_', ' ')}.]"
-    assert (got.error, got.finish, got.text) == (None, face.stop, face.text + notice)
+    whole = face.outcome in (O.BLOCKED, O.REFUSED)
+    said = face.text if whole or turn.ending["status"] == "failed" else face.text + notice
+    assert (got.error, got.finish, got.text) == (None, face.stop, said)
 
 
 @pytest.mark.behaviour("P1a", "P1")

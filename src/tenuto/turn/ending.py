@@ -77,6 +77,9 @@ _TOLD_BY_THE_PROVIDER = frozenset(
 """Outcomes that most wires have no stop for. If the provider wrote one all the same, the caller
 knows it, since the bare SDK shows it."""
 
+_WHOLE_AS_IT_CAME = frozenset({Outcome.BLOCKED, Outcome.REFUSED})
+"""Outcomes of answers that nothing is added to, since no more of them was to come (P10)."""
+
 _ASKS_TO_WAIT = (b"retry-after", b"retry-after-ms")
 """Headers with which a provider asks to wait. An error that replaces its own has them too (P5)."""
 
@@ -216,7 +219,7 @@ class _Ending:
             return
         if turn.facts.stream and not turn.open:
             yield from open_as_events(turn, attempt)
-        if not self._is_complete and turn.policy.on_incomplete == "notice":
+        if self._adds_notice:
             notice = NOTICE.format(reason=finish.reason.replace("_", " "))
             text = answer.text + notice
             spoken = turn.spoken(text)
@@ -238,6 +241,15 @@ class _Ending:
         yield StartResponse(turn.shown(counted(head, answer.usage).of(body).plus(usage)))
         yield SendData(body, last=True)
 
+    @property
+    def _adds_notice(self) -> bool:
+        """Return whether a line of text says that the answer is unfinished. What was refused or
+        blocked is whole as it came; behind a text that was cut before, it is not (C21, P10)."""
+        finish = self._finish
+        as_it_came = self._is_first and finish.shown in _WHOLE_AS_IT_CAME
+        unfinished = finish.status is Status.PARTIAL and not as_it_came
+        return unfinished and self._turn.policy.on_incomplete == "notice"
+
     def _as_it_came(self) -> bool:
         """Return whether the caller gets the bytes of this attempt unchanged."""
         turn, finish, response = self._turn, self._finish, self._attempt.response
@@ -247,7 +259,7 @@ class _Ending:
         if self._attempt.http_error and not turn.headed and bare:
             return True  # the provider's own error is the most precise
         handed_on = self._facts.left_alone == FINISHED_UPSTREAM and self._is_first
-        if handed_on and turn.policy.on_incomplete == "stop":
+        if handed_on and turn.policy.on_incomplete != "error" and not self._adds_notice:
             return not turn.outlet.writing if turn.open else not turn.facts.stream
         if turn.facts.stream and not turn.open:
             return False  # a body came, and an SDK that expects events would see none
@@ -268,7 +280,7 @@ class _Ending:
                 return True
             only_text = turn.outlet.only_text
             return not only_text or not _MISREAD.intersection(response.stop.anomalies)
-        if turn.policy.on_incomplete != "stop" or finish.whole_calls_only:
+        if turn.policy.on_incomplete == "error" or self._adds_notice or finish.whole_calls_only:
             return False
         if finish.as_received:
             return not response.calls
