@@ -76,8 +76,10 @@ def test_the_anthropic_sdk_meets_the_policy_of_its_model(sim):
 
 def test_a_limit_of_probes_holds_for_its_model_alone(sim):
     # The simulator writes more than the limit, which would be all that a turn of 16 tokens may use.
-    room = {"continuation_max_total_completion_tokens": 1_000}
-    policy = tenuto.Policy(models={"sim/length_once": {"probe_max_tokens": 0}}, **room)
+    policy = tenuto.Policy(
+        models={"sim/length_once": {"probe_max_tokens": 0}},
+        continuation_max_total_completion_tokens=1_000,
+    )
     for case, stop in (("length_once", "stop"), ("length_twice", "length")):
         sim.forget()
         with openai.OpenAI(base_url=sim.base_url, api_key="none", max_retries=0) as bare:

@@ -154,7 +154,7 @@ def described(row: Row) -> dict[str, Any]:
     return {key: value for key, value in told.items() if key not in ("dialect", "name")}
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> Any:
     return value.pattern if isinstance(value, re.Pattern) else value
 
 
