@@ -37,7 +37,7 @@ class Held:
     """
 
     def __init__(self) -> None:
-        self.newest = bytearray()
+        self.newest: bytearray = bytearray()
         self.carried_bytes: int = 0
         self.most_carried_bytes: int = 0
         self._places = array("Q")  # an object for each event would take many times its bytes

@@ -9,7 +9,7 @@ blocks the instructions say the same. If no block says anything, there are none.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tenuto.core.history_results import is_blank_text
@@ -19,7 +19,7 @@ from tenuto.wires.members import listed, members_of, object_in, rows_of, value_o
 WORD = "blank_instruction_removed"
 """The repair in a word."""
 
-may_be_blank = re.compile(rb'"text"\s*:\s*"(?:\s|\\[nrtf])*"').search
+may_be_blank: Callable[[bytes], object] = re.compile(rb'"text"\s*:\s*"(?:\s|\\[nrtf])*"').search
 """Finds what may be a blank text, in a whole request. Nearly none has one."""
 
 
