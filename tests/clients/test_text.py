@@ -528,8 +528,7 @@ def test_what_the_provider_stopped_for_repeating_itself_is_left_at_that(play, mo
 def test_a_stream_that_broke_off_in_a_runaway_is_not_resumed(play):
     turn = play(R("I will now fix that bug, too. " * 30, dropped=True), R("never asked for"))
     assert turn.tell("stream").error is None  # the plain SDK shows an unmarked end so, too
-    ending = turn.ending
-    assert (turn.sent, ending["status"], ending["reason"]) == (1, "partial", "end_unknown")
+    assert (turn.sent, turn.ending["status"], turn.ending["reason"]) == (1, "partial", "runaway")
 
 
 @pytest.mark.behaviour("C13")

@@ -331,6 +331,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DROPPED, "ask_for_begun_call"): Situation((TEXT, CUT_CALL), SAID),
     (Outcome.DROPPED, "resume_with_prefill"): Situation((TEXT,), TAKES_PREFILL),
     (Outcome.DROPPED, "resume_with_hint"): Situation((TEXT,), SAID),
+    (Outcome.DROPPED, "end_repeating_text"): Situation(
+        JUST_ENDED, replace(SAID, new_chars=0, runaway=True), state=UNMARKED
+    ),
     (Outcome.DROPPED, "return_unmarked_text"): Situation(
         JUST_ENDED,
         replace(SAID, new_chars=0),
@@ -355,6 +358,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "the text makes progress": {"facts": {"runaway": True}},
     "the text does not end in a repetition": {"facts": {"runaway": True}},
+    "the text ends in a repetition": {"facts": {"runaway": False}},
     "the provider stopped the model because it repeated itself": {"signals": (TEXT, SERVER_FAULT)},
     "there is text so far": {"facts": {"said": " "}},
     "the text so far was not cut at its end": {

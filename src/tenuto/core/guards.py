@@ -118,6 +118,7 @@ TOKENS_LEFT = Guard("output tokens are left", _tokens_left, "budget_exhausted")
 UNDER_OUTPUT_CAP = Guard("the text is within the character limit", _under_output_cap, "output_cap")
 ROOM = Guard("the context window has room", _room, "context_window")
 PROGRESS = Guard("the text makes progress", _progress, "runaway")
+RUNAWAY = Guard("the text ends in a repetition", lambda v: v.facts.runaway)
 NO_RUNAWAY = Guard(
     "the text does not end in a repetition", lambda v: not v.facts.runaway, "runaway"
 )

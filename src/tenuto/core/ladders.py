@@ -102,6 +102,7 @@ _BROKEN_OFF = (
 """For an answer that broke off."""
 
 _NO_DOCUMENT = "end_broken_document", "end the turn, since the document does not parse"
+_REPEATS = "end_repeating_text", "end the turn, since the text repeats itself"
 
 _OWED = (
     Rung(
@@ -426,8 +427,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
         Rung("leave_to_sdk", "leave the retry to the SDK", (when.SDK_RETRIES,)),
         Rung(
-            "end_repeating_text",
-            "end the turn, since the text repeats itself",
+            *_REPEATS,
             (when.LOOPED, when.SAID),
             ends=(Status.PARTIAL, "runaway"),
             as_received=True,
@@ -444,6 +444,13 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             without_stop=True,
         ),
         *_BROKEN_OFF,
+        Rung(
+            *_REPEATS,
+            (when.ENDED_UNMARKED, when.RUNAWAY, when.NOT_LEFT_ALONE),
+            ends=(Status.PARTIAL, "runaway"),
+            as_received=True,
+            without_stop=True,
+        ),
         _unmarked_text(),
     ),
     Outcome.PAUSED: (
