@@ -162,9 +162,7 @@ def sending(once: Any, *, responds: bool = False) -> Any:
             try:
                 taken = engine.take(asked)
             except PolicyError as error:
-                if not responds:
-                    raise
-                return _refused(request, *engine.refusal(asked, error))
+                return _refused(engine, asked, error, request if responds else None)
         if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 signer.sign(request)
@@ -223,9 +221,7 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
             try:
                 taken = engine.take(asked)
             except PolicyError as error:
-                if not responds:
-                    raise
-                return _refused(request, *engine.refusal(asked, error))
+                return _refused(engine, asked, error, request if responds else None)
         if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 await signer.sign(request)
@@ -275,8 +271,12 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
     return send
 
 
-def _refused(request: Any, head: Head, body: bytes) -> Any:
-    """Return the response to a request that is not sent."""
+def _refused(engine: Engine, asked: Request, error: PolicyError, request: Any) -> Any:
+    """Return the response to a request that is not sent. Without a request of the library, for
+    which it could be, raise the error in its policy."""
+    if request is None:
+        raise error
+    head, body = engine.refusal(asked, error)
     library = library_of_request(request)
     assert library is not None
     headers = list(head.headers)
