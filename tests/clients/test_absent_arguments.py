@@ -10,7 +10,17 @@ import pytest
 from support.asking.wrapping import QUICK, Wrapped
 from support.events import openai_chat as chat
 from support.events.framing import sse
-from support.every_wire import ABSENT, DECODED, MAKERS, At, arguments_of, ask, streamed, whole
+from support.every_wire import (
+    ABSENT,
+    DECODED,
+    MAKERS,
+    OBJECTS,
+    At,
+    arguments_of,
+    ask,
+    streamed,
+    whole,
+)
 from support.far_sides import FarSide, json_answer, sse_answer
 
 import tenuto
@@ -18,8 +28,6 @@ from tenuto.core import hints
 
 WANTED = {"path": "a.txt", "content": "x"}
 TEXT = json.dumps(WANTED)
-OBJECTS = (*DECODED, "anthropic-messages", "bedrock-converse", "gemini-interactions")
-"""Wires whose bodies hold arguments as an object."""
 
 NOTHING: dict[str, tuple[tuple[Any, ...], ...]] = {
     "anthropic-messages": ((), ("",)),

@@ -8,21 +8,13 @@ import re
 from typing import Any
 
 import pytest
-from support.every_wire import MAKERS, ROWS, At, ask, made, streamed, whole
+from support.every_wire import LIMITS, MAKERS, ROWS, At, ask, made, streamed, whole
 from support.far_sides import FarSide, answer, json_answer
 from support.gateway import gateway
 
 import tenuto
 
 PLAIN = {"role": "user", "content": "Write it."}
-CUT = {
-    "anthropic-messages": "max_tokens",
-    "cohere": "MAX_TOKENS",
-    "cohere-v1": "MAX_TOKENS",
-    "gemini-generate": "MAX_TOKENS",
-    "gemini-interactions": "incomplete",
-    "openai-responses": "incomplete",
-}
 WIRES = [wire for wire in MAKERS if not wire.startswith("bedrock")]
 """Those whose host is no part of a signature."""
 MARK = re.compile(r"[0-9a-f]{40}; v=1; status=(complete|partial|failed|open)(; end=marked)?")
@@ -31,7 +23,7 @@ MARK = re.compile(r"[0-9a-f]{40}; v=1; status=(complete|partial|failed|open)(; e
 def parts_of(wire: str, mode: str) -> list[bytes]:
     """Answers that are cut again and again, each with words of its own."""
     texts = ("The tide turned at four,", " and boats came", " home one by one", " under a moon")
-    stop = CUT.get(wire, "length")
+    stop = LIMITS[wire]
     return [made(wire, mode, text, stop) for text in texts] + [made(wire, mode, " end.", stop)]
 
 

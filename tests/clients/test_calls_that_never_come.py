@@ -11,7 +11,9 @@ from support.asking.wrapping import QUICK
 from support.events.framing import Call
 from support.every_wire import (
     DECODED,
+    LIMITS,
     MAKERS,
+    OBJECTS,
     At,
     arguments_of,
     ask,
@@ -26,16 +28,6 @@ from tenuto.core import hints
 
 ONE = {"path": "a.txt", "content": "x"}
 OTHER = {"path": "b.txt", "content": "y"}
-OBJECTS = (*DECODED, "anthropic-messages", "bedrock-converse", "gemini-interactions")
-CUTTING = {
-    "anthropic-messages": "max_tokens",
-    "bedrock-converse": "max_tokens",
-    "cohere": "MAX_TOKENS",
-    "cohere-v1": "MAX_TOKENS",
-    "gemini-generate": "MAX_TOKENS",
-    "gemini-interactions": "incomplete",
-    "openai-responses": "incomplete",
-}
 ALL = pytest.mark.parametrize("wire", MAKERS)
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 
@@ -50,7 +42,7 @@ def answer(wire: str, mode: str, *given: Any, stop: str | None = None) -> bytes:
 
 
 def cut(wire: str, mode: str, *given: Any) -> bytes:
-    return answer(wire, mode, *given, stop=CUTTING.get(wire, "length"))
+    return answer(wire, mode, *given, stop=LIMITS[wire])
 
 
 def asked(wire: str, mode: str, *answers: bytes, way: str = "sync", **policy: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.asking.wrapping import QUICK
 from support.events.by_wire import WIRES
-from support.every_wire import MAKERS, ROWS, At, made
+from support.every_wire import LIMITS, MAKERS, ROWS, At, made
 from support.far_sides import RESET, FarSide, json_answer
 from support.refusals import SHAPES
 
@@ -21,19 +21,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:aiohttp", "i
 """The bare SDK of Gemini uses something of aiohttp that is deprecated."""
 
 SAID = "Half of it and"
-CUT = {
-    "anthropic-messages": "max_tokens",
-    "bedrock-converse": "max_tokens",
-    "bedrock-invoke": "length",
-    "cohere": "MAX_TOKENS",
-    "cohere-v1": "MAX_TOKENS",
-    "gemini-generate": "MAX_TOKENS",
-    "gemini-interactions": "incomplete",
-    "mistral": "length",
-    "ollama": "length",
-    "openai-chat": "length",
-    "openai-responses": "incomplete",
-}
 STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 529)
 EVENTS: dict[str, dict[str, Any]] = {
     "openai-chat": {
@@ -234,7 +221,7 @@ def test_a_filters_error_before_any_text_is_raised_and_behind_text_is_a_stop(
 def test_on_a_further_attempt_the_text_so_far_is_returned(
     wire: str, status: int, mode: str
 ) -> None:
-    cut = made(wire, "whole" if mode == "body" else mode, SAID, CUT[wire])
+    cut = made(wire, "whole" if mode == "body" else mode, SAID, LIMITS[wire])
     way = _ways(wire, status)
     error, text = raised(MAKERS[wire], wire, mode, way, cut, refused(wire, mode, status))
     assert (error[0], text) == ("NoneType", SAID)
@@ -247,7 +234,7 @@ def test_on_a_further_attempt_the_text_so_far_is_returned(
 def test_so_it_is_if_a_further_attempt_loses_its_connection(
     wire: str, fault: Fault, mode: str
 ) -> None:
-    cut = made(wire, "whole" if mode == "body" else mode, SAID, CUT[wire])
+    cut = made(wire, "whole" if mode == "body" else mode, SAID, LIMITS[wire])
     error, text = raised(MAKERS[wire], wire, mode, "sync", cut, fault(wire, mode))
     assert (error[0], text) == ("NoneType", SAID)
 

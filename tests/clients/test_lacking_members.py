@@ -10,25 +10,23 @@ import pytest
 from support.asking.wrapping import QUICK
 from support.events.by_wire import WIRES
 from support.events.framing import Call
-from support.every_wire import DECODED, MAKERS, At, arguments_of, ask, streamed, whole
+from support.every_wire import (
+    DECODED,
+    LIMITS,
+    MAKERS,
+    OBJECTS,
+    At,
+    arguments_of,
+    ask,
+    streamed,
+    whole,
+)
 from support.far_sides import RESET, Answer, FarSide, answer
 
 import tenuto
 
 WANTED = {"path": "a.txt", "content": "x"}
 HALF = {"path": "a.txt"}
-OBJECTS = (*DECODED, "anthropic-messages", "bedrock-converse", "gemini-interactions")
-"""Wires whose bodies hold arguments as an object."""
-CUTTING = {
-    "anthropic-messages": "max_tokens",
-    "bedrock-converse": "max_tokens",
-    "cohere": "MAX_TOKENS",
-    "cohere-v1": "MAX_TOKENS",
-    "gemini-generate": "MAX_TOKENS",
-    "gemini-interactions": "incomplete",
-    "openai-responses": "incomplete",
-}
-"""What says on each wire that the limit cut; elsewhere `length`."""
 LIMIT = 50
 ALL = pytest.mark.parametrize("wire", MAKERS)
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
@@ -88,7 +86,7 @@ def test_a_call_that_lacks_a_member_at_the_limit_is_asked_for_again(
 def test_a_call_that_lacks_a_member_under_a_cutting_stop_is_asked_for_again(
     wire: str, mode: str, given: Any
 ) -> None:
-    cut = made(wire, mode, given, None, CUTTING.get(wire, "length"))
+    cut = made(wire, mode, given, None, LIMITS[wire])
     said, requests, _, _ = asked(wire, mode, cut, made(wire, mode, WANTED, LIMIT - 1))
     assert (said.error, arguments_of(said), requests) == (None, [WANTED], 2)
 

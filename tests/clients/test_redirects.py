@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import httpx
 import httpx2
 import pytest
-from support.every_wire import MAKERS, ROWS, At, made
+from support.every_wire import LIMITS, MAKERS, ROWS, At, made
 from support.far_sides import FarSide, answer
 
 import tenuto
@@ -114,15 +114,6 @@ def test_a_redirect_that_has_no_end_is_told_as_the_library_tells_it(library, mod
 # --- a further request of a turn ------------------------------------------------------------------
 
 FIRST_HALF = "The tide turned at four, and the"
-CUT = {
-    "anthropic-messages": "max_tokens",
-    "bedrock-converse": "max_tokens",
-    "cohere": "MAX_TOKENS",
-    "cohere-v1": "MAX_TOKENS",
-    "gemini-generate": "MAX_TOKENS",
-    "gemini-interactions": "incomplete",
-    "openai-responses": "incomplete",
-}
 
 
 def moved(target: str) -> bytes:
@@ -133,7 +124,7 @@ def moved(target: str) -> bytes:
 @pytest.mark.parametrize("wire", MAKERS)
 @pytest.mark.parametrize("mode", ["whole", "stream"])
 def test_no_further_request_is_redirected_to_another_host(wire, mode, way):
-    stop = CUT.get(wire, "length")
+    stop = LIMITS[wire]
     elsewhere = FarSide(made(wire, mode, " stranger's own words."))
     with elsewhere, FarSide(made(wire, mode, FIRST_HALF, stop), b"") as far:
         path = f"{elsewhere.base_url}/elsewhere"

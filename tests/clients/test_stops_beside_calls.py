@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 from support.asking.wrapping import QUICK, Wrapped
 from support.events.framing import ID, NAME
-from support.every_wire import DECODED, MAKERS, At, arguments_of, ask, streamed, whole
+from support.every_wire import DECODED, MAKERS, OBJECTS, At, arguments_of, ask, streamed, whole
 from support.far_sides import FarSide
 
 import tenuto
 
 WANTED = {"path": "a.txt", "content": "x"}
 TEXT = json.dumps(WANTED)
-OBJECTS = (*DECODED, "anthropic-messages", "bedrock-converse", "gemini-interactions")
 STOPS = {
     "anthropic-messages": ("end_turn", "tool_use"),
     "bedrock-converse": ("end_turn", "tool_use"),

@@ -8,26 +8,13 @@ from typing import Any
 
 import pytest
 from support.asking.wrapping import QUICK
-from support.every_wire import DECODED, MAKERS, At, arguments_of, ask, made, streamed, whole
+from support.every_wire import DECODED, LIMITS, MAKERS, At, arguments_of, ask, made, streamed, whole
 from support.far_sides import FarSide, json_answer
 from support.refusals import SHAPES
 
 import tenuto
 
 SAID = "The moon pulls the sea."
-CUT = {
-    "anthropic-messages": "max_tokens",
-    "bedrock-converse": "max_tokens",
-    "bedrock-invoke": "length",
-    "cohere": "MAX_TOKENS",
-    "cohere-v1": "MAX_TOKENS",
-    "gemini-generate": "MAX_TOKENS",
-    "gemini-interactions": "incomplete",
-    "mistral": "length",
-    "ollama": "length",
-    "openai-chat": "length",
-    "openai-responses": "incomplete",
-}
 WANTED = {"path": "a.txt", "content": "x"}
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
@@ -54,7 +41,7 @@ def asked(wire: str, mode: str, *answers: bytes, **policy: Any) -> Any:
 def test_a_filter_ends_a_further_attempt_and_the_text_stays(
     wire: str, mode: str, status: str
 ) -> None:
-    cut = made(wire, "whole" if mode == "body" else mode, SAID, CUT[wire])
+    cut = made(wire, "whole" if mode == "body" else mode, SAID, LIMITS[wire])
     filtered = refusal(wire, "Content violates usage guidelines.", status)
     said, ending, bodies = asked(wire, mode, cut, filtered)
     assert (said.error, said.text, len(bodies)) == (None, SAID, 2)

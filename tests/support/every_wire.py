@@ -63,6 +63,8 @@ ROWS: dict[str, dict[str, Any]] = {
 }
 DECODED = ("cohere-v1", "gemini-generate", "ollama")
 """Wires on which arguments are no text but an object."""
+OBJECTS = (*DECODED, "anthropic-messages", "bedrock-converse", "gemini-interactions")
+"""Wires whose bodies hold arguments as an object."""
 
 
 class At:

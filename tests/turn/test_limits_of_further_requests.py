@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support.events.by_wire import WIRES
 from support.events.framing import Call
+from support.every_wire import LIMITS, TOOLS
 from support.every_wire import ROWS as OTHER_ROWS
-from support.every_wire import TOOLS
 from support.one_turn import drive
 
 import tenuto
@@ -75,16 +75,6 @@ ASKED: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
         ("max_output_tokens",),
     ),
 }
-AT_THE_LIMIT = {
-    "anthropic-messages": "max_tokens",
-    "bedrock-converse": "max_tokens",
-    "cohere": "MAX_TOKENS",
-    "cohere-v1": "MAX_TOKENS",
-    "gemini-generate": "MAX_TOKENS",
-    "gemini-interactions": "incomplete",
-    "openai-responses": "incomplete",
-}
-"""What a cut is called, where it is not "length"."""
 ANNOUNCES = {
     "anthropic-messages": "tool_use",
     "bedrock-converse": "tool_use",
@@ -115,7 +105,7 @@ def answer_of(wire: str, case: str, *, stream: bool) -> Scripted:
     said, stop = "", None
     calls: tuple[Call, ...] = ()
     if case in ("cut", "drop"):
-        said, stop = HALF, AT_THE_LIMIT.get(wire, "length") if case == "cut" else None
+        said, stop = HALF, LIMITS[wire] if case == "cut" else None
     elif case == "call":
         calls = (NEVER_CAME.get(wire, Call(())),)
     elif case == "missing call":
