@@ -4,7 +4,7 @@ call, in one request (C24a)."""
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from support.asking.wrapping import QUICK
@@ -95,3 +95,49 @@ def test_a_text_that_was_cut_while_a_call_is_owed_is_one_text(
     assert arguments_of(said) == [WANTED]
     assert asker.ending["status"] == "complete"
     assert set(asked) == {"REST_THEN_CALL"}
+
+
+@pytest.mark.behaviour("C24a", "P10")
+@every_pair(
+    wire=sorted(MAKERS),
+    mode=["stream", "whole"],
+    on_incomplete=["stop", "error"],
+    owed=[False, True],
+)
+def test_a_call_beside_half_a_sentence_is_handed_on_and_never_completes_the_turn(
+    wire: str, mode: str, on_incomplete: Literal["stop", "error"], owed: bool
+) -> None:
+    """The model makes only the call, although it was asked for the rest of its text first."""
+    answers: list[Any] = [called(wire, mode, "", cut=True)] * owed
+    answers += [cut_text(wire, mode, HALVES[0], "limit"), called(wire, mode, "")]
+    policy = tenuto.Policy(
+        **QUICK,
+        on_incomplete=on_incomplete,
+        continuation_max_total_completion_tokens=0,
+        prefill="never",
+    )
+    with FarSide(*answers) as far:
+        asker = MAKERS[wire](At(far), policy)
+        said = ask(asker, wire, "stream" if mode == "stream" else "body")
+        asker.close()
+    assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "text_unfinished")
+    if on_incomplete == "error":
+        assert said.error is not None
+        return
+    assert (said.error, said.text) == (None, HALVES[0])
+    assert arguments_of(said) == [WANTED]
+
+
+@pytest.mark.behaviour("C24")
+@pytest.mark.parametrize("text", ["Now I read the weather.", "Now I read it:", "好了。"])
+def test_a_sentence_that_was_cut_at_its_end_is_whole_beside_the_call(text: str) -> None:
+    answers = [
+        cut_text("openai-chat", "stream", text, "limit"),
+        called("openai-chat", "stream", ""),
+    ]
+    with FarSide(*answers) as far:
+        asker = MAKERS["openai-chat"](At(far), tenuto.Policy(**QUICK, prefill="never"))
+        said = ask(asker, "openai-chat", "stream")
+        asker.close()
+    assert (said.text, arguments_of(said)) == (text, [WANTED])
+    assert asker.ending["status"] == "complete"

@@ -187,6 +187,9 @@ UNMARKED = State(attempts=1, unmarked=1, broke=True, last_edits=BROKE.last_edits
 JUST_ENDED = (TransferEnded(),)
 
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
+    (Outcome.DONE, "hand_on_calls_beside_cut_text"): Situation(
+        (WHOLE_CALL, END), TORN, state=TORN_ONCE
+    ),
     (Outcome.DONE, "ask_for_owed_call"): OWES,
     (Outcome.DONE, "end_without_owed_call"): replace(OWES, state=OWES_STILL),
     (Outcome.DONE, "accept_unmarked_end"): Situation(
@@ -366,6 +369,9 @@ NOT_SO: dict[str, dict[str, Any]] = {
         "state": {"torn": True},
     },
     "the text so far was cut at its end": {"state": {"torn": False}},
+    "the text so far was cut inside a sentence, and the answer adds none": {
+        "facts": {"said": "A whole sentence."}
+    },
     "there is text so far, or no refusal": {
         "signals": (RefusalDelta("I can"), MAX),
         "facts": {"said": ""},
@@ -765,8 +771,12 @@ def test_text_that_is_runaway_or_adds_nothing_is_not_continued() -> None:
 @pytest.mark.behaviour("C24")
 def test_a_continuation_may_come_back_with_calls() -> None:
     turn = Turn()
-    turn.hear(TEXT, MAX)
+    turn.hear(TextDelta("A whole sentence."), MAX)
     assert turn.hear(WHOLE_CALL, TOOL).status is Status.COMPLETE
+    turn = Turn()
+    turn.hear(TEXT, MAX)
+    end = turn.hear(WHOLE_CALL, TOOL)  # beside half a sentence (C24a)
+    assert (end.status, len(end.calls)) == (Status.PARTIAL, 1)
     turn = Turn()
     turn.hear(TEXT, MAX)
     sent = turn.hear(CUT_CALL, MAX)

@@ -89,6 +89,7 @@ ONCE = DECLINED | {
     "reasoning_budget",
     "retry_limit",
     "runaway",
+    "text_unfinished",
     "tool_call_malformed",
     "tool_call_truncated",
     "tool_calls_missing",

@@ -24,6 +24,9 @@ ADVICE: dict[str, str] = {
     "tool_call_truncated": "Raise max_tokens, or ask for smaller tool calls.",
     "tool_call_malformed": "Simplify the tool's parameters, or try another model.",
     "tool_calls_missing": "Try again, or try another model.",
+    "text_unfinished": (
+        "Raise max_tokens: the text was cut, and the model made its calls without finishing it."
+    ),
     "empty_output": "Try again, or say the request in other words.",
     "empty_after_tool_result": "",
     "paused": "Send the conversation again to resume it.",

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tenuto.core.evidence import COLONS
+
 __all__ = ["is_announcement"]
 
 _AGREES: Final = (
@@ -99,7 +101,7 @@ _clauses = re.compile(r"[.!?。！？…,，、;；：—–]+|: | - ").split
 _agrees = re.compile("|".join(_AGREES), re.IGNORECASE).fullmatch
 _announces = re.compile("|".join(_ANNOUNCED), re.IGNORECASE).fullmatch
 _says_where = re.compile("|".join(_WHERE), re.IGNORECASE).search
-_COLONS: Final = (":", "：")
+
 _CLOSING: Final = " \t*_👌😊😅🙏👇"
 _MOST_CHARS: Final = 160
 _MOST_CLAUSES: Final = 4
@@ -121,7 +123,7 @@ def is_announcement(line: str, *, apart: bool) -> bool:
     bare = line.rstrip(_CLOSING).strip()
     if not bare or len(bare) > _MOST_CHARS:
         return False
-    closes = bare.endswith(_COLONS) or (apart and _says_where(bare) is not None)
+    closes = bare.endswith(COLONS) or (apart and _says_where(bare) is not None)
     closed = closes or _enclosed(line.strip()) is not None
     return closed and _says_only_that(bare.rstrip(":：").replace("’", "'"))
 

@@ -16,6 +16,7 @@ from tenuto.core.arguments import is_document
 from tenuto.core.batch import lost_calls
 from tenuto.core.closing import ends_closed
 from tenuto.core.edits import asks_for_call
+from tenuto.core.evidence import COLONS
 from tenuto.core.fault import FaultKind
 from tenuto.core.outcome import Batch, worst_calls
 from tenuto.core.response import is_visible
@@ -165,6 +166,17 @@ CALL_ASKED_FOR = Guard(
 )
 TEXT_WHOLE = Guard("the text so far was not cut at its end", lambda v: not v.torn)
 TEXT_TORN = Guard("the text so far was cut at its end", lambda v: v.torn)
+TEXT_LEFT_HALF = Guard(
+    # Models introduce a call with a colon. If the caller demanded a call, it is the answer.
+    "the text so far was cut inside a sentence, and the answer adds none",
+    lambda v: (
+        v.torn
+        and not v.facts.call_forced
+        and v.facts.adds_nothing
+        and not ends_closed(v.facts.said)
+        and not v.facts.said.rstrip().endswith(COLONS)
+    ),
+)
 TEXT_ASKED_FOR = Guard(
     "the last request asked for text", lambda v: not asks_for_call(v.state.last_edits)
 )

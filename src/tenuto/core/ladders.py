@@ -253,6 +253,12 @@ _CAME = (
 
 LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (
+        Rung(
+            "hand_on_calls_beside_cut_text",
+            "return the complete tool calls beside a text that the model left unfinished",
+            (when.WHOLE_CALLS, when.TEXT_LEFT_HALF),
+            ends=(Status.PARTIAL, "text_unfinished"),
+        ),
         *_OWED,
         *_after_break((when.NOTHING_NEW,), (when.BROKEN_DOCUMENT,)),
         Rung(

@@ -345,18 +345,20 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
         finish = Finish(
             status, reason, shown, name, rung.whole_calls_only, rung.as_received, rung.without_stop
         )
-        return _with_calls(view, finish)
+        return _with_calls(view, outcome, finish)
     if view.state.paused and ending.hidden_by_cut:
         shown = Outcome.PAUSED  # the caller can send it back as well as Tenuto could
     status = ending.kept if view.said or view.state.paused else ending.bare
-    return _with_calls(view, Finish(status, blocked or ending.reason, shown, name))
+    return _with_calls(view, outcome, Finish(status, blocked or ending.reason, shown, name))
 
 
-def _with_calls(view: View, finish: Finish) -> Finish:
+def _with_calls(view: View, outcome: Outcome, finish: Finish) -> Finish:
     """Return the end of a turn with the calls of all its answers (T4a)."""
     begun, came = view.state.begun_calls, view.state.came_calls
     if not came:
-        return finish
+        # The calls of an answer that is done are complete, whatever else the turn lacks.
+        done = outcome is Outcome.DONE and finish.status is Status.PARTIAL
+        return replace(finish, calls=view.response.calls) if done else finish
     names = tuple(call.name for call in lost_calls(begun, came))
     finish = replace(finish, calls=filled_up(begun, came), never_came=names)
     if finish.status is Status.COMPLETE:
