@@ -90,6 +90,18 @@ def test_cut_calls_in_a_row_end_it_and_the_next_turn_goes_on(wire: str, mode: st
         assert {request.status for request in asker.sim.requests} == {200}
 
 
+@pytest.mark.behaviour("T3", "T4")
+@every_wire
+@every_mode
+def test_a_whole_call_of_a_batch_that_stays_cut_does_not_run(wire: str, mode: str) -> None:
+    two = [("write_file", {"path": f"{n}.txt", "content": WORDS}) for n in range(2)]
+    both = saying("Two files.", *two)
+    with playing(wire, mode, [both, DONE], *[Step(finish="length")] * 4) as asker:
+        result = asker.agent("write_file").run("Write two files.")
+        assert (result.status, result.reason) == ("partial", "tool_call_truncated")
+        assert not asker.ran
+
+
 @pytest.mark.behaviour("T6", "T9", "H6")
 @every_wire
 @every_mode

@@ -270,9 +270,9 @@ def check_heard(heard: Heard) -> None:
     for _, name, raw in heard.made:
         assert name
         assert isinstance(json.loads(raw), dict)
-    if heard.calls:
-        assert heard.finishes == ["tool_calls"]
-        assert heard.ending["status"] == "complete"
+    if heard.calls:  # beside another stop, they came whole in an answer that was cut
+        whole = heard.ending["status"] == "complete"
+        assert heard.finishes == ["tool_calls" if whole else "length"]
 
 
 def check_whole_but_for_its_end(heard, text, calls) -> None:
@@ -393,7 +393,8 @@ def test_text_that_the_limit_cuts_anywhere_is_continued_exactly(places, cuts) ->
 @settings(max_examples=60)
 def test_calls_that_are_cut_anywhere_never_reach_the_caller(data, stream, finish) -> None:
     calls = [list(call) for call in CALLS]
-    broken = calls[data.draw(st.integers(0, 1))]
+    which = data.draw(st.integers(0, 1))
+    broken = calls[which]
     broken[2] = broken[2][
         : data.draw(st.integers(0 if finish == "length" else 1, len(broken[2]) - 1))
     ]
@@ -409,7 +410,9 @@ def test_calls_that_are_cut_anywhere_never_reach_the_caller(data, stream, finish
     heard = play(script.connect, stream=stream)
     check_heard(heard)
     check_requests(script.transmitted)
-    assert (heard.made, heard.text.strip()) == ([], "Well.")
+    # The other call is whole, unless it is the last that came before the limit.
+    whole = [] if which == 0 and finish == "length" else [CALLS[1 - which]]
+    assert (heard.made, heard.text.strip()) == (whole, "Well.")
     assert heard.ending["reason"] == "tool_call_truncated"
 
 

@@ -92,11 +92,14 @@ def test_the_text_goes_on_without_a_seam_and_the_call_is_made_once(wire: str) ->
     assert "\\n\\n" not in said
 
 
-@pytest.mark.behaviour("T3", "T16", "P1a")
+@pytest.mark.behaviour("T3", "T16", "P1a", "P10")
 @pytest.mark.parametrize("wire", ON)
-def test_a_call_that_does_not_come_again_leaves_the_turn_partial(wire: str) -> None:
+def test_a_call_that_does_not_come_again_is_shown_beside_the_stop_of_the_cut(wire: str) -> None:
     url, body, answer, (cut, end, _) = ON[wire]
     attempts = (answer([0, CUT], cut), answer([REST], end), answer(["No."], end))
     got = Played(url, body, *attempts)
     assert (got.report.status, got.report.reason) == ("partial", "tool_calls_missing")
-    assert b"pay" not in got.got
+    assert got.report.never_came == ()
+    said = got.got.decode()
+    assert (said.count("pay"), f'"{cut}"' in said) == (1, True)
+    assert "pay" not in Played(url, body, *attempts, on_incomplete="error").got.decode()

@@ -200,6 +200,8 @@ class Finish:
         overridden: what the policy's `decide` chose instead of the table's action; "" if nothing.
         calls: the calls that the caller gets, if they are not those of the last response (T4a).
         never_came: the names of the tools whose calls were begun and never came (T4a).
+        beside_cut: whether `calls` came whole in a first answer that was cut. The caller sees its
+            stop with them, so that a program that goes by the stop runs none of them (T3).
     """
 
     status: Status
@@ -212,6 +214,7 @@ class Finish:
     overridden: str = ""
     calls: tuple[ToolCall, ...] = ()
     never_came: tuple[str, ...] = ()
+    beside_cut: bool = False
 
 
 Action = Send | Finish

@@ -12,6 +12,8 @@ from dataclasses import replace
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall, fresh_id, parsed
 from tenuto.core.resent import grows
+from tenuto.core.response import Response
+from tenuto.core.stop import CLEAN
 
 Calls = tuple[ToolCall, ...]
 
@@ -63,6 +65,14 @@ def filled_up(begun: Calls, came: Calls) -> Calls:
     missing = never_came(begun, came)
     whole = [call for call in begun[:-1] if call in missing and call.finding is Finding.WHOLE]
     return with_ids_of_their_own([*whole, *came]) if whole else came
+
+
+def surely_whole(response: Response) -> Calls:
+    """Return the calls of an answer that are complete for certain: the last one may have been cut
+    without a trace, unless text or a clean stop follows it."""
+    ended = response.text_behind_calls or response.stop.reason in CLEAN
+    certain = response.calls if ended else response.calls[:-1]
+    return tuple(call for call in certain if call.finding is Finding.WHOLE)
 
 
 def lost_calls(begun: Calls, came: Calls) -> Calls:

@@ -20,7 +20,7 @@ from math import isnan
 
 from tenuto.core import edits
 from tenuto.core.actions import Action, Finish, FreeToolChoice, Send, Status
-from tenuto.core.batch import all_that_came, filled_up, lost_calls, never_came
+from tenuto.core.batch import all_that_came, filled_up, lost_calls, never_came, surely_whole
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import PolicyError
 from tenuto.core.guards import TIME_LEFT
@@ -200,10 +200,24 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
         unmarked=unmarked,
         begun_calls=max(state.begun_calls, begun if not came else (), key=len),
         came_calls=came,
+        first_calls=state.first_calls if state.attempts else _told_calls(outcome, response),
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         miscounts=miscounts,
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
     )
+
+
+def _told_calls(outcome: Outcome, response: Response) -> tuple[ToolCall, ...]:
+    """Return the calls that came whole in an answer that did not, if the caller's SDK would show
+    them. On a fault, it raises (P1c)."""
+    told = outcome in _TELLS_CALLS and response.fault is None
+    return surely_whole(response) if told else ()
+
+
+_TELLS_CALLS = (
+    *(Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED, Outcome.TEXT_CUT, Outcome.FAULT),
+    *(Outcome.OVERFLOW, Outcome.BLOCKED, Outcome.REFUSED),
+)
 
 
 def _torn(state: State, outcome: Outcome, response: Response, facts: Facts) -> bool:
@@ -358,12 +372,31 @@ def _with_calls(view: View, outcome: Outcome, finish: Finish) -> Finish:
     if not came:
         # The calls of an answer that is done are complete, whatever else the turn lacks.
         done = outcome is Outcome.DONE and finish.status is Status.PARTIAL
-        return replace(finish, calls=view.response.calls) if done else finish
+        calls = view.response.calls if done else ()
+        return replace(finish, calls=calls) if calls else _with_first_calls(view, finish)
     names = tuple(call.name for call in lost_calls(begun, came))
     finish = replace(finish, calls=filled_up(begun, came), never_came=names)
     if finish.status is Status.COMPLETE:
         return finish
     return replace(finish, status=Status.PARTIAL, shown=Outcome.TEXT_CUT)
+
+
+def _with_first_calls(view: View, finish: Finish) -> Finish:
+    """Return the end of an unfinished turn with the calls that came whole in the first answer
+    (P10). Tenuto's own loop would run them, which it doesn't beside a cut (T3)."""
+    whole, raises = view.state.first_calls, view.policy.on_incomplete == "error"
+    ended = finish.status is Status.COMPLETE or finish.whole_calls_only
+    if not whole or ended or raises or view.facts.runs_calls:
+        return finish
+    return replace(
+        finish,
+        status=Status.PARTIAL,
+        as_received=False,
+        without_stop=False,
+        calls=whole,
+        never_came=tuple(call.name for call in never_came(view.state.begun_calls, whole)),
+        beside_cut=True,
+    )
 
 
 def _wait_s(view: View, rung: Rung) -> float:

@@ -103,6 +103,8 @@ class State:
         last_edits: the edits of the request that this response answers.
         begun_calls: the largest batch of calls that was broken or broke off; () if none was.
         came_calls: the complete calls that came since then (T4a).
+        first_calls: the calls that came whole in a first answer that was not, and gave a stop. They
+            are not lost, whatever comes in between (P10).
         calls: the number of calls in the response before this one.
         call_chars: characters of the arguments of the broken calls before this response; None if
             there were none (T11).
@@ -129,6 +131,7 @@ class State:
     last_edits: tuple[Edit, ...] = ()
     begun_calls: tuple[ToolCall, ...] = ()
     came_calls: tuple[ToolCall, ...] = ()
+    first_calls: tuple[ToolCall, ...] = ()
     calls: int = 0
     call_chars: int | None = None
     miscounts: bool = False
@@ -190,6 +193,7 @@ class Facts:
             what the rows that Tenuto added must or must not hold (H5b).
         call_hints: the failed results for calls that were cut, by the tool's name. Other tools get
             the general one (T6).
+        runs_calls: whether the caller is a loop of Tenuto's own, which runs the calls that it gets.
         left_alone: why the request must not be recovered (C28); "" if it may be.
         timeout_s: the caller's own limit for the turn in seconds; None for none.
         patience_s: how long the caller waits for the next bytes, in seconds; None for ever. Tenuto
@@ -227,6 +231,7 @@ class Facts:
     droppable: tuple[str, ...] = ()
     rows_differ: bool = False
     call_hints: Mapping[str, str] = field(default_factory=dict)
+    runs_calls: bool = False
     left_alone: str = ""
     timeout_s: float | None = None
     patience_s: float | None = None

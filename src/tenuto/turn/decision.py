@@ -195,6 +195,7 @@ def _facts(
         http_error=attempt.http_error and turn.context is None,
         droppable=response.fault.keys if droppable and response.fault is not None else (),
         call_hints=turn.context.hints if turn.context is not None else {},
+        runs_calls=turn.context is not None,
         left_alone=left_alone,
         timeout_s=turn.timeout_s(),
         patience_s=turn.request.timeout_s,

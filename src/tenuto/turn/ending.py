@@ -16,7 +16,7 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.core.report import Report
 from tenuto.core.response import is_visible
-from tenuto.core.stop import StopReason
+from tenuto.core.stop import CLEAN, StopReason
 from tenuto.core.view import Facts
 from tenuto.frames.compression import UndecodableBytes
 from tenuto.frames.frame import FrameTooLarge
@@ -144,6 +144,8 @@ class _Ending:
         """Return how the end is shown: with the provider's own stop in the place of an error, if
         text came with one (P1c)."""
         turn, finish = self._turn, self._finish
+        if finish.beside_cut:
+            return Shown(native=self._cut_stop)
         if finish.status is Status.COMPLETE or finish.shown not in _TOLD_BY_THE_PROVIDER:
             return shown
         named = turn.stopped or turn.first
@@ -346,13 +348,16 @@ class _Ending:
                 native = self._not_clean(native)
         if finish.without_stop or (self._is_complete and self._has_no_stop):
             native = None
-        elif native is None or calls:  # calls beside another stop would not be noticed (E8)
+        elif native is None or (calls and not finish.beside_cut):
+            # Calls beside another stop would not be noticed (E8).
             native = turn.wire.clean_stop(calls)
         if turn.open:
             ending, raw_usage = turn.outlet.ending, turn.outlet.raw_usage
         else:
             ending = attempt.value or {}
             raw_usage = self._raw_usage()
+        if finish.beside_cut and not self._is_first:  # the stop is not that of the last attempt
+            ending = {}
         if attempt.stopped_at:  # as wires that name the sequence write it
             ending = {"stop_reason": native, "stop_sequence": attempt.stopped_at}
         spoken = turn.spoken(turn.said)
@@ -384,6 +389,14 @@ class _Ending:
         if native != clean or not self._turn.said:
             return native
         return shown.native if shown.native != clean else wire.shown[Outcome.TEXT_CUT].native
+
+    @property
+    def _cut_stop(self) -> str | None:
+        """The stop of a first answer that was cut, or the wire's own where that is a clean one."""
+        first = self._turn.first
+        assert first is not None
+        stop, cut = first.response.stop, self._turn.wire.shown[Outcome.TEXT_CUT]
+        return stop.raw if first.names_stop and stop.reason not in CLEAN else cut.native
 
     def _stream_end(self, answer: Answer, report: Report) -> bytes:
         outlet = self._turn.outlet
