@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.asking.wrapping import QUICK
 from support.events.by_wire import WIRES
-from support.every_wire import MAKERS, At, ask, made
+from support.every_wire import LIMITS, MAKERS, At, ask, cut_text, made
 from support.far_sides import FarSide, answer
 
 import tenuto
@@ -113,3 +113,18 @@ def test_a_break_just_before_the_end_mark_is_told_alike_on_every_wire(
     assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "provider_error")
     assert said.error is not None, "the bare SDK raises too, and nothing tells the text as whole"
     assert requests == 3
+
+
+@pytest.mark.behaviour("P10", "P1c")
+@every_wire
+@every_mode
+def test_the_clean_stop_of_an_empty_answer_tells_nothing_of_a_text_that_came_later(
+    wire: str, mode: str
+) -> None:
+    breaks = mode == "stream" and wire not in ("bedrock-invoke", "gemini-generate")
+    half = cut_text(wire, mode, HALF, "break") if breaks else made(wire, mode, HALF, STOPS[wire])
+    empty = made(wire, mode, " ")
+    said, asker, _ = asked(wire, mode, "stop", empty, half, empty)
+    assert asker.ending["status"] == "partial"
+    cutting = (LIMITS[wire], STOPS[wire], "max_output_tokens")
+    assert said.error or stop_of(said) in cutting, (said.text, stop_of(said))

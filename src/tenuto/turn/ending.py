@@ -156,7 +156,10 @@ class _Ending:
             return shown
         if clean and not turn.said:
             return shown  # without a call and without a text, it would say nothing
-        return replace(shown, native=response.stop.raw, error=None)
+        native = response.stop.raw
+        if clean and not is_visible(response.text):  # it tells nothing of a text that came later
+            native = turn.wire.shown[Outcome.TEXT_CUT].native
+        return replace(shown, native=native, error=None)
 
     def _lost(self) -> ConnectionLost | None:
         """Return how the connection broke, if that is what the bare SDK would raise for this turn:
