@@ -941,3 +941,30 @@ def test_a_row_that_has_ended_is_not_gone_on_with_by_one_of_its_cells():
     seam = Seam(said, trimmed="\n")
     assert seam.feed(continuation) + seam.finish() == "\n| --- | --- | ---: |\n"
     assert seam.kind == "overlap"
+
+
+@pytest.mark.behaviour("S4a", "C7")
+@pytest.mark.parametrize("size", [1, 3, 10_000])
+@pytest.mark.parametrize(
+    ("aside", "came", "new"),
+    [
+        ("\n    kw['o", "kw['one'] = 1", "\n    kw['one'] = 1"),
+        (
+            "\n    kw['o",
+            "    kw['one'] = 1",
+            "\n    kw['one'] = 1",
+        ),  # the line break alone is missing
+        ("\n    kw['o", "\n    kw['one'] = 1", "\n    kw['one'] = 1"),
+        ("\n    kw['o", "kw", "\n    kw"),  # it ends before it could say all of that
+        ("\n    kw['o", " and so on", " and so on"),
+        ("\n    kw['o", "ld.", "ld."),  # other words: nothing tells of white space
+        (" caf\ufffd", "café", " café"),
+        ("kw['o", "kw['one']", "kw['one']"),
+    ],
+)
+def test_white_space_that_was_put_aside_comes_back_with_its_words(
+    aside: str, came: str, new: str, size: int
+) -> None:
+    seam = Seam("if one is not None:", aside=aside)
+    pieces = [came[at : at + size] for at in range(0, len(came), size)]
+    assert "".join(map(seam.feed, pieces)) + seam.finish() == new

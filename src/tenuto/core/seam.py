@@ -136,7 +136,9 @@ class Seam:
     to a provider that repeats every prefill, so that even one repeated letter is not new text.
     `again`: where in `said` each attempt began, if the request was for a call and not for more
     text. What was said from there to the next attempt or to the end then counts as a repetition,
-    however short it is. At most about `hold_chars` characters are held at any time.
+    however short it is. `aside`: the text of an attempt that broke off, of which nothing was taken;
+    where the same words come again, so does the white space before them. At most about `hold_chars`
+    characters are held at any time.
 
     A character that the limit cut appears at the end of `said` as U+FFFD, or as half of a surrogate
     pair.  It is not compared.  The caller leaves it out of the request and does not deliver it
@@ -158,6 +160,7 @@ class Seam:
         exact: bool = False,
         echoed: bool = False,
         again: Collection[int] = (),
+        aside: str = "",
         hold_chars: int = 2_000,
     ) -> None:
         if trimmed.strip() or not trimmed.startswith(delivered_trimmed):
@@ -169,6 +172,8 @@ class Seam:
         self._exact = exact
         self._echoed = exact and echoed
         self._anew = bool(again)
+        self._words = _uncut(aside).strip()[:RESTART_CHARS]
+        self._lead = aside[: len(aside) - len(aside.lstrip())] if self._words else ""
         self._hold_chars = hold_chars
         self._held = ""
         self._matched = 0  # characters of a restart that were followed and are not held
@@ -247,8 +252,9 @@ class Seam:
             else:
                 rest = self._settle(NOTHING, "", held)
         if self._phase is not _Phase.FLOWING:
-            if self._exact or self._kind != "exact":
-                rest += self._merged(self._held, "")
+            words = self._held.lstrip()
+            if words or self._exact or self._kind != "exact":
+                rest += self._merged(self._held.removesuffix(words), words)
             else:  # white space alone continues nothing: the text is complete as it was
                 rest += self._owed
                 self._restored = len(self._owed)
@@ -390,7 +396,9 @@ class Seam:
         text = self._held + text
         blank = len(text) - len(text.lstrip())
         most = max(len(self._trimmed), self._hold_chars)
-        if blank == len(text) <= most:
+        words = text[blank:]
+        again = len(words) < len(self._words) and self._lead and self._words.startswith(words)
+        if blank <= most and (not words or again):
             self._held = text
             return ""
         self._held = ""
@@ -400,6 +408,9 @@ class Seam:
 
     def _merged(self, blank: str, rest: str) -> str:
         given = len(self._trimmed) - len(self._owed)
+        again = rest.startswith(self._words) or (rest and self._words.startswith(rest))
+        if again and self._lead.endswith(blank):
+            blank = self._lead
         space = merged(self._trimmed, blank, self._trimmed[:given])
         self._restored = min(len(self._owed), len(space) - given)
         if self._anew and not space and self._kind == "exact" and rest[:1] not in _GOES_ON:

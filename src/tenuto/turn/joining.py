@@ -54,6 +54,7 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
         delivered_trimmed=given_space,
         exact=exact,
         echoed=turn.provider.dialect.prefill_echoed,
+        aside="" if exact else _set_aside(turn),
     )
     anew = asks_for_call(edits) or (not exact and broke_in_call)
     again = begins if anew and not turn.state.torn else ()
@@ -69,6 +70,17 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
     met: Joint = NoNews(seam, said=whole) if turn.state.broke and not exact else seam
     joint = Wrapped(met, base, thinks=not exact, document=document)
     return StopSequenceJoint(joint, given, len(space) - len(given_space), turn.stop_sequences)
+
+
+def _set_aside(turn: TurnRecord) -> str:
+    """Return what an attempt said behind white space before it broke off, if nothing was taken of
+    any attempt since. A model that is asked again may leave that white space out (S4a)."""
+    for kept in reversed(turn.kept):
+        if kept.attempt.new_chars or not broke_off(kept.attempt.response):
+            break
+        if kept.attempt.response.text[:1].isspace():
+            return kept.attempt.response.text
+    return ""
 
 
 def _take_back_empty(turn: TurnRecord) -> None:
