@@ -48,6 +48,7 @@ class Composed:
         self._body = bytearray(head + begin + encode(self._form.rows) + b":[")
         whole = self._parsed(bytes(self._body) + encode(self._form.user("-")) + b"]}")
         self._tools, self._facts = whole.tool_parameters(), whole.facts
+        self._document = whole.document()
         self._base = self._one_row(opening)
         self._whole = b""
         self._ids: dict[str, int] = {}
@@ -102,6 +103,10 @@ class Composed:
     def tool_parameters(self) -> dict[str, JsonObject]:
         """Return the JSON Schema of each attached tool, by name."""
         return self._tools
+
+    def document(self) -> JsonObject | None:
+        """Return the JSON Schema of the document that is asked for; None: there is none."""
+        return self._document
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """Return the bytes of the request with these edits."""

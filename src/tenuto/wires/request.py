@@ -65,6 +65,11 @@ class WireRequest(Protocol):
         """Return the JSON Schema of each attached tool, by name; {}: the tool has none."""
         ...
 
+    def document(self) -> JsonObject | None:
+        """Return the JSON Schema of the document that it asks for. {}: JSON without a schema. None:
+        it asks for no document, or the schema can't be read."""
+        ...
+
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """Return the bytes of the request with these edits. Without edits and repairs, they are the
         caller's own."""

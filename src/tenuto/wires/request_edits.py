@@ -11,7 +11,7 @@ how to ask for less reasoning, how to lift a forced tool choice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,11 +31,12 @@ from tenuto.core.history import plan_repairs
 from tenuto.core.history_table import Row, Rules
 from tenuto.wires.calls import schemas_in
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.documents import schema_in
 from tenuto.wires.history import apply_repairs
 from tenuto.wires.instructions import WORD as BLANK_INSTRUCTION
 from tenuto.wires.instructions import Instructions, may_be_blank
 from tenuto.wires.json import JsonObject, encode
-from tenuto.wires.members import joined, list_in, listed, members_of, rows_of, value_of
+from tenuto.wires.members import joined, list_in, listed, members_of, object_in, rows_of, value_of
 from tenuto.wires.request import RequestFacts
 
 Path = tuple[tuple[str, ...], ...]
@@ -59,7 +60,8 @@ class Paths:
         rows: the member that holds the history, or the prompt.
         output_limit: the path of the output limit in tokens. The first spelling that is present
             counts; if none is, the first is used.
-        constraints: the paths of what constrains the output.
+        constraints: the paths of what constrains the output. The first that is present says which
+            document is asked for.
         not_empty: a member to remove if it held only a constraint; "": none.
         joined_anew: whether every edit rebuilds the list of rows.
     """
@@ -107,6 +109,22 @@ def put(members: dict[str, bytes], path: Path, value: bytes | None) -> None:
     else:
         for name in names:
             members.pop(name, None)
+
+
+def at(members: Mapping[str, bytes], path: Path) -> Any:
+    """Return the value at a path, under the first of its spellings that has one; None: there is
+    none.
+
+    >>> at({"config": b'{"form": null, "Form": 5}'}, (("config",), ("form", "Form")))
+    5
+    """
+    names, *inside = path
+    values = (value_of(members.get(name)) for name in names)
+    found = next((value for value in values if value is not None), None)
+    for names in inside:
+        values = (object_in(found).get(name) for name in names)
+        found = next((value for value in values if value is not None), None)
+    return found
 
 
 class EditableRequest:
@@ -175,6 +193,15 @@ class EditableRequest:
         """Return the JSON Schema of each attached tool, by name; {}: the tool has none."""
         self._split()
         return self._schemas(value_of(self._members.get("tools")))
+
+    def document(self) -> JsonObject | None:
+        """Return the JSON Schema of the document that it asks for. {}: JSON without a schema. None:
+        it asks for no document, or the schema can't be read."""
+        if not self.facts.structured or self.facts.one_of_words:
+            return None
+        self._split()
+        forms = (at(self._members, path) for path in self.paths.constraints)
+        return self._schema_in(next((form for form in forms if form is not None), None))
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """Return the bytes of the request with these edits. Without edits and repairs, they are the
@@ -255,6 +282,10 @@ class EditableRequest:
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         """Return the JSON Schema of each of the caller's tools, by name."""
         return schemas_in(list_in(tools))
+
+    def _schema_in(self, form: Any) -> JsonObject | None:
+        """Return the JSON Schema in the value of a constraint; None: it can't be read."""
+        return schema_in(form)
 
     def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
         """Return the path of the output limit."""

@@ -103,15 +103,6 @@ def limit_in(value: Any) -> int | None:
     return value if type(value) is int and value > 0 else None
 
 
-def asks_for_json(form: Any) -> bool:
-    """Return whether a response format asks for JSON, in OpenAI's terms.
-
-    >>> asks_for_json({"type": "json_schema"}), asks_for_json({"type": "text"}), asks_for_json(None)
-    (True, False, False)
-    """
-    return isinstance(form, dict) and form.get("type") in ("json_object", "json_schema")
-
-
 def why_left_alone(
     reasons: Mapping[str, object], max_tokens: int | None, probe_max_tokens: int
 ) -> str:

@@ -24,6 +24,9 @@ class Watched:
         """Return {}: no tools are known."""
         return {}
 
+    def document(self) -> None:
+        """Return None: what it asks for is not read."""
+
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """Return the caller's own bytes."""
         return self._body

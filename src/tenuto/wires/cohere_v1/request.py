@@ -18,12 +18,12 @@ from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.cohere_v1.history import PARTS, RULES
 from tenuto.wires.cohere_v1.render import call_of
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.documents import asks_for_json
 from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode, is_utf8
 from tenuto.wires.members import joined, list_in, listed, members_of, object_in, rows_of, value_of
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Paths
 from tenuto.wires.request_reading import (
-    asks_for_json,
     is_switch,
     limit_in,
     text_in,

@@ -23,6 +23,7 @@ from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
 from tenuto.wires.calls import object_of, valid_call
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.documents import schema_in
 from tenuto.wires.gemini_generate.content import (
     TOKEN,
     Part,
@@ -40,6 +41,7 @@ from tenuto.wires.gemini_generate.history import (
     role_of,
     signed_part,
 )
+from tenuto.wires.gemini_generate.schema import as_json_schema
 from tenuto.wires.gemini_generate.tools import declarations, schema_of
 from tenuto.wires.instructions import Instructions
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
@@ -79,10 +81,10 @@ class _Asked(msgspec.Struct, rename="camel"):
 _read = reader(_Asked)
 
 CONSTRAINTS = (
-    ("responseMimeType", "response_mime_type"),
     ("responseSchema", "response_schema"),
-    ("responseJsonSchema", "response_json_schema"),
+    ("responseJsonSchema", "response_json_schema", "_responseJsonSchema"),
     ("responseFormat", "response_format"),
+    ("responseMimeType", "response_mime_type"),
 )
 """Members of the generation config that constrain the output."""
 
@@ -126,6 +128,11 @@ class GenerateRequest(EditableRequest):
             for declared in declarations(tools)
             if isinstance(declared.get("name"), str)
         }
+
+    def _schema_in(self, form: Any) -> JsonObject | None:
+        text = object_in(form).get("text")  # of a `responseFormat`
+        found = schema_in(form if text is None else {"type": "text", **object_in(text)})
+        return None if found is None else as_json_schema(found)
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[_Row]:
         return [("model", said_parts(edit.text, edit.content))]
@@ -234,7 +241,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
         call_forced=str(calling.get("mode")).upper() == "ANY",
         after_tool_result=_holds_result(last),
         structured=structured,
-        one_of_words=member(config, *CONSTRAINTS[0]) == "text/x.enum",
+        one_of_words=member(config, *CONSTRAINTS[-1]) == "text/x.enum",
         lower_reasoning=_less_thinking(config, model) is not None,
         include_usage=True,
         left_alone=why_left_alone(reasons, tokens, probe_max_tokens),

@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenuto.wires.gemini_generate.content import member
+from tenuto.wires.gemini_generate.schema import as_json_schema
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import objects_in
-
-_NESTING_MAX = 50
-"""The provider accepts no schemas that are nested deeper."""
 
 
 def declarations(tools: Any) -> list[JsonObject]:
@@ -34,36 +32,6 @@ def schema_of(declared: JsonObject) -> JsonObject:
     """
     own = declared.get("parameters")
     if isinstance(own, dict):
-        return _as_json_schema(own, 0)
+        return as_json_schema(own) or {}
     given = member(declared, "parametersJsonSchema", "parameters_json_schema")
     return given if isinstance(given, dict) else {}
-
-
-def _as_json_schema(schema: JsonObject, depth: int) -> JsonObject:
-    """Return the same as JSON Schema, whose types are in lower case and include null."""
-    made: JsonObject = {}
-    for key, item in schema.items():
-        if depth >= _NESTING_MAX:
-            return {}
-        if key == "type" and isinstance(item, str):
-            kind = item.lower()
-            made[key] = [kind, "null"] if schema.get("nullable") is True else kind
-        elif key == "properties" and isinstance(item, dict):
-            made[key] = {
-                name: _as_json_schema(one, depth + 1) if isinstance(one, dict) else one
-                for name, one in item.items()
-            }
-        elif key == "items" and isinstance(item, dict):
-            made[key] = _as_json_schema(item, depth + 1)
-        elif key in ("anyOf", "any_of") and isinstance(item, list):
-            made["anyOf"] = [_as_json_schema(o, depth + 1) for o in item if isinstance(o, dict)]
-        elif key in _COUNTS and isinstance(item, str):  # the SDK writes them as texts
-            made[key] = int(item) if item.isdecimal() else 0
-        elif key not in ("nullable", "format", "example"):
-            made[key] = item
-    return made
-
-
-_COUNTS = frozenset(
-    {"minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"}
-)

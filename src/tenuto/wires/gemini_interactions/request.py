@@ -28,6 +28,8 @@ from tenuto.core.actions import AppendAssistant, AppendCalls, AppendContent, Con
 from tenuto.core.calls import ToolCall
 from tenuto.wires.calls import object_of, valid_call
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.documents import schema_in
+from tenuto.wires.gemini_generate.schema import as_json_schema
 from tenuto.wires.gemini_interactions.content import TOKEN, pause_in, said_steps
 from tenuto.wires.gemini_interactions.history import RULES, result_of
 from tenuto.wires.gemini_interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
@@ -106,6 +108,10 @@ class InteractionRequest(EditableRequest):
 
     def _rows_in(self, raw: bytes) -> list[bytes]:
         return _rows_of(raw) or []
+
+    def _schema_in(self, form: Any) -> JsonObject | None:
+        found = schema_in(form)
+        return None if found is None else as_json_schema(found)
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         return said_steps(edit.text, edit.content)

@@ -12,6 +12,7 @@ from tenuto.core.actions import AppendAssistant, AppendCalls, AppendReasoning, E
 from tenuto.core.history_table import Rules
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.documents import CONSTRAINTS, constrains
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import list_in, object_in, value_of
 from tenuto.wires.openai_chat.beside import chunks_of, given_back, of_call
@@ -29,7 +30,6 @@ from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Path, Paths
 from tenuto.wires.request_reading import (
     are_several,
-    asks_for_json,
     begun_in,
     holds,
     limit_in,
@@ -54,6 +54,9 @@ class _Asked(Knobs):
     tool_choice_option: Any = None
     function_call: Any = None
     response_format: Any = None
+    guided_json: Any = None
+    structured_outputs: Any = None
+    json_schema: Any = None
     n: Any = None
     modalities: Any = None
     logprobs: Any = None
@@ -77,7 +80,7 @@ class ChatRequest(EditableRequest):
     paths: ClassVar[Paths] = Paths(
         rows="messages",
         output_limit=(OUTPUT_KEYS,),
-        constraints=[(("response_format",),)],
+        constraints=CONSTRAINTS,
     )
     history: ClassVar[Rules] = RULES
 
@@ -180,7 +183,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> RequestFac
         tools=not {bytes(asked.tools), bytes(asked.functions)} <= _NO_TOOLS,
         call_forced=any(map(_demands, choices)),
         after_tool_result=last.get("role") in ("tool", "function"),
-        structured=asks_for_json(asked.response_format),
+        structured=constrains(asked),
         lower_reasoning=can_reason_less(asked, dialect),
         include_usage=object_in(asked.stream_options).get("include_usage") is True,
         prefill_barred=last.get("role") == "assistant",

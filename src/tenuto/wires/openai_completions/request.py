@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from tenuto.wires.documents import CONSTRAINTS, constrains
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.members import object_in
 from tenuto.wires.prompt import PromptRequest
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import Paths
 from tenuto.wires.request_reading import (
-    asks_for_json,
     limit_in,
     reader,
     text_in,
@@ -33,6 +33,9 @@ class _Asked(msgspec.Struct):
     stream_options: Any = None
     max_tokens: Any = None
     response_format: Any = None
+    guided_json: Any = None
+    structured_outputs: Any = None
+    json_schema: Any = None
     n: Any = None
     best_of: Any = None
     echo: Any = None
@@ -47,7 +50,7 @@ _read = reader(_Asked)
 class CompletionRequest(PromptRequest):
     """A request (`wires.request.WireRequest`). It forces no tool, and has no reasoning to lower."""
 
-    paths: ClassVar[Paths] = Paths("prompt", (("max_tokens",),), [(("response_format",),)])
+    paths: ClassVar[Paths] = Paths("prompt", (("max_tokens",),), CONSTRAINTS)
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> CompletionRequest | None:
@@ -73,7 +76,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         model=text_in(asked.model),
         stream=bool(asked.stream),
         max_tokens=max_tokens,
-        structured=asks_for_json(asked.response_format),
+        structured=constrains(asked),
         goes_on=True,
         include_usage=object_in(asked.stream_options).get("include_usage") is True,
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),

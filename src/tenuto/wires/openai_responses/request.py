@@ -27,6 +27,7 @@ from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
 from tenuto.wires.calls import valid_call
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.documents import asks_for_json
 from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode
 from tenuto.wires.members import list_in, object_in, rows_of, value_of
 from tenuto.wires.openai_responses.content import said_items, thoughts_before_calls
@@ -35,7 +36,6 @@ from tenuto.wires.openai_responses.items import FOREIGN_CALL, RESULTS, is_run_by
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import LESS_EFFORT, EditableRequest, Paths, put
 from tenuto.wires.request_reading import (
-    asks_for_json,
     holds,
     limit_in,
     reader,
