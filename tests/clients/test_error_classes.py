@@ -1,5 +1,8 @@
 """The class and the status of what is raised are those that the bare SDK raises for the same bytes
-(P1c): every fault, on every SDK, body and stream, sync and async."""
+(P1c): every fault, on every SDK, body and stream, sync and async.
+
+A status is read from the head, before anything knows how the body is read: each SDK meets each status
+in one mode."""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from support.asking.wrapping import QUICK
 from support.events.by_wire import WIRES
 from support.every_wire import LIMITS, MAKERS, ROWS, At, made
 from support.far_sides import RESET, FarSide, json_answer
+from support.pairing import every_pair
 from support.refusals import SHAPES
 
 import tenuto
@@ -139,8 +143,7 @@ def _bare(maker: Any) -> Any:
 def raised(maker: Any, wire: str, mode: str, way: str, *answers: Any, **policy: Any) -> Any:
     """What is raised: its class, and its status and code; and the text that came."""
     with FarSide(*answers) as far:
-        # The SDK's own retries only take time here.
-        alone = {} if wire == "bedrock-invoke" else dict.fromkeys(maker.retries, 0)
+        alone = dict.fromkeys(maker.retries, 0)  # the SDK's own retries only take time here
         asker = maker(At(far), tenuto.Policy(**{**QUICK, "fault_retries": 1, **policy}), **alone)
         row = ROWS.get(wire, {"role": "user", "content": "Why tides?"})
         said = asker.ask([row], mode, way)
@@ -162,9 +165,7 @@ def _ways(wire: str, number: int) -> str:
 
 
 @pytest.mark.behaviour("P1c", "P1b")
-@pytest.mark.parametrize("mode", ["body", "stream"])
-@pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("wire", sorted(MAKERS))
+@every_pair(wire=sorted(MAKERS), status=STATUSES, mode=("body", "stream"))
 def test_an_error_status_is_the_bare_ones(wire: str, status: int, mode: str) -> None:
     way = _ways(wire, STATUSES.index(status) + (mode == "body"))
     _alike(wire, mode, way, refused(wire, mode, status))
@@ -215,9 +216,7 @@ def test_a_filters_error_before_any_text_is_raised_and_behind_text_is_a_stop(
 
 
 @pytest.mark.behaviour("P1c", "C5")
-@pytest.mark.parametrize("mode", ["body", "stream"])
-@pytest.mark.parametrize("status", [400, 401, 429, 500, 529])
-@pytest.mark.parametrize("wire", sorted(MAKERS))
+@every_pair(wire=sorted(MAKERS), status=(400, 401, 429, 500, 529), mode=("body", "stream"))
 def test_on_a_further_attempt_the_text_so_far_is_returned(
     wire: str, status: int, mode: str
 ) -> None:

@@ -163,9 +163,15 @@ class WrappedInvoke(Watching, InvokeAsker):
     """Asks through `tenuto.wrap`."""
 
     def __init__(
-        self, sim: Simulator, policy: tenuto.Policy, maker: str = "", *, watched: bool = True
+        self,
+        sim: Simulator,
+        policy: tenuto.Policy,
+        maker: str = "",
+        *,
+        watched: bool = True,
+        **options: Any,
     ) -> None:
-        super().__init__(sim, policy, watched=watched)
+        super().__init__(sim, policy, watched=watched, **options)
         self.maker = maker
 
 
