@@ -18,6 +18,14 @@ def sim() -> Iterator[Simulator]:
 
 
 @pytest.fixture(scope="session")
+def coarse() -> Iterator[Simulator]:
+    """For tests that look at every event of every case: the forms of events don't depend on how
+    many pieces a text has."""
+    with Simulator(token_chars=3 * TOKEN_CHARS) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def bare(sim: Simulator) -> Iterator[Asker]:
     made = Asker(sim)
     yield made

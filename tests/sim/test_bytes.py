@@ -77,11 +77,11 @@ def ask(sim: Simulator, body: dict[str, Any]) -> httpx.Response:
     [c for c in OF_PROMPTS.values() if c.name not in FOREIGN and c.bare != "raises"],
     ids=lambda case: case.name,
 )
-def test_what_a_case_sends_to_a_prompt_is_valid_to_the_sdks_type(sim, case):
+def test_what_a_case_sends_to_a_prompt_is_valid_to_the_sdks_type(coarse, case):
     for mode in case.modes:
         prompt = f"bytes of {case.name} {mode}\n"
         given = {"model": f"sim/{case.name}", "prompt": prompt, "stream": mode == "stream"}
-        response = httpx.post(f"{sim.base_url}/completions", json=given | dict(case.request))
+        response = httpx.post(f"{coarse.base_url}/completions", json=given | dict(case.request))
         for document in documents(response.text.lstrip("\ufeff")):
             for choice in document["choices"]:
                 # While a text is written it is null, which the type leaves out.
@@ -93,9 +93,9 @@ ORDERLY = [case for case in CASES.values() if case.name not in FOREIGN and case.
 
 
 @pytest.mark.parametrize("case", ORDERLY, ids=lambda case: case.name)
-def test_what_a_case_sends_is_valid_to_the_sdks_types(sim, case):
+def test_what_a_case_sends_is_valid_to_the_sdks_types(coarse, case):
     for mode in case.modes:
-        response = ask(sim, request_for(case, mode == "stream"))
+        response = ask(coarse, request_for(case, mode == "stream"))
         for document in documents(response.text.lstrip("\ufeff")):
             type_ = ChatCompletion if mode == "body" else ChatCompletionChunk
             # The SDK itself constructs without validating; here its types are held to their word.

@@ -82,9 +82,9 @@ ORDERLY = [
 
 
 @pytest.mark.parametrize("case", ORDERLY, ids=lambda case: case.name)
-def test_what_a_case_sends_is_valid_to_the_sdks_types(sim, case):
+def test_what_a_case_sends_is_valid_to_the_sdks_types(coarse, case):
     for mode in case.modes:
-        response = ask(sim, request_for(case, mode == "stream"))
+        response = ask(coarse, request_for(case, mode == "stream"))
         assert response.status_code == 200
         if mode == "body":
             made = Message.model_validate_json(response.text, strict=True)

@@ -47,9 +47,9 @@ ORDERLY = [c for c in CASES.values() if c.name not in FOREIGN and c.bare != "rai
 
 
 @pytest.mark.parametrize("case", ORDERLY, ids=lambda case: case.name)
-def test_what_a_case_sends_is_valid_to_the_sdks_types(sim: Simulator, case: Case) -> None:
+def test_what_a_case_sends_is_valid_to_the_sdks_types(coarse: Simulator, case: Case) -> None:
     for mode in case.modes:
-        response = ask(sim, case, mode)
+        response = ask(coarse, case, mode)
         assert response.status_code == 200
         if mode == "body":
             made = NonStreamedChatResponse.model_validate_json(response.text)

@@ -45,7 +45,7 @@ def unknown_keys(model: Any, value: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.name)
-def test_the_sdks_own_types_know_every_key(sim: Simulator, case: Case) -> None:
+def test_the_sdks_own_types_know_every_key(coarse: Simulator, case: Case) -> None:
     if case.name in BROKEN | FOREIGN:
         return
     for mode in sorted(case.modes):
@@ -53,7 +53,7 @@ def test_the_sdks_own_types_know_every_key(sim: Simulator, case: Case) -> None:
         messages += [CALLED, RESULT] if case.after_tool_result else []
         body = {"model": f"sim/{case.name}", "messages": messages, "stream": mode == "stream"}
         body |= dict(case.request) | ({"tools": TOOLS} if case.wants_tools else {})
-        answer = post(sim, body)
+        answer = post(coarse, body)
         if not answer.is_success:
             assert answer.json().keys() == {"object", "message", "type", "param", "code"}
         elif mode == "body":

@@ -52,15 +52,15 @@ def unknown_keys(model: Any, value: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.name)
-def test_the_sdks_own_types_know_every_key(sim: Simulator, case: Case) -> None:
+def test_the_sdks_own_types_know_every_key(coarse: Simulator, case: Case) -> None:
     for mode in sorted(case.modes):
         if case.name in BROKEN:
             continue
         if case.name in FOREIGN:
             with pytest.raises((ValidationError, ValueError)):
-                [ollama.ChatResponse(**told) for told in ask(sim, case, mode)]
+                [ollama.ChatResponse(**told) for told in ask(coarse, case, mode)]
             continue
-        for told in ask(sim, case, mode):
+        for told in ask(coarse, case, mode):
             if "error" in told:
                 assert told.keys() == {"error"}
             else:

@@ -68,9 +68,9 @@ ORDERLY = [c for c in CASES.values() if c.name not in FOREIGN and c.bare != "rai
 
 
 @pytest.mark.parametrize("case", ORDERLY, ids=lambda case: case.name)
-def test_what_a_case_sends_is_valid_to_the_sdks_types(sim, case):
+def test_what_a_case_sends_is_valid_to_the_sdks_types(coarse, case):
     for mode in case.modes:
-        response = ask(sim, request_for(case, mode == "stream"))
+        response = ask(coarse, request_for(case, mode == "stream"))
         assert response.status_code == 200
         if mode == "body":
             made: Any = Response.model_validate_json(response.text)
