@@ -43,9 +43,8 @@ def _cut_end(row: Row, rules: Rules) -> bool:
         if not isinstance(part, dict) or rules.kind_of(part) not in rules.led_to:
             break
         gone.add(at)
-    found = len(gone) > len(set(row.gone))
-    if found:
-        row.gone = gone
+    found = len(gone) > len(row.gone)
+    row.gone = gone
     return found
 
 

@@ -26,9 +26,7 @@ from tenuto.frames.sse_codec import Mute
 _ALL = frozenset(Mute)
 
 _FAILS: Sequence[tuple[re.Pattern[bytes], frozenset[Mute]]] = (
-    (re.compile(rb"(?:Async)?(?:Azure)?OpenAI/Python "), _ALL),
-    (re.compile(rb"(?:Async)?(?:Bedrock)?OpenAI/Python "), _ALL),
-    (re.compile(rb"(?:Async)?(?:Groq|Cerebras)/Python "), _ALL),
+    (re.compile(rb"(?:Async)?(?:(?:Azure|Bedrock)?OpenAI|Groq|Cerebras)/Python "), _ALL),
     (re.compile(rb"(?:Async)?Together/Python "), _ALL - {Mute.NAMED}),
     (re.compile(rb"mistral-client-python/1\."), _ALL - {Mute.BEHIND_ID}),
     (re.compile(rb"mistral-client-python/"), frozenset({Mute.EMPTY})),
