@@ -22,6 +22,7 @@ from support.every_wire import (
     whole,
 )
 from support.far_sides import FarSide, json_answer, sse_answer
+from support.pairing import every_pair
 
 import tenuto
 from tenuto.core import hints
@@ -116,9 +117,7 @@ def test_absent_arguments_are_an_empty_object_where_nothing_is_required(
 
 
 @pytest.mark.behaviour("T12a", "P1a")
-@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
-@pytest.mark.parametrize("mode", ["body", "stream"])
-@pytest.mark.parametrize("wire", MAKERS)
+@every_pair(wire=MAKERS, mode=("body", "stream"), on_incomplete=("stop", "error"))
 def test_a_call_whose_arguments_never_come_is_never_handed_on(
     wire: str, mode: str, on_incomplete: str
 ) -> None:

@@ -22,6 +22,7 @@ from support.every_wire import (
     whole_calls,
 )
 from support.far_sides import FarSide
+from support.pairing import every_pair
 
 import tenuto
 from tenuto.core import hints
@@ -67,9 +68,7 @@ def test_the_rest_of_several_calls_is_asked_for_once_more(wire: str, mode: str, 
 
 
 @pytest.mark.behaviour("T4a", "P1")
-@ALL
-@MODES
-@pytest.mark.parametrize("third", ["words", "the same again", "cut again"])
+@every_pair(wire=MAKERS, mode=("body", "stream"), third=("words", "the same again", "cut again"))
 def test_what_never_comes_is_named_and_the_others_are_handed_on(
     wire: str, mode: str, third: str, way: str
 ) -> None:

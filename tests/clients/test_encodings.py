@@ -325,7 +325,7 @@ def test_what_is_held_back_is_bounded(way):
     )
     for piece in (call, event(b"\\n" * 100)):
         with FarSide(endless(SSE_HEAD, piece)) as far:
-            asked = Asked(far, way, "stream", hold_max_bytes=100_000)
+            asked = Asked(far, way, "stream", hold_max_bytes=20_000)
             assert isinstance(asked.error, openai.APIError)
             assert asked.of("fault")[0]["code"] == "hold_back_exceeded"
             assert len(far.requests) == 1

@@ -22,6 +22,7 @@ from support.every_wire import (
     whole,
 )
 from support.far_sides import RESET, Answer, FarSide, answer
+from support.pairing import every_pair
 
 import tenuto
 
@@ -30,7 +31,7 @@ HALF = {"path": "a.txt"}
 LIMIT = 50
 ALL = pytest.mark.parametrize("wire", MAKERS)
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
-GIVEN = pytest.mark.parametrize("given", [HALF, {}], ids=["half", "none"])
+GIVEN = {"half": HALF, "none": {}}
 
 
 def made(wire: str, mode: str, given: Any, used: int | None, stop: str | None = None) -> bytes:
@@ -50,13 +51,11 @@ def asked(wire: str, mode: str, *answers: Answer, way: str = "sync", **policy: A
 
 
 @pytest.mark.behaviour("T12b")
-@ALL
-@MODES
-@GIVEN
-@pytest.mark.parametrize("used", [LIMIT - 1, None])
+@every_pair(wire=MAKERS, mode=("body", "stream"), lacks=GIVEN, used=(LIMIT - 1, None))
 def test_a_call_that_lacks_a_member_below_the_limit_is_handed_on_as_it_came(
-    wire: str, mode: str, given: Any, used: int | None, way: str
+    wire: str, mode: str, lacks: str, used: int | None, way: str
 ) -> None:
+    given = GIVEN[lacks]
     if (wire, mode) == ("mistral", "body"):
         used = LIMIT - 1  # its SDK takes no body without a usage
     said, requests, seen, ending = asked(wire, mode, made(wire, mode, given, used), way=way)
@@ -66,13 +65,11 @@ def test_a_call_that_lacks_a_member_below_the_limit_is_handed_on_as_it_came(
 
 
 @pytest.mark.behaviour("T12b")
-@ALL
-@MODES
-@GIVEN
-@pytest.mark.parametrize("used", [LIMIT, LIMIT + 1])
+@every_pair(wire=MAKERS, mode=("body", "stream"), lacks=GIVEN, used=(LIMIT, LIMIT + 1))
 def test_a_call_that_lacks_a_member_at_the_limit_is_asked_for_again(
-    wire: str, mode: str, given: Any, used: int, way: str
+    wire: str, mode: str, lacks: str, used: int, way: str
 ) -> None:
+    given = GIVEN[lacks]
     answers = made(wire, mode, given, used), made(wire, mode, WANTED, LIMIT - 1)
     said, requests, seen, _ = asked(wire, mode, *answers, way=way)
     assert (said.error, arguments_of(said), requests) == (None, [WANTED], 2)
@@ -80,13 +77,11 @@ def test_a_call_that_lacks_a_member_at_the_limit_is_asked_for_again(
 
 
 @pytest.mark.behaviour("T12b", "T3")
-@ALL
-@MODES
-@GIVEN
+@every_pair(wire=MAKERS, mode=("body", "stream"), lacks=GIVEN)
 def test_a_call_that_lacks_a_member_under_a_cutting_stop_is_asked_for_again(
-    wire: str, mode: str, given: Any
+    wire: str, mode: str, lacks: str
 ) -> None:
-    cut = made(wire, mode, given, None, LIMITS[wire])
+    cut = made(wire, mode, GIVEN[lacks], None, LIMITS[wire])
     said, requests, _, _ = asked(wire, mode, cut, made(wire, mode, WANTED, LIMIT - 1))
     assert (said.error, arguments_of(said), requests) == (None, [WANTED], 2)
 

@@ -10,6 +10,7 @@ import pytest
 from support.asking.wrapping import QUICK
 from support.every_wire import DECODED, LIMITS, MAKERS, At, arguments_of, ask, made, streamed, whole
 from support.far_sides import FarSide, json_answer
+from support.pairing import every_pair
 from support.refusals import SHAPES
 
 import tenuto
@@ -35,9 +36,11 @@ def asked(wire: str, mode: str, *answers: bytes, **policy: Any) -> Any:
 
 
 @pytest.mark.behaviour("E12a", "C6")
-@both
-@every_wire
-@pytest.mark.parametrize("status", ["400 Bad Request", "403 Forbidden", "500 Server Error"])
+@every_pair(
+    wire=sorted(MAKERS),
+    mode=("body", "stream"),
+    status=("400 Bad Request", "403 Forbidden", "500 Server Error"),
+)
 def test_a_filter_ends_a_further_attempt_and_the_text_stays(
     wire: str, mode: str, status: str
 ) -> None:
