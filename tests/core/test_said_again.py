@@ -225,6 +225,79 @@ def test_a_line_that_only_announces_the_rest_goes_whatever_comes_again(
     assert told(WATER, *come, again=()) == WATER + "posite."
 
 
+MOON = "The moon pulls the se"
+ON_ONE_LINE = [
+    "Continuing: ",
+    "Continuing:",
+    "continuing: ",
+    "Continuing: ...",
+    "**Continuing:** ",
+    "[continued] ",
+    "Here is the rest: ",
+    "Here's the rest of the answer — ",
+    "Sure, continuing from where I left off: ",
+    "Continuing from where I left off. ",
+    "I apologize for the interruption. Continuing: ",
+    "Natürlich, hier geht es weiter: ",
+    "Voici la suite : ",
+    "Claro, aquí sigue el resto: ",
+    "Продолжаю: ",
+    "接着写：",
+    "はい、続きです：",
+    "네, 이어서 작성하겠습니다: ",
+    "Sure! ",
+]
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("words", ON_ONE_LINE)
+@pytest.mark.parametrize("before", ["", "# Tides\n\n", "Tides come twice a day. "])
+@pytest.mark.parametrize("again", [None, "\n", "pulls the se"])
+def test_an_announcement_goes_with_the_repetition_on_its_line(
+    words: str, before: str, again: str | None
+) -> None:
+    said = before + MOON
+    repeated = said if again is None else said.rpartition(again)[2] if again == "\n" else again
+    come = f"{words}{repeated}a, and the far side is left behind."
+    assert told(said, come, again=()) == said + "a, and the far side is left behind."
+    assert told(said, *come, again=()) == said + "a, and the far side is left behind."
+
+
+@pytest.mark.behaviour("C15")
+@pytest.mark.parametrize(
+    ("said", "come"),
+    [
+        (MOON, "Continuing: the tide falls, and the moon pulls on."),
+        ("let is", "Continuing: boolean = true; let isDone: boolean = false;"),
+        ("She said: ", "Continuing: a word that she said often."),
+        ("The label reads ", "Here is the rest: the label."),
+        ("I know that you are mine, ", "oh yes! I know that you are."),
+        ("The tide falls, and it", " continuing: The tide falls, and it rises."),
+        (MOON, "Chapter two: The moon pulls the seaman."),
+    ],
+)
+def test_words_that_announce_stay_with_text_that_goes_on(said: str, come: str) -> None:
+    assert told(said, come, again=()) == said + come
+    assert told(said, *come, again=()) == said + come
+
+
+@pytest.mark.behaviour("C14", "S3b", "S4a")
+@pytest.mark.parametrize("words", [*ON_ONE_LINE, "Continuing:\n\n", "[continued]\n\n"])
+@pytest.mark.parametrize("said", [MOON, "Der überall Bäume auf", f"Tides come twice a day. {MOON}"])
+def test_an_announcement_that_is_cut_or_whose_repetition_is_adds_nothing(
+    words: str, said: str
+) -> None:
+    come = words + said
+    for end in range(4, len(come) + 1):
+        for size in (1, 100):
+            pieces = [come[at : min(at + size, end)] for at in range(0, end, size)]
+            for at_limit in (False, True):
+                seam = Seam(said)
+                came = "".join(map(seam.feed, pieces))
+                came += seam.finish(broke_off=True, at_limit=at_limit)
+                assert came == "", come[:end]
+
+
 @pytest.mark.behaviour("C15")
 @pytest.mark.parametrize(
     ("said", "come"),

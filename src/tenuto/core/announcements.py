@@ -10,11 +10,12 @@ such a line. docs/decisions/2026-11-28-announcements-without-an-echo.md has the 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from tenuto.core.evidence import COLONS
 
-__all__ = ["is_announcement"]
+__all__ = ["announcement_ends", "is_announcement", "without_announcement"]
 
 _AGREES: Final = (
     r"sure(?: thing)?|certainly|absolutely|of course|ok|okay|right|alright|all right|got it",
@@ -97,6 +98,8 @@ _MARKS: Final = " \t*_#>[](){}<|/=~`.…–—-【】（）「」《》👌😊�
 _enclosed = re.compile(
     r"(?:\[|\(|<|\*|_|【|（|—|–|-|=|~|…|\.\.)+ ?.*(?:\]|\)|>|\*|_|】|）|—|–|-|=|~)"
 ).fullmatch
+_parts = re.compile(r"(?:[:：—–…】）]|\.\.\.|[\])>*_~.!。！](?=\s|$)| -(?=\s))[ \t]*").finditer
+"""What may stand between an announcement and the text on the same line."""
 _clauses = re.compile(r"[.!?。！？…,，、;；：—–]+|: | - ").split
 _agrees = re.compile("|".join(_AGREES), re.IGNORECASE).fullmatch
 _announces = re.compile("|".join(_ANNOUNCED), re.IGNORECASE).fullmatch
@@ -126,6 +129,35 @@ def is_announcement(line: str, *, apart: bool) -> bool:
     closes = bare.endswith(COLONS) or (apart and _says_where(bare) is not None)
     closed = closes or _enclosed(line.strip()) is not None
     return closed and _says_only_that(bare.rstrip(":：").replace("’", "'"))
+
+
+def announcement_ends(line: str, *, torn: bool) -> Iterator[int]:
+    """Yield where the text may begin that stands on one line with the announcement before it.
+    `torn`: whether the line would join a capital to a word. Then an agreement tells enough.
+
+    Only a repetition that stands there shows that this is no part of the text.
+
+    >>> list(announcement_ends("Continuing: The moon", torn=False))
+    [12]
+    >>> list(announcement_ends("Sure! The moon", torn=False))
+    []
+    >>> list(announcement_ends("Sure! The moon", torn=True))
+    [6]
+    """
+    for part in _parts(line, 0, _MOST_CHARS):
+        words = line[: part.start()].replace("’", "'")
+        if _says_only_that(words) or (torn and _agrees(words.strip(_MARKS)) is not None):
+            yield part.end()
+
+
+def without_announcement(text: str) -> str:
+    """Return a text without the announcement on its first line.
+
+    >>> without_announcement("Continuing:\\n\\nThe moon"), without_announcement("The moon")
+    ('The moon', 'The moon')
+    """
+    line = text.partition("\n")[0]
+    return text[max(announcement_ends(line, torn=False), default=0) :].lstrip()
 
 
 def _says_only_that(line: str) -> bool:

@@ -12,6 +12,7 @@ from tenuto.core.actions import (
     holds_prefill,
     reasoning_in,
 )
+from tenuto.core.announcements import without_announcement
 from tenuto.core.arguments import is_document
 from tenuto.core.batch import lost_calls
 from tenuto.core.closing import ends_closed
@@ -98,13 +99,14 @@ def _newly_thought(view: View) -> bool:
 
 
 _UNDECIDED_CHARS = 24
-"""A continuation that was cut within so many characters may have shown nothing yet of what it
-adds."""
+"""A continuation that was cut within so many characters, behind an announcement, may have shown
+nothing yet of what it adds."""
 
 
 def _progress(view: View) -> bool:
     before = (e.text for e in view.state.last_edits if isinstance(e, AppendAssistant))
-    undecided = 0 < len(view.response.text.strip()) < _UNDECIDED_CHARS
+    text = view.response.text.strip()
+    undecided = bool(text) and len(without_announcement(text)) < _UNDECIDED_CHARS
     return not view.facts.runaway and (view.said not in before or undecided)
 
 

@@ -12,14 +12,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tenuto.core.announcements import is_announcement
+from tenuto.core.announcements import announcement_ends, is_announcement
 from tenuto.core.beginnings import may_announce
 from tenuto.core.evidence import BEHIND_CHARS, COLONS, Preamble
 from tenuto.core.fence import open_info, reopened
+from tenuto.core.passage import Grade
 from tenuto.core.repetition import NOTHING, Opening, Removal, repeated
 from tenuto.core.restart import RESTART_CHARS, common
 
-__all__ = ["announced", "places"]
+__all__ = ["announced", "begins_announced", "places"]
 
 _PREAMBLE_CHARS: Final = 320
 _FIRST_LINE_CHARS: Final = 150  # the longest of 587 has 143
@@ -47,12 +48,41 @@ def announced(opening: Opening, at: int, final: bool) -> Removal | None:
         return None
     if at or _goes_on(opening) or not _most_chars(opening):
         return NOTHING
+    on_its_line = _on_its_line(opening, final)
+    if on_its_line is not NOTHING:
+        return on_its_line
     for found in places(opening, final):
         if not isinstance(found, Preamble):
             return found
         if found.log_odds > 0:
             return "preamble", found.end
     return _without_echo(opening, final)
+
+
+def begins_announced(opening: Opening) -> bool:
+    """Return whether a continuation begins with words that only announce the rest."""
+    return next(_behind_announcements(opening), None) is not None
+
+
+def _behind_announcements(opening: Opening) -> Iterator[int]:
+    """Yield where the text may begin behind words that announce it, on their line or behind it."""
+    held, most = opening.held, _most_chars(opening)
+    line = held.partition("\n")[0]
+    torn = not opening.trimmed and opening.said[-1].isalpha() and held[0].isupper()
+    yield from announcement_ends(line[:most], torn=torn)
+
+
+def _on_its_line(opening: Opening, final: bool) -> Removal | None:
+    """Return what to remove if words announce the rest, and a repetition follows on their line."""
+    for begin in _behind_announcements(opening):
+        if opening.held[begin : begin + 1] == "\n":
+            continue
+        found = repeated(opening, begin, final, Grade.LINE)
+        if found is None or found[0] == "diverged":
+            return found
+        if found[1]:
+            return "preamble", found[1]
+    return NOTHING
 
 
 def _without_echo(opening: Opening, final: bool) -> Removal | None:

@@ -33,7 +33,7 @@ from typing import Final
 
 from tenuto.core.beginnings import sounds_announcing
 from tenuto.core.fence import reopened
-from tenuto.core.preamble import announced
+from tenuto.core.preamble import announced, begins_announced
 from tenuto.core.repetition import NOTHING, Opening, Removal, repeated
 from tenuto.core.restart import HEAD_CHARS, RESTART_CHARS, common, is_periodic, is_varied
 from tenuto.core.white_space import merged
@@ -266,16 +266,19 @@ class Seam:
         """Return whether an attempt that broke off may yet have become a repetition, or began as
         preambles do. Nothing of it is new then: a further attempt says it again, whatever it was.
 
-        A small output limit may cut every attempt after a few characters, so these count there."""
+        A small output limit may cut every attempt after a few characters, so these count there, if
+        they do not announce."""
         body = self._held.strip()
         if self._exact or not body or self._decide(final=False) is not None:
             return False
-        told = not self._opening.only_words or len(body) >= _ANNOUNCED_CHARS
-        if at_limit and not (told and len(self._said) >= RESTART_CHARS):
+        only_words, short = self._opening.only_words, len(self._said) < RESTART_CHARS
+        least = _ANNOUNCED_CHARS if only_words else _PERIODIC_CHARS * short
+        tells = begins_announced(self._opening)
+        if at_limit and len(body) < least and not tells:
             return False
         if len(body) >= _PERIODIC_CHARS and is_periodic(body[:HEAD_CHARS]):
             return False  # it proves nothing, however it would have gone on
-        return not self._opening.only_words or sounds_announcing(body)
+        return not only_words or tells or sounds_announcing(body)
 
     def _advance(self, delta: str) -> str:
         if self._phase is _Phase.SPACE:
