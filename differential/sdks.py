@@ -172,7 +172,8 @@ class Chat(Sdk):
                 given = function.get("arguments")
                 slot[1] = slot[1] + given if isinstance(given, str) else given or slot[1]
         seen.calls = _calls(slots)
-        self._use(seen, event.get("usage"))
+        # Groq's streams tell it in a member of its own.
+        self._use(seen, (event.get("x_groq") or {}).get("usage") or event.get("usage"))
 
 
 class Responses(Sdk):

@@ -403,7 +403,9 @@ class _Ending:
 
     def _stream_end(self, answer: Answer, report: Report) -> bytes:
         outlet = self._turn.outlet
-        include_usage = self._turn.facts.include_usage or outlet.raw_usage is not None
+        # What came beside the stop, a wire writes beside its stop.
+        apart = outlet.raw_usage is not None and not self._turn.wire.usage_object(answer.ending)
+        include_usage = self._turn.facts.include_usage or apart
         rest = outlet.stop_forwarding() + outlet.say_rest()
         end = outlet.writer.end(answer, include_usage=include_usage)
         return rest + outlet.framed(usage_comment(usage_line(report)) + end)
@@ -437,7 +439,11 @@ class _Ending:
                 yield RaiseError(with_note(lost.error, message))
                 return
             own = self._repeatable()
-            ours = outlet.writer.error(code, message) if own is None else _told(turn, own, message)
+            ours = (
+                outlet.writer.failed(code, message, answer)
+                if own is None
+                else _told(turn, own, message)
+            )
             event = outlet.framed(usage_comment(line) + ours)
             # An SDK raises at this event and reads no further, so upstream is released before it.
             yield Sleep(0.0)

@@ -340,6 +340,10 @@ class Merger:
         out.append(self._layout.end(answer, items, include_usage=include_usage))
         return b"".join(out)
 
+    def failed(self, code: str, message: str, answer: Answer) -> bytes:
+        """Write what tells of an error (`FlatLayout.failed`)."""
+        return self.error(code, message)
+
     def error(self, code: str, message: str) -> bytes:
         """Write an event at which the official SDK raises."""
         start = self._start() if self._layout.error_follows_start else b""

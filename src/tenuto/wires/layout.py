@@ -169,3 +169,7 @@ class FlatLayout(Protocol):
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises, and the end mark."""
         ...
+
+    def failed(self, code: str, message: str, answer: Answer) -> bytes:
+        """Write the same of an answer so far: where the SDK raises on nothing, with its usage."""
+        return self.error(code, message)

@@ -143,7 +143,7 @@ class InvokeChatLayout(render.ChatLayout):
         counts = {"inputTokenCount": usage.input_tokens, "outputTokenCount": usage.output_tokens}
         known = {key: tokens for key, tokens in counts.items() if tokens is not None}
         costs: JsonObject = {METRICS: {**_NO_METRICS, **self._metrics, **known}}
-        if include_usage and raw.keys().isdisjoint(counts):
+        if (include_usage or raw) and raw.keys().isdisjoint(counts):
             costs["usage"] = render.COUNTS.merged(raw, usage)
         return costs
 

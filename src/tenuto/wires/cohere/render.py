@@ -115,16 +115,18 @@ class CohereLayout(FlatLayout):
             out.append(_piece("tool-call-start", number, tool_calls=begun))
             out.append(_piece("tool-call-delta", number, tool_calls=piece))
             out.append(render_event("tool-call-end", index=number))
-        delta: JsonObject = {"finish_reason": answer.native_stop}
-        if answer.usage is not None:
-            delta["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
-        return b"".join(out) + self._end(delta)
+        return b"".join(out) + self._end({"finish_reason": answer.native_stop}, answer)
 
     def error(self, code: str, message: str) -> bytes:
         """Write the end as the provider writes it when a generation fails. The official SDK returns
         every event and raises on none."""
+        return self.failed(code, message, Answer(text=""))
+
+    def failed(self, code: str, message: str, answer: Answer) -> bytes:
+        """Write the same with the usage so far, which the caller reads from this event alone."""
         out = self._start() + self._close()
-        return out + self._end({"error": f"{OURS}: {code}: {message}", "finish_reason": "ERROR"})
+        why = f"{OURS}: {code}: {message}"
+        return out + self._end({"error": why, "finish_reason": "ERROR"}, answer)
 
     # --- parts and events
 
@@ -152,7 +154,9 @@ class CohereLayout(FlatLayout):
         delta = {"message": {"role": "assistant", **nothing}}
         return render_event("message-start", id=self._id, delta=delta)
 
-    def _end(self, delta: JsonObject) -> bytes:
+    def _end(self, delta: JsonObject, answer: Answer) -> bytes:
+        if answer.usage is not None:
+            delta["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
         return render_event("message-end", delta=delta) + DONE
 
     def _citing(self, answer: Answer) -> bytes:

@@ -81,8 +81,14 @@ class ChatLayout(OpenAIChatLayout):
 
     def error(self, code: str, message: str) -> bytes:
         """Write the end of a generation that failed, and why. The official SDK raises on no event
-        of a stream. The answer so far isn't known here; the caller has it."""
+        of a stream."""
+        return self.failed(code, message, Answer(text=""))
+
+    def failed(self, code: str, message: str, answer: Answer) -> bytes:
+        """Write the same with the usage so far. The caller has the text."""
         whole = {"text": "", **self._shared, "finish_reason": "ERROR"}
+        if answer.usage is not None:
+            whole["meta"] = grown_usage(answer.raw_usage or {}, answer.usage)
         why = f"{OURS}: {code}: {message}"
         return _event("stream-end", response=whole, finish_reason="ERROR", error=why)
 

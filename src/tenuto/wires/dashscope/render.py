@@ -78,16 +78,14 @@ class DashScopeLayout(ChatLayout):
     def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
         """Write the stop with the usage; there is no end mark."""
         usage = merged_usage(answer.raw_usage, answer.usage)
-        return self._chunk({}, answer.native_stop, usage)
+        return self._chunk({}, answer.native_stop, **({"usage": usage} if usage else {}))
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event that the official SDK reports as an error."""
         told = error_of_ours(code, message) | self._shared
         return self._event("error", 424, told)
 
-    def _chunk(
-        self, delta: JsonObject, finish: str | None = None, usage: JsonObject | None = None
-    ) -> bytes:
+    def _chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
         finish = finish or "null"
         output: JsonObject
         self._called = self._called or "tool_calls" in delta  # a text alone has no place for them
@@ -98,8 +96,7 @@ class DashScopeLayout(ChatLayout):
             message = {"role": "assistant", **delta}
             message["content"] = like(form, delta.get("content") or "")
             output = {"choices": [{"message": message, "finish_reason": finish}]}
-        told = {"usage": usage} if usage else {}
-        return self._event("result", 200, {"output": output, **told, **self._shared})
+        return self._event("result", 200, {"output": output, **beside, **self._shared})
 
     def _event(self, name: str, status: int, value: JsonObject) -> bytes:
         self._number += 1

@@ -114,8 +114,9 @@ class ChatLayout(FlatLayout):
 
     def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
         """Write the stop, the usage if the request asks for it, and `[DONE]`."""
-        out = self._chunk({}, answer.native_stop)
-        if include_usage and answer.usage is not None:
+        beside = usage_beside_stop(answer)
+        out = self._chunk({}, answer.native_stop, **beside)
+        if include_usage and answer.usage is not None and "usage" not in beside:
             usage = COUNTS.merged(answer.raw_usage, answer.usage)
             out += encode_event({**self._shared, "choices": [], "usage": usage})
         return out + DONE
@@ -125,15 +126,30 @@ class ChatLayout(FlatLayout):
         told = joined_annotations(answer.spoken, self._given)
         return self._chunk({"annotations": told}) if told else b""
 
-    def _chunk(self, delta: JsonObject, finish: str | None = None) -> bytes:
+    def _chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
         choice = {"index": 0, "delta": self._led(delta), "finish_reason": finish}
-        return encode_event({**self._shared, "choices": [choice]})
+        return encode_event({**self._shared, "choices": [choice], **beside})
 
     def _led(self, delta: JsonObject) -> JsonObject:
         """Return a delta, with the role in the first one: the SDK's message has the role of its
         deltas, and a request with a message without one is refused."""
         begun, self._begun = self._begun, True
         return delta if begun else {"role": "assistant", **delta}
+
+
+def usage_beside_stop(answer: Answer) -> JsonObject:
+    """Return the usage as a member of the chunk with the stop, if the provider told it there: its
+    SDK, and programs that expect a choice in every chunk, look for it nowhere else. Groq's streams
+    have it in `x_groq`."""
+    usage = COUNTS.merged(answer.raw_usage, answer.usage)
+    if answer.usage is None or not usage:
+        return {}
+    made: JsonObject = {"usage": usage} if answer.ending.get("usage") else {}
+    groq = object_in(answer.ending.get("x_groq"))
+    if groq.get("usage"):
+        kept = {key: item for key, item in groq.items() if key != "error"}
+        made["x_groq"] = kept | {"usage": usage}
+    return made
 
 
 def call_delta(number: int, call: ToolCall) -> JsonObject:

@@ -96,12 +96,12 @@ class CompletionsLayout(chat.ChatLayout):
         super().__init__(model)
         self._shared |= {"id": "cmpl-tenuto", "object": KIND}
 
-    def _chunk(self, delta: JsonObject, finish: str | None = None) -> bytes:
+    def _chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
         text = delta.get("content", "")
         if not text and finish is None:
             return b""
         choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": finish}
-        return encode_event({**self._shared, "choices": [choice]})
+        return encode_event({**self._shared, "choices": [choice], **beside})
 
 
 def as_body(message: Message) -> JsonObject:
