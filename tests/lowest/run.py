@@ -5,7 +5,8 @@
 `make lowest` runs it for every extra with the lowest version that its bound in pyproject.toml lets
 in. Each SDK asks the simulator for a text that the limit cuts, a call that the limit cuts and a
 stream that breaks off, whole and streamed, sync and async, through `tenuto.wrap`. It prints
-the first answers that are not right, and exits with 1 if there is any.
+the first answers that are not right, and exits with 1 if there is any. The extra must have brought
+the validator of documents too.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from typing import Any
 
 import tenuto
 from tenuto.sim import CASES_ON, Simulator
+from tenuto.turn.checking import Checker
 
 PROMPT = "Tell me what happened in the harbour."
 SCHEMA = {
@@ -389,6 +391,7 @@ def wrong(name: str) -> list[str]:
 def main(extra: str) -> int:
     """Say how the SDK of an extra did; 1 where something was wrong."""
     package = PACKAGES.get(extra, extra)
+    assert Checker(SCHEMA).fits({"path": "a", "content": ""})
     found = wrong(extra)
     for line in found[:4] or ["right"]:  # what fails at all mostly fails everywhere
         print(f"{package} {version(package)}: {line}")

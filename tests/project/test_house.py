@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -16,6 +17,7 @@ from types import ModuleType
 import grimp
 import pytest
 from importlinter.cli import lint_imports
+from packaging.requirements import Requirement
 
 import tenuto
 
@@ -103,6 +105,42 @@ def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_p
     )
     wrapping += "tenuto.wrap(openai.OpenAI())\n"
     run(str(python), "-I", "-W", "error", "-c", given + below + wrapping, cwd=tmp_path)
+
+
+def test_the_extra_of_each_sdk_brings_the_validator_where_that_needs_no_compiler() -> None:
+    # docs/decisions/2026-11-28-which-packages-validate-documents.md
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras: dict[str, list[str]] = project["optional-dependencies"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    sdks = re.search(r"^LOWEST := (.*)$", makefile, re.MULTILINE)
+    assert sdks is not None
+    assert [sdk for sdk in sdks[1].split() if "tenuto[documents]" not in extras[sdk]] == []
+    (brought,) = map(Requirement, extras["documents"])
+    assert brought.extras == {"schema"}
+    assert brought.marker is not None
+    wanted = [Requirement(each).name for each in extras["schema"]]
+    assert wanted == ["jsonschema", "jsonschema-rs"]
+    built = {
+        machine: brought.marker.evaluate({"platform_machine": machine}) for machine in MACHINES
+    }
+    assert built == MACHINES
+
+
+MACHINES = {
+    "x86_64": True,
+    "aarch64": True,
+    "i686": True,
+    "arm64": True,
+    "AMD64": True,
+    "ARM64": True,
+    "x86": True,
+    "armv7l": False,
+    "ppc64le": False,
+    "riscv64": False,
+    "s390x": False,
+    "wasm32": False,
+}
+"""Whether jsonschema-rs has a wheel for a machine (read 2026-11-28)."""
 
 
 def readme_examples() -> list[str]:
