@@ -24,7 +24,7 @@ FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain pydantic-
   openai-agents-responses strands agno litellm litellm-anthropic llamaindex llamaindex-anthropic crewai haystack autogen \
   agent-framework semantic-kernel google-adk smolagents instructor dspy llm
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak differential live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak differential documents live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,8 +75,8 @@ run: setup ## show the demo
 
 # Neither pip nor uv compiles what it installs. If the environment turns bytecode files off, every test process compiles
 # the SDKs again: 10 s in each worker, and 0.5 s in each program that it starts.
-test heavy soak differential record replay record-sim replay-sim: export PYTHONDONTWRITEBYTECODE :=
-test heavy soak differential record replay record-sim replay-sim: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+test heavy soak differential documents record replay record-sim replay-sim: export PYTHONDONTWRITEBYTECODE :=
+test heavy soak differential documents record replay record-sim replay-sim: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
@@ -180,6 +180,9 @@ soak: setup ## run turns with faults for SOAK_S seconds (600), drawn from SOAK_S
 # The newest SDKs are those of .venv. Ollama's lowest release needs an older httpx than the others' lowest releases allow.
 differential: setup .differential/all/.installed .differential/ollama/.installed ## play the same provider bytes with and without Tenuto, newest and lowest SDKs; ONLY=key plays a pair again, JSON=1
 	@$(BIN)/python -m differential.run $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json) $(if $(WRITE),--write)
+
+documents: setup ## cut documents that have a schema, and judge what comes by it; ONLY=key plays one again, REAL=1 asks the small model, JSON=1
+	@$(BIN)/python -m documents.$(if $(REAL),real,run) $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json)
 
 live: setup ## check with your own keys whether services behave as Tenuto's tables say; DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
 	@$(BIN)/python -m live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)
