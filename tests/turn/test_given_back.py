@@ -110,6 +110,22 @@ def test_a_continuation_holds_what_was_given_beside_the_text(name, stream) -> No
     }
 
 
+@pytest.mark.parametrize("at", range(3))
+@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.behaviour("H5b")
+def test_any_chunk_with_text_may_hold_it(name, at) -> None:
+    said: list[dict[str, Any]] = [{"content": text} for text in ("Half ", "of a ", "half")]
+    said[at] |= {name: GIVEN[name]}
+    cut = answer(True, "length", *said)
+    turn = played(True, cut, answer(True, "stop", {"content": " is a quarter."}))
+    assert model_row(turn.sent[-1])[name] == GIVEN[name]
+    cut = answer(True, "length", *said, {"tool_calls": [call(CUT)]})
+    again = answer(True, "length", {"tool_calls": [call(CUT)]})
+    turn = played(True, cut, again, answer(True, "tool_calls", {"tool_calls": [call(WHOLE)]}))
+    assert turn.report.status == "complete"
+    assert model_row(turn.sent[-1])[name] == GIVEN[name]
+
+
 @BOTH
 @pytest.mark.behaviour("H5b")
 def test_what_stands_in_a_call_goes_back_in_it(stream) -> None:

@@ -3,7 +3,7 @@ and the turn can't differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -69,6 +69,12 @@ def _speaks(signal: Signal) -> bool:
 _SPOKEN: dict[Kind, type[Flowing]] = {Kind.TEXT: TextDelta, Kind.REASONING: ReasoningDelta}
 
 
+def _tells(note: Mapping[str, object] | None) -> bool:
+    """Return whether a note says anything, and may have to go back with the text (H5b). Many
+    servers write empty ones beside every text."""
+    return note is not None and any(note.values())
+
+
 def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing | None:
     """Return the signal of an event that carries only text or reasoning; None: it carries more that
     must be passed on. `counts`: the event may report the usage so far.
@@ -76,6 +82,8 @@ def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing
     >>> text_alone([Envelope({}), Piece((0,), Kind.TEXT, "Hi")])
     TextDelta(text='Hi')
     >>> text_alone([Piece((0,), Kind.TEXT, "Hi"), Piece((0,), Kind.REASONING, "Hm")]) is None
+    True
+    >>> text_alone([Piece((0,), Kind.TEXT, "Hi"), Piece(("x",), Kind.NOTE, adds={"x": 1})]) is None
     True
     """
     found: Flowing | None = None
@@ -103,7 +111,7 @@ def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing
         kind = _SPOKEN.get(signal.kind)
         if kind is not None and found is None and text is not None and adds is None:
             found = kind(text)
-        elif signal.kind is not Kind.NOTE or isinstance(signal, Opened):
+        elif isinstance(signal, Opened) or signal.kind is not Kind.NOTE or _tells(adds):
             return None
     return found
 
