@@ -37,8 +37,8 @@ class Both:
 
     def readable(self, seen: Seen) -> int:
         """How many characters of what the model said stand where it said them."""
-        said = zip(_read(seen.text), self.truth.text, strict=False)
-        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], said))
+        text = _read(seen.text)
+        return max(_same(text, each) for each in (self.truth.text, *self.truth.others))
 
     def calls(self, seen: Seen) -> int:
         """How many of the model's calls came as it made them."""
@@ -50,7 +50,7 @@ class Both:
 
     def right(self, seen: Seen) -> bool:
         """Whether all that the model said came, and nothing else."""
-        said = not seen.error and _read(seen.text) == self.truth.text
+        said = not seen.error and _read(seen.text) in (self.truth.text, *self.truth.others)
         return bool(said and self.calls(seen) == len(self.truth.calls) == len(seen.calls))
 
     def claims(self, seen: Seen) -> bool:
@@ -83,6 +83,10 @@ def _read(text: str) -> str:
     """Return a text as a person reads it: without a chain of thought, and a broken character."""
     text = _AROUND.sub("", text)
     return "" if not text.strip() else text.removesuffix("\ufffd")
+
+
+def _same(text: str, said: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, said, strict=False)))
 
 
 def _members(seen: Seen) -> Any:
@@ -119,7 +123,8 @@ def _other_error(both: Both) -> bool:
 def _wrong_text(both: Both) -> bool:
     """Whether text stands there that the model did not say there, and the bare SDK has none such."""
     text, bare = _read(both.wrapped.text), _read(both.bare.text)
-    if not text or text == bare or both.truth.text.startswith(text):
+    said = both.truth.text, *both.truth.others
+    if not text or text == bare or any(each.startswith(text) for each in said):
         return False
     tail = text[both.readable(both.wrapped) :]
     return not _repeats(text, tail) and not bare.endswith(tail)

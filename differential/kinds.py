@@ -39,6 +39,7 @@ KINDS: Final[dict[str, str]] = {
     "3.10": "Repetitions at a seam",
     "3.11": "Text and errors together",
     "3.12": "Preambles, and breaks at the very end",
+    "doc": "Documents with a schema",
     "report": "Other public reports",
     "normal": "Simulator: answers without a fault",
     "faults": "Simulator: faults on which the bare SDK is silent or does harm",

@@ -55,6 +55,8 @@ class Truth:
     calls: tuple[Call, ...] = ()
     stops: frozenset[str] = frozenset()
     refuses: bool = False
+    others: tuple[str, ...] = ()
+    """Other whole answers that the model gives if it is asked again."""
     odd: bool = False
     """Whether the bytes are ones that break clients: what stands there may be put right."""
 

@@ -71,8 +71,9 @@ def limited(sdk: str, tokens: int | None) -> dict[str, Any]:
 
 def pairs() -> Iterator[Pair]:
     """Return all written pairs."""
-    from differential import bytes_chat, bytes_others, everywhere
+    from differential import bytes_chat, bytes_others, documents_cut, everywhere
 
-    for table in (everywhere.SCRIPTS, bytes_chat.SCRIPTS, bytes_others.SCRIPTS):
+    modules = everywhere, documents_cut, bytes_chat, bytes_others
+    for table in (module.SCRIPTS for module in modules):
         for script in table:
             yield from script.pairs()
