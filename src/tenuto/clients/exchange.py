@@ -25,6 +25,10 @@ DRAIN_S = 0.1
 connection can be used again. The openai SDK waits as long."""
 
 
+IN_BODY = "tenuto_in_body"
+"""The attribute of an error that ended the reading of a body. Where a body is read at once, nothing
+else tells it from an error before the head."""
+
 _MARK = "tenuto_exchange"
 """The request extension that identifies a further attempt's request."""
 
@@ -166,6 +170,7 @@ class Exchange:
         """Return a failure of the transport as a value; None: it is another error."""
         if not isinstance(error, self.failures):
             return None
+        vars(error)[IN_BODY] = True
         if response is self.first and self.first_whole:
             self.unread = error
         return self.lost(error)

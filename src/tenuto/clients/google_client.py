@@ -6,7 +6,7 @@ A `genai.Client` is a bundle of resources (`models`, `chats`, `aio`, …) that s
 The API client has a sync and an async client of httpx2 or httpx; if aiohttp is installed, it uses
 that for all async calls instead. The copy made here has its own API client with two HTTP clients
 that recover. It doesn't use aiohttp: settings for async connections (arguments, headers, proxies,
-the environment) are carried over.
+the environment) are carried over, and what fails is raised as aiohttp raises it.
 
 As in `httpx_client`, the copy keeps the original alive: the original closes the connections when it
 is garbage-collected, and the copy closes them only if it is told to.
@@ -25,6 +25,7 @@ from functools import cache
 from typing import Any
 
 from tenuto.clients import httpx_client
+from tenuto.clients.aiohttp_errors import raising_as_aiohttp
 from tenuto.clients.libraries import library_of
 from tenuto.clients.sdk_client import is_named
 from tenuto.turn.engine import Engine
@@ -62,7 +63,10 @@ def recovering(client: Any, engine: Engine) -> Any:
     api = copy.copy(old)
     api.__class__ = _subclass(_class_of(old), "_use_aiohttp")
     vars(api)[_SYNC] = httpx_client.recovering(getattr(old, _SYNC), engine)
-    vars(api)[_ASYNC] = httpx_client.recovering(_async_client(old), engine)
+    task = httpx_client.recovering(_async_client(old), engine)
+    if old._use_aiohttp():  # noqa: SLF001
+        task = raising_as_aiohttp(task, library_of(task))
+    vars(api)[_ASYNC] = task
     wrapped = _over(original, old, api)
     wrapped.__class__ = _subclass(_class_of(original))
     # Resources such as `aio` may be all that the caller keeps. They hold the API client.
