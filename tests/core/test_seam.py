@@ -968,3 +968,44 @@ def test_white_space_that_was_put_aside_comes_back_with_its_words(
     seam = Seam("if one is not None:", aside=aside)
     pieces = [came[at : at + size] for at in range(0, len(came), size)]
     assert "".join(map(seam.feed, pieces)) + seam.finish() == new
+
+
+BORDER = "    +---------------+-------------------+"
+CUT_BORDER = BORDER[:-8]
+TABLE = f"Said:\n\n{BORDER}\n    | true          | True              |\n"
+TRUE = "    | true          | True              |\n"
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("size", [1, 3, 1_000])
+@pytest.mark.parametrize(
+    ("before", "again"),
+    [(TABLE, "|\n" + BORDER), (TRUE, "|\n" + BORDER), (TABLE, BORDER[-19:])],
+    ids=["known", "new", "a part"],
+)
+def test_a_border_that_comes_again_is_known_by_the_line_that_it_completes(
+    before: str, again: str, size: int
+) -> None:
+    rest = "\n    | false         | False             |\n"
+    assert _pieced(before + CUT_BORDER, again + rest, size) == before + BORDER + rest
+    for cut in range(1, 9):
+        honest = BORDER[-cut:] + rest
+        assert _pieced(before + BORDER[:-cut], honest, size) == before + BORDER + rest
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("size", [1, 1_000])
+def test_a_rule_of_any_length_goes_on(size: int) -> None:
+    for said, rest in [
+        ("Title\n" + "-" * 30, "-" * 10 + "\nText"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n\n| c | d |\n|---|-", "--|\n| 3 | 4 |"),
+        ("\n".join(["=" * 24] * 3) + "\n" + "=" * 12, "=" * 12 + "\n"),
+        ("+-----+" * 4 + "\n" + "+-----+" * 2, "+-----+" * 2 + "\n"),
+    ]:
+        assert _pieced(said, rest, size) == said + rest
+
+
+def _pieced(said: str, came: str, size: int) -> str:
+    seam = Seam(said)
+    pieces = [came[at : at + size] for at in range(0, len(came), size)]
+    return said + "".join(map(seam.feed, pieces)) + seam.finish()

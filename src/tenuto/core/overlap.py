@@ -46,6 +46,8 @@ _NEAR_LINES: Final = 3
 _SENTENCES: Final = 8
 _LINES_ALIKE: Final = 2
 _SHOWN_CHARS: Final = 3
+_MARKS: Final = 8
+"""So many marks in a row may be repeated; fewer are often a part of a longer row."""
 _digit = re.compile(r"\d")
 _letter = re.compile(r"[^\W\d_]")
 _heading = re.compile(r"#{1,6} \S").match
@@ -247,7 +249,48 @@ class TextEnd:
                 believed = self._follows(text, length, final=final, gap=gap)
                 if believed is not False:
                     return length if believed else None
-        return 0
+        return 0 if gap else self._marks_again(text, final=final)
+
+    def _marks_again(self, text: str, *, final: bool) -> int | None:
+        """Return how much of `text` repeats a row of marks, such as the border of a table. It does
+        if the unfinished line becomes one that the text has behind it, and otherwise does not; or
+        if all of a long and varied line is repeated behind the end of the line before it.
+
+        None: more of `text` is needed (never if `final`)."""
+        known = self._borders
+        line = self._tail[self._tail.rfind("\n") + 1 :]
+        bare = line.strip()
+        alone = len(bare) >= _LONG_LINE_CHARS and len(set(bare)) > 1 and not _says(bare)
+        if self._blank or not (alone or any(one.startswith(line) for one in known)):
+            return 0
+        first, ended, _ = text.partition("\n")
+        if line + first in known and (ended or final):
+            return 0
+        waits = not (ended or final) and any(one.startswith(line + first) for one in known)
+        for begin in range(max(0, len(self._tail) - 2 * _BLOCK_CHARS), len(self._tail)):
+            row = self._tail[begin:]
+            if len("".join(row.split())) < _MARKS:
+                break
+            if _says(row):
+                continue
+            if not final and row.startswith(text):
+                return None
+            if not text.startswith(row):
+                continue
+            if alone and len(row.lstrip()) > len(bare) and "\n" in row.strip():
+                return len(row)
+            rest, ended, _ = text[len(row) :].partition("\n")
+            if line + rest in known and (ended or final):
+                return len(row)
+            if not final and not ended and any(one.startswith(line + rest) for one in known):
+                return None
+        return None if waits else 0
+
+    @cached_property
+    def _borders(self) -> frozenset[str]:
+        """The lines of marks alone that the text has, such as the borders of a table."""
+        lines = self._tail.split("\n")[1:-1]
+        return frozenset(one for one in lines if len(one) >= _LONG_LINE_CHARS and not _says(one))
 
     def _follows(self, text: str, length: int, *, final: bool, gap: str) -> bool | None:
         """Return whether the text after the repeated passage confirms it; None if it is too
@@ -357,6 +400,11 @@ class TextEnd:
     def _has_doubles(self) -> bool:
         """Return whether the text has the same line twice in a row anywhere."""
         return _doubled_line.search(self._tail) is not None
+
+
+def _says(text: str) -> bool:
+    """Return whether a text has a letter or a digit."""
+    return any(map(str.isalnum, text))
 
 
 def _step(text: str, within: bool) -> str:
