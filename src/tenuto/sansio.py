@@ -134,8 +134,9 @@ class Turn:
     - `StartResponse(head)`, then `SendData(data, last)`: pass these to the caller; no reply. After
       `last`, the answer is complete.
     - `Sleep(seconds)`: wait; no reply.
-    - `RaiseError(error)`: the connection failed; raise the error, or break your caller's own. If
-      you have passed on nothing so far, you can also begin a new turn.
+    - `RaiseError(error)`: the connection failed, or nothing else makes your caller's SDK raise;
+      raise the error, or break your caller's own connection. If you have passed on nothing so far,
+      you can also begin a new turn.
 
     Args:
         method: the request's method.

@@ -8,6 +8,7 @@ from typing import Any
 
 import anthropic
 import groq
+import httpx
 import ollama
 import openai
 import together
@@ -230,8 +231,9 @@ FACING = (
         "cohere",
         WrappedCohere,
         cohere.WIRE,
-        # Bodies raise; of a stream the end holds the error, on which the SDK raises not.
-        raises=(ApiError, cohere.ErrorSeen),
+        # Bodies raise; of a stream the end holds the error, on which the SDK raises not. It breaks
+        # for those who ask for errors.
+        raises=(ApiError, cohere.ErrorSeen, httpx.ReadError),
         limit="MAX_TOKENS",
         stops=_CHAT
         | {
@@ -249,7 +251,7 @@ FACING = (
         "cohere-v1",
         WrappedCohereV1,
         cohere_v1.WIRE,
-        raises=(ApiError, cohere.ErrorSeen),
+        raises=(ApiError, cohere.ErrorSeen, httpx.ReadError),
         limit="MAX_TOKENS",
         stops=_CHAT
         | {

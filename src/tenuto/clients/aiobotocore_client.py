@@ -57,7 +57,7 @@ def endpoint(base: Any) -> type:
                     return exchange.lost_or_raise(error)
 
             limit = _Limit
-            turn = AsyncDrive(run, connect, asyncio.sleep, exchange.closed_early, _Scope, limit)
+            turn = AsyncDrive(run, connect, asyncio.sleep, exchange.broken, _Scope, limit)
             return await _driven(exchange, turn)
 
         async def _answered(self, exchange: Exchange, request: Any) -> Any:

@@ -129,7 +129,7 @@ def _endpoint(base: Any) -> type:
                 except Exception as error:  # noqa: BLE001 - handlers raise what they like
                     return exchange.lost_or_raise(error)
 
-            return _driven(exchange, Drive(run, connect, exchange.closed_early, exchange.wake))
+            return _driven(exchange, Drive(run, connect, exchange.broken, exchange.wake))
 
         def _answered(self, exchange: Exchange, request: Any) -> Any:
             """Return what a handler answers in place of the network, or None if none does."""
@@ -258,10 +258,9 @@ class Exchange:
         slow = not named.isdisjoint(("ReadTimeoutError", "ConnectTimeoutError", "TimeoutError"))
         return ConnectionLost(FaultKind.TIMEOUT if slow else FaultKind.CONNECTION, error)
 
-    def closed_early(self) -> Exception:
-        """Return the exception for reading on after the turn was closed."""
-        error = "the turn was closed"
-        return self.exceptions.ResponseStreamingError(error=error)  # type: ignore[no-any-return]
+    def broken(self, message: str) -> Exception:
+        """Return the exception for a stream that breaks."""
+        return self.exceptions.ResponseStreamingError(error=message)  # type: ignore[no-any-return]
 
     def wake(self, _: object, thread: int) -> None:
         """Wake the thread that waits for a further attempt, or for more of its response, because

@@ -162,9 +162,9 @@ class Exchange:
             raise error
         return ConnectionLost(FaultKind.CALLER, error)
 
-    def closed_early(self) -> Exception:
-        """Return the library's error for reading on after the turn was closed."""
-        return self.library.ReadError("the turn was closed", request=self.request)  # type: ignore[no-any-return]
+    def broken(self, message: str) -> Exception:
+        """Return the library's error for a stream that breaks."""
+        return self.library.ReadError(message, request=self.request)  # type: ignore[no-any-return]
 
     def lost_in_reading(self, response: Any, error: Exception) -> ConnectionLost | None:
         """Return a failure of the transport as a value; None: it is another error."""

@@ -195,7 +195,7 @@ def sending(once: Any, *, responds: bool = False) -> Any:
             return attempt(exchange.request_for(command)) if answer is None else answer
 
         marking, run = (taken, taken) if isinstance(taken, Short) else engine.run(taken)
-        turn = Drive(run, connect, exchange.closed_early, exchange.wake_from)
+        turn = Drive(run, connect, exchange.broken, exchange.wake_from)
         pieces = turn.pieces()
         head = next(pieces)
         assert isinstance(head, Head)
@@ -258,7 +258,7 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
         anyio = importlib.import_module("anyio")
         marking, run = (taken, taken) if isinstance(taken, Short) else engine.run(taken)
         scope, limit = anyio.CancelScope, anyio.move_on_after
-        turn = AsyncDrive(run, connect, anyio.sleep, exchange.closed_early, scope, limit)
+        turn = AsyncDrive(run, connect, anyio.sleep, exchange.broken, scope, limit)
         pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)

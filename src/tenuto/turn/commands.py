@@ -182,6 +182,12 @@ class Sleep(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class Unfinished(ConnectionError):
+    """The turn can't be finished, and the caller's SDK raises on no event of a stream (P1a). A
+    driver that has a transport raises the transport's own exception instead, which the SDK knows.
+    """
+
+
 class RaiseError(msgspec.Struct, frozen=True):
     """Raise the exception of the caller's own transport, which the SDK knows: before the head,
     where it may retry, or in the middle of a stream that nothing could finish (P1c)."""

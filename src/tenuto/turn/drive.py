@@ -31,6 +31,7 @@ from tenuto.turn.commands import (
     SendRequest,
     Sleep,
     StartResponse,
+    Unfinished,
     late,
 )
 
@@ -74,8 +75,8 @@ Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 _Answer = TypeVar("_Answer", Upstream, AsyncUpstream)
 
-WhenClosed = Callable[[], Exception]
-"""Makes the exception for a caller that wants more of a turn that was closed before its end."""
+Broken = Callable[[str], Exception]
+"""Makes the exception that the caller's transport raises if a stream breaks, with this message."""
 
 
 def _takes_nothing(_: bytes) -> None:
@@ -86,12 +87,12 @@ class _Driver(Generic[_Answer]):
     """What both drivers share: the turn, its state, and what follows from each command.
 
     Args:
-        run, when_closed: as for `Drive`.
+        run, broken: as for `Drive`.
     """
 
-    def __init__(self, run: Commands, when_closed: WhenClosed | None) -> None:
+    def __init__(self, run: Commands, broken: Broken | None) -> None:
         self._run = run
-        self._when_closed = when_closed
+        self._broken = broken
         self._all_said = False
         self._closed = False
         self._upstream: _Answer | None = None
@@ -115,11 +116,16 @@ class _Driver(Generic[_Answer]):
                 if isinstance(command, SendData):
                     self._all_said = self._all_said or command.last
                 elif isinstance(command, RaiseError):
-                    raise command.error
+                    raise self._raised(command.error)
                 return command
-        if self._when_closed is not None and not self._all_said:
-            raise self._when_closed()
+        if self._broken is not None and not self._all_said:
+            raise self._broken("the turn was closed")
         return None
+
+    def _raised(self, error: Exception) -> Exception:
+        if self._broken is not None and isinstance(error, Unfinished):
+            return self._broken(str(error))
+        return error
 
     def _answered(self, answer: _Answer | ConnectionLost) -> Reply:
         """Take the answer to a request. Return the reply for the turn."""
@@ -144,9 +150,9 @@ class Drive(_Driver[Upstream]):
     Args:
         run: the turn.
         connect: sends one of its requests.
-        when_closed: makes the exception for a caller that wants more of a turn that was closed
-            before everything was sent. None: the pieces just end, for a caller that closes only
-            what it reads itself.
+        broken: makes the exception for a turn that can't be finished, and for a caller that wants
+            more of a turn that was closed before everything was sent. None: the latter's pieces
+            just end, for a caller that closes only what it reads itself.
         wake: ends a wait, from another thread. It is called with the response that is read, or None
             during a wait for the head, and with the identifier of the waiting thread. None: nothing
             can end a wait, so limits of time are only checked between the pieces.
@@ -156,10 +162,10 @@ class Drive(_Driver[Upstream]):
         self,
         run: Commands,
         connect: Callable[[SendRequest], Upstream | ConnectionLost],
-        when_closed: WhenClosed | None = None,
+        broken: Broken | None = None,
         wake: Callable[[Upstream | None, int], object] | None = None,
     ) -> None:
-        super().__init__(run, when_closed)
+        super().__init__(run, broken)
         self._connect = connect
         self._wake = wake
         self._limit: Alarm | None = None
@@ -303,7 +309,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
     """The same for async callers.
 
     Args:
-        run, connect, when_closed: as for `Drive`.
+        run, connect, broken: as for `Drive`.
         sleep: the sleep of their event loop, in seconds.
         scope: makes a cancel scope of that loop. None: only the end of the waiting task ends a
             wait.
@@ -316,11 +322,11 @@ class AsyncDrive(_Driver[AsyncUpstream]):
         run: Commands,
         connect: Callable[[SendRequest], Awaitable[AsyncUpstream | ConnectionLost]],
         sleep: Callable[[float], Awaitable[None]],
-        when_closed: WhenClosed | None = None,
+        broken: Broken | None = None,
         scope: Callable[[], Scope] | None = None,
         limit: Limit | None = None,
     ) -> None:
-        super().__init__(run, when_closed)
+        super().__init__(run, broken)
         self._connect = connect
         self._sleep = sleep
         self._scope = scope

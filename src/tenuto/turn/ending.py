@@ -33,6 +33,7 @@ from tenuto.turn.commands import (
     SendData,
     Sleep,
     StartResponse,
+    Unfinished,
 )
 from tenuto.turn.decision import FINISHED_UPSTREAM
 from tenuto.turn.mark import has_ours, without_ours
@@ -394,6 +395,21 @@ class _Ending:
         return shown.native if shown.native != clean else wire.shown[Outcome.TEXT_CUT].native
 
     @property
+    def _must_break(self) -> bool:
+        """Whether the stream must break for the caller's SDK to raise, as it raises on no event."""
+        turn = self._turn
+        certain = turn.policy.on_incomplete == "error" and turn.context is None
+        return certain and not turn.wire.raises_on_errors
+
+    @property
+    def _unclean_stop(self) -> str | None:
+        """The provider's own stop, if it is not a clean one."""
+        named = self._turn.stopped or self._turn.first
+        if named is None or not named.names_stop or named.response.stop.reason in CLEAN:
+            return None
+        return named.response.stop.raw
+
+    @property
     def _cut_stop(self) -> str | None:
         """The stop of a first answer that was cut, or the wire's own where that is a clean one."""
         first = self._turn.first
@@ -439,15 +455,19 @@ class _Ending:
                 yield RaiseError(with_note(lost.error, message))
                 return
             own = self._repeatable()
+            so_far = replace(answer, native_stop=self._unclean_stop)
             ours = (
-                outlet.writer.failed(code, message, answer)
+                outlet.writer.failed(code, message, so_far)
                 if own is None
                 else _told(turn, own, message)
             )
-            event = outlet.framed(usage_comment(line) + ours)
+            breaks = self._must_break
+            event = outlet.framed(usage_comment(line) + (_unmarked(ours) if breaks else ours))
             # An SDK raises at this event and reads no further, so upstream is released before it.
             yield Sleep(0.0)
-            yield SendData(spoken + event, last=True)
+            yield SendData(spoken + event, last=not breaks)
+            if breaks:
+                yield RaiseError(Unfinished(message))
             return
         body = turn.wire.render_error(code, message, answer)
         pairs: Headers = ((b"content-type", b"application/json"), (b"x-should-retry", b"false"))
@@ -465,6 +485,12 @@ def with_note(error: Exception, message: str) -> Exception:
     if message not in getattr(error, "__notes__", ()):
         error.add_note(message)
     return error
+
+
+def _unmarked(events: bytes) -> bytes:
+    """Return events without the end mark, behind which an SDK reads nothing."""
+    before, between, last = events.removesuffix(b"\n\n").rpartition(b"\n\n")
+    return before + between if last.endswith(b"data: [DONE]") else events
 
 
 def _told(turn: TurnRecord, event: JsonObject, message: str) -> bytes:

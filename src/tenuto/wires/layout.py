@@ -171,5 +171,6 @@ class FlatLayout(Protocol):
         ...
 
     def failed(self, code: str, message: str, answer: Answer) -> bytes:
-        """Write the same of an answer so far: where the SDK raises on nothing, with its usage."""
+        """Write the same of an answer so far: where the SDK raises on nothing, with its usage and
+        the provider's own stop, if that is not a clean one (`native_stop`)."""
         return self.error(code, message)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from google import genai
 from google.genai._gaos.lib import compat_errors
-from support.asking.gemini_interactions import CASES, TOOLS, ErrorEventSeen, InteractionsAsker, asks
+from support.asking.gemini_interactions import CASES, TOOLS, InteractionsAsker, asks
 from support.asking.wrapping import QUICK
 
 import tenuto
@@ -79,7 +79,8 @@ def test_a_notice_is_shown_once_and_taken_out_again(wrapped, sim, mode, way):
 def test_an_error_behind_text_keeps_the_text_in_the_stream(wrapped, way):
     asker = wrapped(on_incomplete="error")
     got = asker.ask_case(CASES["length_then_500"], "stream", way)
-    assert isinstance(got.error, ErrorEventSeen)
+    assert isinstance(got.error, compat_errors.APIConnectionError)
+    assert asker.told[-1].event_type == "error"
     assert sum(event.event_type == "step.delta" for event in asker.told) > 5
 
 

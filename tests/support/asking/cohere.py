@@ -55,6 +55,7 @@ class Assembled:
         self.plan = ""
         self.finish: Any = None
         self.usage: Any = None
+        self.error = ""
 
     def add(self, event: Any) -> None:
         said: Any = getattr(getattr(event, "delta", None), "message", None)
@@ -72,12 +73,13 @@ class Assembled:
                 piece = said.tool_calls.function.arguments
                 self.calls[event.index]["function"]["arguments"] += piece
             case "message-end":
-                if event.delta.error:
-                    raise ErrorSeen(event.delta.error)
+                self.error = event.delta.error or ""
                 self.finish = event.delta.finish_reason or self.finish
                 self.usage = event.delta.usage or self.usage
 
     def done(self) -> Got:
+        if self.error:
+            raise ErrorSeen(self.error)
         told = {"content": list(self.parts.values()), "tool_calls": list(self.calls.values())}
         message: dict[str, Any] = {key: value for key, value in told.items() if value}
         message |= {"tool_plan": self.plan} if self.plan else {}

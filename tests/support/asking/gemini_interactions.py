@@ -121,6 +121,7 @@ class Assembled:
         self.steps: dict[Any, Step] = {}
         self.arguments: dict[Any, str] = {}
         self.said = Said()
+        self.error: ErrorEventSeen | None = None
 
     def add(self, event: Any) -> None:
         match getattr(event, "event_type", None):
@@ -134,7 +135,7 @@ class Assembled:
             case "interaction.completed":
                 self.said.stop, self.said.usage = event.interaction.status, event.interaction.usage
             case "error":
-                raise ErrorEventSeen(plain(event.error) if event.error else None)
+                self.error = ErrorEventSeen(plain(event.error) if event.error else None)
 
     def _piece(self, index: Any, delta: Step) -> None:
         step = self.steps.setdefault(index, {"type": "model_output"})
@@ -154,6 +155,8 @@ class Assembled:
                 step |= delta
 
     def done(self) -> Said:
+        if self.error is not None:
+            raise self.error
         for index, raw in self.arguments.items():
             if raw:  # else the step holds what it began with, an empty object
                 self.steps[index]["arguments"] = readable(raw)

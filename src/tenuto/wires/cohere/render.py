@@ -126,7 +126,9 @@ class CohereLayout(FlatLayout):
         """Write the same with the usage so far, which the caller reads from this event alone."""
         out = self._start() + self._close()
         why = f"{OURS}: {code}: {message}"
-        return out + self._end({"error": why, "finish_reason": "ERROR"}, answer)
+        return out + self._end(
+            {"error": why, "finish_reason": answer.native_stop or "ERROR"}, answer
+        )
 
     # --- parts and events
 

@@ -86,11 +86,12 @@ class ChatLayout(OpenAIChatLayout):
 
     def failed(self, code: str, message: str, answer: Answer) -> bytes:
         """Write the same with the usage so far. The caller has the text."""
-        whole = {"text": "", **self._shared, "finish_reason": "ERROR"}
+        stop = answer.native_stop or "ERROR"
+        whole = {"text": "", **self._shared, "finish_reason": stop}
         if answer.usage is not None:
             whole["meta"] = grown_usage(answer.raw_usage or {}, answer.usage)
         why = f"{OURS}: {code}: {message}"
-        return _event("stream-end", response=whole, finish_reason="ERROR", error=why)
+        return _event("stream-end", response=whole, finish_reason=stop, error=why)
 
 
 def _event(kind: str, **members: object) -> bytes:
