@@ -111,3 +111,49 @@ def test_where_nobody_tells_the_limit_of_the_policy_is_taken(
     first, second, *_ = limits(wire, path, asked, answer)
     assert (first, second) == (None, 4_096)
     assert limits(wire, path, asked, answer, default_max_tokens=500)[1] == 500
+
+
+COUNTS = (
+    "completion_tokens|output_tokens|candidatesTokenCount|outputTokens|eval_count|generated_tokens"
+)
+"""The members that count the tokens of an answer."""
+
+
+def shown(wire: str, path: str, asked: dict[str, Any], *answers: Scripted) -> set[int]:
+    """The counts of output tokens that the caller gets for two attempts."""
+    engine = Engine(Policy(continuation_max_attempts=1))
+    engine.speaks = wire
+    run = engine.begin(Request("POST", f"https://host{path}", (), json.dumps(asked).encode()))
+    assert run is not None
+    script = Script(*answers)
+    pieces = Drive(run, script.connect).pieces()
+    got = b"".join(piece for piece in pieces if isinstance(piece, bytes))
+    assert len(script.transmitted) == 2
+    lines = b"\n".join(line for line in got.splitlines() if not line.startswith(b":"))
+    return {int(found) for found in re.findall(rf'"(?:{COUNTS})": ?(\d+)'.encode(), lines)}
+
+
+UNTOLD = ("openai-chat-stream", "openai-completions-stream")
+"""Recorded answers that tell no usage."""
+
+
+@pytest.mark.behaviour("P10", "C19")
+@pytest.mark.parametrize(
+    ("wire", "case", "path", "asked", "name", "stream"), [c for c in CASES if c.id not in UNTOLD]
+)
+def test_what_came_of_an_attempt_without_usage_is_shown_as_used(
+    wire: str, case: str, path: str, asked: dict[str, Any], name: str, stream: bool
+) -> None:
+    if "%s" in path:
+        path %= PATHS[wire, stream]
+    elif stream:
+        asked = asked | {"stream": True}
+    if wire == "tgi":
+        asked = asked | {"parameters": {"details": True}}
+    told = cut_answer(wire, case, "nothing", stream=stream)
+    untold = cut_answer(wire, case, name, stream=stream)
+    expected = json.loads((HERE / wire / (case + "-stream" * stream) / "expect.json").read_bytes())
+    each = max(shown(wire, path, asked, told)) // 2
+    came = -(-len(expected["text"]) // 4)
+    assert max(shown(wire, path, asked, untold, told)) == came + each > each
+    assert shown(wire, path, asked, untold) <= {0}  # where nobody told any, none is made up

@@ -372,7 +372,7 @@ class _Ending:
             content=turn.content(spoken) if whole or not turn.facts.stream else (),
             native_stop=native,
             ending=ending,
-            usage=summed(turn.watch.usage),
+            usage=summed(turn.watch.usage, turn.watch.untold_tokens),
             raw_usage=raw_usage,
             spoken=spoken,
         )

@@ -19,15 +19,14 @@ MOST_CHARS_PER_TOKEN = 8
 """A count below one token for so many characters is not believed (C4a)."""
 
 CHARS_PER_TOKEN = 4
-"""How many characters then count as a token."""
+"""How many characters then count as a token, and in what is shown of an attempt without usage."""
 
 
 def output_tokens(response: Response, cap_tokens: int | None) -> int:
     """Return the output tokens of a response: as reported, otherwise estimated from its size, and
     then at most the limit of the caller's request. Neither is believed if far more came: some
     providers report zero, or ignore the limit (C4a)."""
-    arguments = "".join(call.arguments for call in response.calls)
-    came = response.text + response.reasoning + arguments
+    came = _came(response)
     estimate = -(-len(came.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
     capped = estimate if cap_tokens is None else min(estimate, cap_tokens)
     told = response.usage.output_tokens if response.usage is not None else None
@@ -38,14 +37,30 @@ def output_tokens(response: Response, cap_tokens: int | None) -> int:
     return max(-(-len(came) // CHARS_PER_TOKEN), 0 if cap_tokens is None else capped)
 
 
-def summed(usages: list[Usage | None]) -> Usage | None:
-    """Return the usage of one call: the input of its first attempt, the output of all (C19)."""
+def _came(response: Response) -> str:
+    arguments = "".join(call.arguments for call in response.calls)
+    return response.text + response.reasoning + arguments
+
+
+def untold_tokens(response: Response) -> int:
+    """Return the output tokens of an attempt that did not report any, such as one that broke off or
+    whose rest was not read; 0 if it reported some."""
+    if response.usage is not None and response.usage.output_tokens is not None:
+        return 0
+    return -(-len(_came(response)) // CHARS_PER_TOKEN)
+
+
+def summed(usages: list[Usage | None], untold_tokens: int) -> Usage | None:
+    """Return the usage of one call: the input of its first attempt, the output of all (C19).
+    `untold_tokens`: those of the attempts that reported none, so that the caller sees at least
+    what the attempts shown have used (P10). If no attempt reported any, nothing is made up."""
     known = [usage for usage in usages if usage is not None]
     if not known:
         return None
+    told = _sum([usage.output_tokens for usage in known])
     return replace(
         known[0],
-        output_tokens=_sum([usage.output_tokens for usage in known]),
+        output_tokens=None if told is None else told + untold_tokens,
         reasoning_tokens=_sum([usage.reasoning_tokens for usage in known]),
     )
 

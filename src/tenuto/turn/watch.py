@@ -28,6 +28,7 @@ from tenuto.core.view import Budget, Facts, State
 from tenuto.telemetry.listeners import heard_by, log_lines
 from tenuto.turn.commands import ConnectionLost
 from tenuto.turn.redaction import Redactor
+from tenuto.turn.usage import untold_tokens
 
 if TYPE_CHECKING:
     from tenuto.turn.attempt import Attempt
@@ -81,6 +82,7 @@ class Watch:
         heard: whether somebody listens to all events of the turn.
         events: sends the turn's events; None if nobody listens, or there is nothing to log yet.
         usage: the tokens of each attempt that ended.
+        untold_tokens: the output tokens of the attempts that reported none, by what came.
         last: the last response.
         left_out: what was left out of the caller's own request.
         overridden: what the policy's `decide` last chose instead of the table's action; "" if
@@ -112,6 +114,7 @@ class Watch:
         self._redactor = redactor
         self.events: EventSender | None = None
         self.usage: list[Usage | None] = []
+        self.untold_tokens = 0
         self.rungs: list[str] = []
         self.last: Response | None = None
         self.left_out: list[str] = []
@@ -162,6 +165,7 @@ class Watch:
         self.overridden = action.overridden or self.overridden
         stop = response.stop
         self.usage.append(response.usage)
+        self.untold_tokens += untold_tokens(response)
         if self.events is not None:
             status = attempt.head.status if attempt.head is not None else None
             self.events.answered(response, outcome, action, status, attempt.lost, output_chars)
