@@ -186,12 +186,28 @@ OWES_STILL = State(attempts=1, owed=True, spent={Budget.MISSING_CALL: 1})
 UNMARKED = State(attempts=1, unmarked=1, broke=True, last_edits=BROKE.last_edits)
 JUST_ENDED = (TransferEnded(),)
 
+HALF = Facts(said='{"half": "a sentence', structured=True)
+REFUTED = replace(HALF, refuted=True)
+AT_CEILING: dict[str, Any] = {"max_tokens": 100, "ceiling_tokens": 100}
+"""The output limit can't be raised, so that a document is continued at once."""
+NO_MORE = replace(CONTINUING, spent={Budget.CONTINUATION: 3})
+UNMATCHED = Facts(said='{"a": 1}', new_chars=8, structured=True, fits=False)
+
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DONE, "hand_on_calls_beside_cut_text"): Situation(
         (WHOLE_CALL, END), TORN, state=TORN_ONCE
     ),
     (Outcome.DONE, "ask_for_owed_call"): OWES,
     (Outcome.DONE, "end_without_owed_call"): replace(OWES, state=OWES_STILL),
+    (Outcome.DONE, "ask_for_valid_document"): Situation(
+        (TEXT, END), UNMATCHED, Policy(invalid_documents="ask_again")
+    ),
+    (Outcome.DONE, "end_unmatched_document"): Situation(
+        (TEXT, END), UNMATCHED, Policy(invalid_documents="error")
+    ),
+    (Outcome.DONE, "continue_document"): Situation(
+        (TEXT, END), replace(HALF, new_chars=1), state=CONTINUING
+    ),
     (Outcome.DONE, "accept_unmarked_end"): Situation(
         (TEXT, END), replace(SAID, new_chars=0), state=UNMARKED
     ),
@@ -201,9 +217,8 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DONE, "ask_for_rest_in_other_words"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=BROKE
     ),
-    (Outcome.DONE, "end_broken_document"): Situation(
-        (TEXT, END), Facts(said='{"half": "a', new_chars=1, structured=True), state=CONTINUING
-    ),
+    (Outcome.DONE, "end_invalid_document"): Situation((TEXT, END), REFUTED, state=NO_MORE),
+    (Outcome.DONE, "end_cut_document"): Situation((TEXT, END), HALF, state=NO_MORE),
     (Outcome.DONE, "end_without_rest"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=BROKE_AGAIN
     ),
@@ -215,8 +230,13 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.TEXT_CUT, "accept_whole_document"): Situation(
         (TEXT, MAX), Facts(said='{"a": 1}', structured=True)
     ),
+    (Outcome.TEXT_CUT, "ask_for_document_again"): Situation(
+        (TEXT, MAX), replace(HALF, max_tokens=10)
+    ),
     (Outcome.TEXT_CUT, "continue_with_prefill"): Situation((TEXT, MAX), TAKES_PREFILL),
     (Outcome.TEXT_CUT, "continue_with_hint"): Situation((TEXT, MAX), SAID),
+    (Outcome.TEXT_CUT, "end_invalid_document"): Situation((TEXT, MAX), REFUTED, state=NO_MORE),
+    (Outcome.TEXT_CUT, "end_cut_document"): Situation((TEXT, MAX), HALF, state=NO_MORE),
     (Outcome.ARGUMENTS_CUT, "hand_on_whole_calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
     (Outcome.ARGUMENTS_CUT, "ask_for_call_again"): CUT_BATCH,
     (Outcome.ARGUMENTS_CUT, "ask_for_rest_and_call"): replace(
@@ -259,9 +279,10 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.THINKING_ONLY, "ask_for_rest_in_other_words"): Situation(
         (THOUGHT, END), SAID, state=BROKE
     ),
-    (Outcome.THINKING_ONLY, "end_broken_document"): Situation(
-        (THOUGHT, END), Facts(said='{"half": "a', structured=True), state=CONTINUING
+    (Outcome.THINKING_ONLY, "end_invalid_document"): Situation(
+        (THOUGHT, END), REFUTED, state=CONTINUING
     ),
+    (Outcome.THINKING_ONLY, "end_cut_document"): Situation((THOUGHT, END), HALF, state=CONTINUING),
     (Outcome.THINKING_ONLY, "end_without_rest"): Situation((THOUGHT, END), SAID, state=BROKE_AGAIN),
     (Outcome.THINKING_ONLY, "continue_from_reasoning"): Situation(
         (THOUGHT, END), Facts(reasoning_prefill=True, reasoning="Hm")
@@ -282,9 +303,8 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (END,), replace(SAID, new_chars=0), state=STOPPED
     ),
     (Outcome.EMPTY, "ask_for_rest_in_other_words"): replace(EMPTY, facts=SAID, state=BROKE),
-    (Outcome.EMPTY, "end_broken_document"): replace(
-        EMPTY, facts=Facts(said='{"half": "a', structured=True), state=CONTINUING
-    ),
+    (Outcome.EMPTY, "end_invalid_document"): replace(EMPTY, facts=REFUTED, state=CONTINUING),
+    (Outcome.EMPTY, "end_cut_document"): replace(EMPTY, facts=HALF, state=CONTINUING),
     (Outcome.EMPTY, "end_without_rest"): replace(EMPTY, facts=SAID, state=BROKE_AGAIN),
     (Outcome.EMPTY, "nudge_after_tool_result"): EMPTY + {"facts": {"after_tool_result": True}},
     (Outcome.EMPTY, "pass_on_empty_answer"): replace(EMPTY, state=SPENT_REPHRASE)
@@ -321,6 +341,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (TEXT, SERVER_FAULT), TORN, state=REPAIRING
     ),
     (Outcome.FAULT, "ask_for_begun_call"): Situation((TEXT, CUT_CALL, SERVER_FAULT), SAID),
+    (Outcome.FAULT, "ask_for_document_once_more"): Situation((TEXT, SERVER_FAULT), HALF),
     (Outcome.FAULT, "resume_with_prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume_with_hint"): Situation((TEXT, SERVER_FAULT), SAID),
     (Outcome.DROPPED, "accept_unmarked_end_again"): Situation(
@@ -332,6 +353,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DROPPED, "send_again"): Situation(()),
     (Outcome.DROPPED, "ask_for_call_once_more"): Situation((TEXT,), TORN, state=REPAIRING),
     (Outcome.DROPPED, "ask_for_begun_call"): Situation((TEXT, CUT_CALL), SAID),
+    (Outcome.DROPPED, "ask_for_document_once_more"): Situation((TEXT,), HALF),
     (Outcome.DROPPED, "resume_with_prefill"): Situation((TEXT,), TAKES_PREFILL),
     (Outcome.DROPPED, "resume_with_hint"): Situation((TEXT,), SAID),
     (Outcome.DROPPED, "end_repeating_text"): Situation(
@@ -456,7 +478,22 @@ NOT_SO: dict[str, dict[str, Any]] = {
         "state": {"begun_calls": ONE_OF_TWO.begun_calls}
     },
     "nothing is known to be missing": {"state": {"lacking": True}},
-    "the joined document does not parse": {"facts": {"said": '{"half": "a"}'}},
+    "the text is not the document that the request asks for": {"facts": {"said": '{"half": "a"}'}},
+    "the request wants a document": {"facts": {"one_of_words": True}},
+    "the policy does not pass on documents that do not match their schema, and this one doesn't": {
+        "policy": {"invalid_documents": "pass"}
+    },
+    "the policy asks for such documents again, and the caller has none of it yet": {
+        "facts": {"shown": True}
+    },
+    "the output limit can be raised, and was not raised for a continuation": {
+        "facts": {"max_tokens": 100, "ceiling_tokens": 100}
+    },
+    "the document was not requested again just now": {"state": {"attempts": 1}},
+    "the answer is no document, or one that can be checked": {
+        "facts": {"structured": True, "checkable": False}
+    },
+    "what was put together does not match the schema": {"facts": {"refuted": False}},
 }
 """What makes each guard fail, by its name."""
 
@@ -820,7 +857,7 @@ def test_a_wait_that_would_pass_the_limit_is_not_begun() -> None:
 
 
 def test_structured_output_is_continued_without_its_constraint() -> None:
-    sent = Turn(structured=True).hear(TextDelta('{"a": [1,'), MAX)
+    sent = Turn(structured=True, **AT_CEILING).hear(TextDelta('{"a": [1,'), MAX)
     assert kinds(sent)[-2:] == [FreeToolChoice, DropConstraint]
     assert one(sent, AppendUser).text == hints.CONTINUE_DOCUMENT
 
@@ -1163,8 +1200,8 @@ def test_a_callback_that_names_no_rung_is_told_which_there_are(answer: Any) -> N
         Turn(Policy(decide=lambda d: answer)).hear(TEXT, MAX)
     assert str(caught.value) == (
         f"decide returned {answer!r} for the outcome 'text_cut', but it must return None, 'stop', or a "
-        "rung of its ladder: 'hand_on_whole_calls', 'accept_whole_document', 'continue_with_prefill', "
-        "'continue_with_hint'"
+        "rung of its ladder: 'hand_on_whole_calls', 'accept_whole_document', 'ask_for_document_again', "
+        "'continue_with_prefill', 'continue_with_hint', 'end_invalid_document', 'end_cut_document'"
     )
     with pytest.raises(PolicyError, match="of its ladder: it has none"):
         Turn(Policy(decide=lambda d: "go on")).hear(TextDelta("x"), stop(R.SAFETY_BLOCKED))
@@ -1322,7 +1359,8 @@ def test_what_is_settled_at_once_is_what_the_engine_would_answer(
 
 def test_no_rung_of_a_finished_response_is_taken_for_the_first_one() -> None:
     for situation in SITUATIONS.values():
-        if classify(situation.response()) is Outcome.DONE:
+        passes = situation.policy.invalid_documents == "pass"
+        if passes and classify(situation.response()) is Outcome.DONE:
             assert not replace(situation, state=State()).act().rung
 
 
@@ -1494,10 +1532,10 @@ def test_a_document_that_parses_is_whole_however_it_ended(text, whole, broken) -
 
 @pytest.mark.behaviour("C27")
 def test_a_document_that_the_limit_cut_before_its_last_digit_goes_on() -> None:
-    turn = Turn(structured=True)
+    turn = Turn(structured=True, **AT_CEILING)
     assert turn.hear(TextDelta("12"), MAX).rung == "continue_with_hint"
     assert turn.hear(END).status is Status.PARTIAL
-    turn = Turn(structured=True)
+    turn = Turn(structured=True, **AT_CEILING)
     assert isinstance(turn.hear(TextDelta('{"a": [1'), MAX), Send)
     assert turn.hear(TextDelta("]}"), MAX).rung == "accept_whole_document"
     forced = Turn(structured=True, tools=True, call_forced=True).hear(TextDelta("{}"), MAX)
@@ -1510,14 +1548,15 @@ def test_a_document_that_the_limit_cut_before_its_last_digit_goes_on() -> None:
 def test_a_document_begins_with_the_first_words_of_the_caller() -> None:
     whole = Turn(structured=True, begun="{").hear(TextDelta('"a": 1, "b": []}'), MAX)
     assert whole.rung == "accept_whole_document"
-    inner = Turn(structured=True, begun='{"all": [')
+    inner = Turn(structured=True, begun='{"all": [', **AT_CEILING)
     assert isinstance(inner.hear(TextDelta('{"a": 1}'), MAX), Send)
     assert inner.hear(TextDelta("]}"), END).status is Status.COMPLETE
     anew = Turn(structured=True, begun="Here: ").hear(TextDelta('{"a": 1}'), MAX)
     assert anew.rung == "accept_whole_document"
-    broken = Turn(structured=True, begun="{")
+    once = Policy(continuation_max_attempts=1)
+    broken = Turn(once, structured=True, begun="{", **AT_CEILING)
     assert isinstance(broken.hear(TextDelta('"a": "b'), MAX), Send)
-    assert broken.hear(TextDelta(" and"), END).reason == "document_broken"
+    assert broken.hear(TextDelta(" and"), END).reason == "document_cut"
 
 
 @pytest.mark.behaviour("C27")
@@ -1544,7 +1583,7 @@ def test_a_stop_sequence_where_the_limit_cut_is_the_end_behind_a_prefill() -> No
 @pytest.mark.behaviour("C14", "C27", "S3a")
 def test_a_stop_sequence_is_no_end_of_half_a_document_nor_of_what_broke_off() -> None:
     half = after_a_stop_sequence(TextDelta('{"a": "b'), MAX, structured=True, prefill=False)
-    assert half.reason == "document_broken"
+    assert half.reason == "document_cut"
     assert after_a_stop_sequence(TEXT, SERVER_FAULT).reason == "provider_error"
 
 
@@ -1562,11 +1601,14 @@ def test_nothing_new_behind_half_a_document_is_not_its_end(news) -> None:
     turn = Turn(structured=True)
     turn.hear(TextDelta('{"half": "a'))
     signals, told = NO_NEWS[news]
-    assert one(turn.hear(*signals, **told), AppendUser).text == hints.BROKEN_OFF_DOCUMENT
-    end = turn.hear(*signals, **told)
+    sent: list[Send] = []
+    while isinstance(end := turn.hear(*signals, **told), Send):
+        sent.append(end)
+    assert one(sent[-1], AppendUser).text == hints.BROKEN_OFF_DOCUMENT
+    assert len(sent) <= 4
     assert (end.status, end.reason, end.shown) == (
         Status.PARTIAL,
-        "document_broken",
+        "document_cut",
         Outcome.TEXT_CUT,
     )
 
@@ -1576,11 +1618,11 @@ def test_a_document_is_judged_behind_a_pause() -> None:
     content = ({"type": "text", "text": "x"},)
 
     def ends(before: str, after: str) -> Any:
-        turn = Turn(structured=True, content=content)
+        turn = Turn(Policy(continuation_max_attempts=0), structured=True, content=content)
         turn.hear(TextDelta(before), stop(R.PAUSED))
         return turn.hear(TextDelta(after), END)
 
-    assert ends('{"a": ', "1").reason == "document_broken"
+    assert ends('{"a": ', "1").reason == "document_cut"
     assert ends('{"a": ', "1}").status is Status.COMPLETE
     assert ends("I look. ", '{"a": 1}').status is Status.COMPLETE
 
@@ -1588,20 +1630,21 @@ def test_a_document_is_judged_behind_a_pause() -> None:
 @pytest.mark.behaviour("C27")
 def test_half_a_document_that_comes_as_a_second_answer_is_judged_where_no_stop_ends_it() -> None:
     def ends(*signals: Signal) -> Any:
-        turn = Turn(structured=True)
+        turn = Turn(Policy(continuation_max_attempts=0), structured=True)
         turn.hear(SERVER_FAULT)
         return turn.hear(TextDelta('{"a": "b'), *signals)
 
-    assert ends(Ended()).reason == "document_broken"
+    assert ends(Ended()).reason == "document_cut"
     assert ends(END).status is Status.COMPLETE, "the model's own word"
 
 
 @pytest.mark.behaviour("C27", "T5")
 def test_a_document_is_judged_behind_calls_that_were_answered() -> None:
-    turn = Turn(Policy(continuation_tool_repair_attempts=0), structured=True)
+    policy = Policy(continuation_tool_repair_attempts=0, continuation_max_attempts=0)
+    turn = Turn(policy, structured=True)
     assert AppendCalls in kinds(turn.hear(TextDelta('{"a": 1, '), BAD_CALL, END))
     end = turn.hear(TextDelta('{"b": 2}'), END)
-    assert (end.status, end.reason) == (Status.PARTIAL, "document_broken")
+    assert (end.status, end.reason) == (Status.PARTIAL, "document_cut")
 
 
 @pytest.mark.behaviour("C27", "E2")

@@ -52,6 +52,8 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "on_incomplete": ("stop", ("stop", "notice", "error")),
     "truncated_calls": ("refuse", ("refuse", "execute_complete")),
     "prefill": ("auto", ("auto", "always", "never")),
+    "structured_streams": ("flow", ("flow", "hold")),
+    "invalid_documents": ("pass", ("pass", "ask_again", "error")),
 }
 SWITCHES = {"empty_recovery": True}
 TEXTS = {"capture": None, "events": None}

@@ -83,7 +83,8 @@ DECLINED = frozenset({"safety_blocked", "refused"})
 
 ONCE = DECLINED | {
     "budget_exhausted",
-    "document_broken",
+    "document_cut",
+    "document_invalid",
     "empty_after_tool_result",
     "empty_output",
     "reasoning_budget",

@@ -122,6 +122,9 @@ Edit = (
     | FreeToolChoice
 )
 
+ROWS = (AppendAssistant, AppendReasoning, AppendContent, AppendUser, AppendCalls)
+"""The edits that add to the conversation."""
+
 
 def holds_prefill(edits: Iterable[Edit]) -> bool:
     """Return whether a request with these edits ends in the beginning of the model's own answer.

@@ -13,7 +13,10 @@ ADVICE: dict[str, str] = {
     "time_limit": (
         "Let turn_timeout_s, the client's timeout, or timeout_s of an agent's Limits be larger."
     ),
-    "document_broken": "Raise max_tokens, so that the document needs no continuation.",
+    "document_cut": "Raise max_tokens, so that the document is not cut.",
+    "document_invalid": (
+        "Raise max_tokens, so that the document needs no continuation, or simplify its schema."
+    ),
     "runaway": (
         "Change the prompt: the model repeats itself, or reaches its output limit without adding "
         "anything new."

@@ -67,6 +67,25 @@ def resume_hint(view: View) -> tuple[Edit, ...]:
     return _go_on(view, prefill=False, boosts=view.boosts)
 
 
+def document_limit(view: View) -> int | None:
+    """Return the output limit for all of a document: what C4 leaves of the turn's tokens, since a
+    smaller one may cut it again."""
+    return view.output_limit(3)
+
+
+def document_again(view: View) -> tuple[Edit, ...]:
+    tokens = document_limit(view)
+    return () if tokens is None else (SetOutputLimit(tokens),)
+
+
+def document_once_more(view: View) -> tuple[Edit, ...]:
+    return _set_budget(view, view.boosts)
+
+
+def valid_document(view: View) -> tuple[Edit, ...]:
+    return _after_said(view, AppendUser(hints.DOCUMENT_INVALID), *_set_budget(view, view.boosts))
+
+
 def _after_said(view: View, *edits: Edit) -> tuple[Edit, ...]:
     facts = view.facts
     said = AppendAssistant(view.said, reasoning=facts.reasoning, content=facts.content)
@@ -258,7 +277,7 @@ def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     most = view.bounded(asked) if ours else asked if left is None else min(asked, left)
     if not ours:
         most = min(most, asked_tokens(view.state.last_edits, most) or most)
-    return edits if asked <= most else (*others, SetOutputLimit(most))
+    return edits if asked <= most else (*others, SetOutputLimit(view.bounded(most)))
 
 
 def asks_for_call(edits: tuple[Edit, ...]) -> bool:

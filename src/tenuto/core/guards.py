@@ -16,7 +16,7 @@ from tenuto.core.announcements import without_announcement
 from tenuto.core.arguments import is_document
 from tenuto.core.batch import lost_calls
 from tenuto.core.closing import ends_closed
-from tenuto.core.edits import asks_for_call
+from tenuto.core.edits import asked_tokens, asks_for_call, document_limit
 from tenuto.core.evidence import COLONS
 from tenuto.core.fault import FaultKind
 from tenuto.core.outcome import Batch, worst_calls
@@ -52,15 +52,28 @@ def _broken_document(view: View) -> bool:
     """Return whether the text should be a document and is none, although the model itself didn't
     say that it is complete: it was joined from several answers, or a further answer named no
     stop."""
-    said, new_chars = view.facts.said, view.facts.new_chars
-    wanted = view.is_document and not view.response.calls and view.state.attempts > 1
+    said, new_chars, state = view.facts.said, view.facts.new_chars, view.state
+    wanted = view.is_document and not view.response.calls and state.attempts > 1
     if not wanted or not said or view.holds_document:
         return False
-    if len(said) == new_chars:
+    if len(said) == new_chars and not (state.cut or state.broke):
         return "no_stop" in view.response.stop.anomalies
     # After a pause, the last part alone may be the document.
     last = said[len(said) - new_chars :].lstrip()
-    return not (view.state.apart and last[:1] in ("{", "[") and is_document(last))
+    return not (state.apart and last[:1] in ("{", "[") and is_document(last))
+
+
+def _wants_document(view: View) -> bool:
+    """Return whether the answer should be a document, and no call stands in its place."""
+    no_document = view.response.calls or view.state.owed or view.facts.call_forced
+    return view.is_document and not no_document
+
+
+def _limit_rises(view: View) -> bool:
+    if view.state.continuing:
+        return False
+    asked = asked_tokens(view.state.last_edits, view.facts.max_tokens)
+    return (document_limit(view) or 0) > (asked or view.facts.output_tokens)
 
 
 def _stop_sequence_at_cut(view: View) -> bool:
@@ -272,14 +285,32 @@ NOTHING_NEW = Guard(
 NOTHING_THOUGHT = Guard(
     "there is no reasoning", lambda v: not (v.response.reasoning + v.response.text).strip()
 )
-BROKEN_DOCUMENT = Guard("the joined document does not parse", _broken_document)
+BROKEN_DOCUMENT = Guard("the text is not the document that the request asks for", _broken_document)
+DOCUMENT = Guard("the request wants a document", _wants_document)
 WHOLE_DOCUMENT = Guard(
     "the request wants a document, and the text is a whole one",
-    lambda v: (
-        v.is_whole_document
-        and not (v.response.calls or v.state.owed or v.facts.call_forced)  # a call is missing
-    ),
+    lambda v: v.is_whole_document and _wants_document(v),
 )
+INVALID_DOCUMENT = Guard(
+    "the policy does not pass on documents that do not match their schema, and this one doesn't",
+    lambda v: v.policy.invalid_documents != "pass" and _wants_document(v) and v.facts.fits is False,
+)
+ASK_AGAIN = Guard(
+    "the policy asks for such documents again, and the caller has none of it yet",
+    lambda v: v.policy.invalid_documents == "ask_again" and not v.facts.shown,
+)
+LIMIT_RISES = Guard(
+    "the output limit can be raised, and was not raised for a continuation", _limit_rises
+)
+NOT_ANEW = Guard(
+    "the document was not requested again just now",
+    lambda v: v.state.attempts == 1 or not v.state.anew,
+)
+MAY_JOIN = Guard(
+    "the answer is no document, or one that can be checked",
+    lambda v: v.facts.checkable or not v.is_document,
+)
+REFUTED = Guard("what was put together does not match the schema", lambda v: v.facts.refuted)
 STOP_SEQUENCE_AT_CUT = Guard(
     "the answer to a request for more of a cut text is only a stop sequence",
     _stop_sequence_at_cut,
@@ -364,5 +395,6 @@ NOTHING_LACKS = Guard("nothing is known to be missing", lambda v: not v.state.la
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT, TOKENS_LEFT)
 MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)
 _TEXT = (NO_CUT_REFUSAL, NO_CUT_RUN, SAID)
-MAY_CONTINUE = (NOT_LEFT_ALONE, *_TEXT, TIME_LEFT, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)
-MAY_RESUME = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM)
+HAS_ROOM = (UNDER_OUTPUT_CAP, ROOM)
+MAY_CONTINUE = (NOT_LEFT_ALONE, *_TEXT, TIME_LEFT, PROGRESS, *HAS_ROOM, TOKENS_LEFT)
+MAY_RESUME = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, *HAS_ROOM)

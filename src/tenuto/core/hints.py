@@ -32,6 +32,12 @@ CONTINUE_DOCUMENT = (
 )
 """After a structured output that was cut. The output constraint is lifted for the rest."""
 
+DOCUMENT_INVALID = (
+    "[Your previous message is not a JSON document that matches the required schema. Write the "
+    "whole document again, so that it does, and write nothing else.]"
+)
+"""After a document that does not match its schema, if the policy asks for it again (C27a)."""
+
 BROKEN_OFF = (
     "[The connection broke while your previous message was being sent, so the message above may "
     "lack its end. If anything is missing, write only that, beginning with the next character. "

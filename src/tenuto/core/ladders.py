@@ -95,13 +95,44 @@ _BROKEN_OFF = (
         when.CALL_BROKE_OFF,
     ),
     _resumption(
-        "resume_with_prefill", "resume the text from a prefill", edits.resume_prefill, when.PREFILL
+        "ask_for_document_once_more",
+        "ask for all of the document again, which broke off",
+        edits.document_once_more,
+        when.DOCUMENT,
+        when.NOT_ANEW,
     ),
-    _resumption("resume_with_hint", "resume the text after a hint", edits.resume_hint),
+    _resumption(
+        "resume_with_prefill",
+        "resume the text from a prefill",
+        edits.resume_prefill,
+        when.PREFILL,
+        when.MAY_JOIN,
+    ),
+    _resumption(
+        "resume_with_hint", "resume the text after a hint", edits.resume_hint, when.MAY_JOIN
+    ),
 )
 """For an answer that broke off."""
 
-_NO_DOCUMENT = "end_broken_document", "end the turn, since the document does not parse"
+
+def _no_document(*broken: Guard) -> tuple[Rung, ...]:
+    """Return the ends of a turn whose document is not whole. `broken`: the guards that show it."""
+    return (
+        Rung(
+            "end_invalid_document",
+            "end the turn, since what was put together does not match the schema",
+            (*broken, when.REFUTED, when.NOT_LEFT_ALONE),
+            ends=(Status.PARTIAL, "document_invalid"),
+        ),
+        Rung(
+            "end_cut_document",
+            "end the turn, since the document is not whole",
+            (*broken, when.NOT_LEFT_ALONE),
+            ends=(Status.PARTIAL, "document_cut"),
+        ),
+    )
+
+
 _REPEATS = "end_repeating_text", "end the turn, since the text repeats itself"
 
 _OWED = (
@@ -165,7 +196,7 @@ def _after_break(
             Budget.FAULT_RETRY,
             Recovery.CONTINUATION,
         ),
-        Rung(*_NO_DOCUMENT, broken_document, ends=(Status.PARTIAL, "document_broken")),
+        *_no_document(*broken_document),
         Rung(
             "end_without_rest",
             "end the turn without the rest of the text",
@@ -260,6 +291,28 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             ends=(Status.PARTIAL, "text_unfinished"),
         ),
         *_OWED,
+        Rung(
+            "ask_for_valid_document",
+            "ask for a document that matches the schema",
+            (when.INVALID_DOCUMENT, when.ASK_AGAIN, *when.MAY_SEND),
+            edits.valid_document,
+            Budget.CONTINUATION,
+            Recovery.CONTINUATION,
+        ),
+        Rung(
+            "end_unmatched_document",
+            "end the turn, since the document does not match its schema",
+            (when.INVALID_DOCUMENT, when.NOT_LEFT_ALONE),
+            ends=(Status.PARTIAL, "document_invalid"),
+        ),
+        Rung(
+            "continue_document",
+            "continue the document, since the answer did not complete it",
+            (when.BROKEN_DOCUMENT, when.DOCUMENT, when.MAY_JOIN, *when.MAY_SEND, *when.HAS_ROOM),
+            edits.continue_hint,
+            Budget.CONTINUATION,
+            Recovery.CONTINUATION,
+        ),
         *_after_break((when.NOTHING_NEW,), (when.BROKEN_DOCUMENT,)),
         Rung(
             "end_without_news",
@@ -271,13 +324,28 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.TEXT_CUT: (
         _whole_calls("tool_call_truncated"),  # if the limit cut a text after them
         _ACCEPT_DOCUMENT,
+        Rung(
+            "ask_for_document_again",
+            "ask for all of the document again, with its schema and a higher output limit",
+            (when.DOCUMENT, when.SAID, when.NO_RUNAWAY, when.LIMIT_RISES, *when.MAY_SEND),
+            edits.document_again,
+            Budget.CONTINUATION,
+            Recovery.CONTINUATION,
+        ),
         _continuation(
             "continue_with_prefill",
             "continue the text from a prefill",
             edits.continue_prefill,
             when.PREFILL,
+            when.MAY_JOIN,
         ),
-        _continuation("continue_with_hint", "continue the text after a hint", edits.continue_hint),
+        _continuation(
+            "continue_with_hint",
+            "continue the text after a hint",
+            edits.continue_hint,
+            when.MAY_JOIN,
+        ),
+        *_no_document(when.DOCUMENT, when.SAID),
     ),
     **_CALLS,
     Outcome.CALLS_MISSING: (

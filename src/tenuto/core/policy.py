@@ -21,6 +21,8 @@ from tenuto.core.stop import Stop
 OnIncomplete = Literal["stop", "notice", "error"]
 TruncatedCalls = Literal["refuse", "execute_complete"]
 Prefill = Literal["auto", "always", "never"]
+StructuredStreams = Literal["flow", "hold"]
+InvalidDocuments = Literal["pass", "ask_again", "error"]
 
 Changes = Mapping[str, Mapping[str, object]]
 """Settings for a part of the turns, by the provider's name or by a pattern for models."""
@@ -124,6 +126,12 @@ class Policy:
             limit.
         prefill: whether Tenuto sends cut text back as the beginning of the model's own answer:
             "auto" (if the model is known to accept it), "always" or "never".
+        structured_streams: how a JSON document is streamed. "flow": as it comes. If it is cut, what
+            the caller has already restricts what can follow. "hold": at once, when it is whole.
+        invalid_documents: what happens to a JSON document that came whole and does not match its
+            schema. "pass": the caller gets it unchanged. "ask_again": Tenuto asks for it again,
+            unless the caller has some of it. "error": the caller gets an error. Needs
+            `tenuto[schema]`.
         pause_resumes: how often Tenuto resumes a turn that the provider paused.
 
         Broken calls:
@@ -239,6 +247,12 @@ class Policy:
     continuation_max_attempts: int = _f("text", 3, int, 0, 100)
     continuation_max_output_chars: int = _f("text", 120_000, int)
     prefill: Prefill = _f("text", "auto", str, choices=get_args(Prefill))
+    structured_streams: StructuredStreams = _f(
+        "text", "flow", str, choices=get_args(StructuredStreams)
+    )
+    invalid_documents: InvalidDocuments = _f(
+        "text", "pass", str, choices=get_args(InvalidDocuments)
+    )
     pause_resumes: int = _f("text", 10, int, 0, 100)
     continuation_tool_repair_attempts: int = _f("calls", 1, int, 0, 20)
     tool_answer_attempts: int = _f("calls", 2, int, 0, 20)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-from tenuto.core.actions import AppendAssistant, AppendContent, Content, Edit
+from tenuto.core.actions import ROWS, AppendAssistant, AppendContent, Content, Edit
 from tenuto.core.arguments import is_document
 from tenuto.core.calls import ToolCall
 from tenuto.core.policy import Policy
@@ -148,6 +148,12 @@ class State:
         a pause."""
         return any(isinstance(edit, AppendContent) for edit in self.last_edits)
 
+    @property
+    def anew(self) -> bool:
+        """Whether the response answers the caller's own conversation, to which nothing was added.
+        It had the schema then, and does not continue what is kept (C27a)."""
+        return not any(isinstance(edit, ROWS) for edit in self.last_edits)
+
     def left(self, budget: Budget, policy: Policy) -> int:
         """Return the attempts of a budget that are not spent."""
         limit: int = getattr(policy, LIMITS[budget])
@@ -178,6 +184,11 @@ class Facts:
         lower_reasoning: whether the request has a setting for less reasoning.
         structured: whether the request constrains the output.
         one_of_words: whether that is not a document, but one of a few words.
+        fits: whether `said` is a document as the request asks for it; None if nothing can check it
+            (C27a).
+        checkable: whether a document can be checked, so that one may be put together.
+        refuted: whether a document that was put together does not fit.
+        shown: whether the caller has received some of the text already.
         begun: the first words of the answer, if the request ends in them. They are not part of
             `said`.
         marks_ends: whether this provider marks the end of a stream, by a stop or an end mark; None
@@ -221,6 +232,10 @@ class Facts:
     lower_reasoning: bool = False
     structured: bool = False
     one_of_words: bool = False
+    fits: bool | None = None
+    checkable: bool = True
+    refuted: bool = False
+    shown: bool = False
     begun: str = ""
     marks_ends: bool | None = None
     tools: bool = False
@@ -289,17 +304,24 @@ class View:
         digit does not: another digit may be missing."""
         said = self.said
         whole = bool(said) and not said[-1:].isdigit() and is_document(self.document)
-        return self.is_document and whole
+        return self.is_document and whole and self.facts.fits is not False
 
     @property
     def is_half_document(self) -> bool:
         """Whether a JSON document is wanted, and the kept text begins one that does not parse."""
-        return self.is_document and self.document[:1] in _BRACKETS and not self.holds_document
+        return self.is_document and self.document[:1] in _BRACKETS and not self._parses
 
     @property
     def holds_document(self) -> bool:
-        """Whether the kept text is a whole JSON document, by itself or behind the caller's first
-        words. Some models write it anew in spite of those."""
+        """Whether the kept text is a whole document as the request asks for it; if nothing can
+        check that, whether it parses."""
+        fits = self.facts.fits
+        return self._parses if fits is None else fits
+
+    @property
+    def _parses(self) -> bool:
+        """Whether the kept text is JSON, by itself or behind the caller's first words. Some models
+        write it anew in spite of those."""
         return is_document(self.facts.said) or is_document(self.document)
 
     @property

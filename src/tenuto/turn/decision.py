@@ -66,7 +66,9 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         context.output_tokens += used_tokens
     action: Send | Finish
     going, now_s = None, 0.0  # not needed if the turn is settled
-    if turn.policy.decide is None and (finish := settled(state, outcome)):
+    _note_invalid(turn, attempt)
+    strict = turn.document is not None and turn.policy.invalid_documents != "pass"
+    if turn.policy.decide is None and not strict and (finish := settled(state, outcome)):
         action, facts = finish, Facts(said=turn.said)
     else:
         left_alone = turn.left_alone or turn.facts.sent_once or (_SEVERAL if several else "")
@@ -103,6 +105,18 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
             turn.watch.leaving_out(going or ())
             _learn_refused(turn, facts.droppable)
     return action, outcome, facts
+
+
+def _note_invalid(turn: TurnRecord, attempt: Attempt) -> None:
+    """Note that a document came whole and does not match its schema (C27a)."""
+    document, response = turn.document, attempt.response
+    if document is None or attempt.outcome is not Outcome.DONE or response.calls:
+        return
+    watched = turn.events is not None or turn.policy.invalid_documents != "pass"
+    if watched and not turn.left_alone and document.fits(response.text) is False:
+        stop = response.stop
+        told = replace(stop, anomalies=(*stop.anomalies, "document_invalid"))
+        attempt.response = replace(response, stop=told)
 
 
 FINISHED_UPSTREAM = "finished_upstream"
@@ -163,7 +177,7 @@ def _facts(
     response, request = attempt.response, turn.facts
     broke = outcome in (Outcome.TEXT_CUT, Outcome.DROPPED, Outcome.FAULT)
     prefill = _takes_prefill(turn)
-    dialect = turn.provider.dialect
+    dialect, document = turn.provider.dialect, turn.document
     return Facts(
         said=turn.said,
         content=turn.content(turn.spoken(turn.said)),
@@ -186,6 +200,10 @@ def _facts(
         lower_reasoning=request.lower_reasoning,
         structured=request.structured,
         one_of_words=request.one_of_words,
+        fits=document.fits(turn.said) if document is not None else None,
+        checkable=document is None or document.is_checkable,
+        refuted=turn.refuted,
+        shown=bool(turn.given),
         begun=request.begun,
         marks_ends=turn.marks_ends,
         tools=request.tools,

@@ -36,6 +36,7 @@ from tenuto.turn.commands import (
     Unfinished,
 )
 from tenuto.turn.decision import FINISHED_UPSTREAM
+from tenuto.turn.joining import take_back_unproven
 from tenuto.turn.mark import has_ours, without_ours
 from tenuto.turn.quota import quota_of
 from tenuto.turn.record import TurnRecord
@@ -55,7 +56,8 @@ def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
         return False
     bare = finish.status is Status.FAILED and not shown.received
     no_stop = (shown.error is not None or bare) and not finish.as_received
-    return policy.on_incomplete == "error" or no_stop
+    invalid = finish.reason == "document_invalid" and policy.invalid_documents == "error"
+    return policy.on_incomplete == "error" or no_stop or invalid
 
 
 _MESSAGE_CHARS = 2_000
@@ -105,6 +107,10 @@ def finish_turn(
 ) -> Run:
     """Finish a turn: complete its report, give the whole answer to an agent's loop, and return the
     commands that show the caller the rest."""
+    if finish.status is not Status.COMPLETE:
+        take_back_unproven(turn)
+    if turn.document is not None and turn.open and turn.outlet.writing:
+        turn.outlet.owe(turn.said)
     if finish.status is Status.COMPLETE and turn.first is not None:
         turn.around.successors.add(turn.first.response.id, attempt.response.id)
     ending = _Ending(turn, finish, facts, attempt)

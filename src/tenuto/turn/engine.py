@@ -70,6 +70,7 @@ class Engine:
         self.special: dict[tuple[str, str], Engine] | None = (
             {} if policy.providers or policy.models else None
         )
+        self._reads_documents = self.special is not None or _reads_documents(policy)
         self.on_event = on_event
         self.speaks = ""
         self.around: Environment = around or Environment(policy, on_event, learned or Learned())
@@ -143,12 +144,14 @@ class Engine:
                 return self.read(request)
         short, parsed = wire.short, None
         asks = short.asks(request.body, request.url) if short is not None else None
-        if asks is None or provider.overrides:
+        if asks is None or provider.overrides or self._reads_documents:
             turn_request = self.read(request)
             if turn_request is None or turn_request.parsed.repairs or provider.overrides:
                 return turn_request
             parsed, wire = turn_request.parsed, turn_request.wire
             facts = parsed.facts
+            if facts.structured and _reads_documents(turn_request.policy):
+                return turn_request
             alone = bool(facts.left_alone)
             asks = Asks(facts.stream, facts.follows, facts.model, facts.max_tokens, alone)
         if asks.follows and self.around.successors.knows(asks.follows):
@@ -229,6 +232,11 @@ class Engine:
             if turn.facts.repeats is not False:
                 run = repeated(run, turn)
         return turn, run if record is None else record.watching(run)
+
+
+def _reads_documents(policy: Policy) -> bool:
+    """Return whether a JSON document may not be handed on as it comes."""
+    return policy.invalid_documents != "pass" or policy.structured_streams == "hold"
 
 
 _MOST_SPECIAL = 256

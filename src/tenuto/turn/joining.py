@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from tenuto.core.actions import DropConstraint, holds_prefill
+from tenuto.core.arguments import ArgumentTracker, Finding
 from tenuto.core.begun import Begun
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
@@ -26,14 +27,17 @@ from tenuto.wires.stop_sequences import stop_of
 
 def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
     """Return where this attempt's text joins the kept text; None if there is none, or if the
-    attempt is separate from it."""
-    if turn.state.apart:
+    attempt is separate from it, or belongs to a document."""
+    if turn.state.apart or turn.puts_together:
         return None
     _take_back_empty(turn)
+    base = trailing_space(turn.said)[0]
+    return _joint(turn, turn.outlet.delivered_text if turn.open else base) if base else None
+
+
+def _joint(turn: TurnRecord, given: str) -> StopSequenceJoint:
+    """Return where this attempt's text joins the kept text, of which the caller has `given`."""
     base, space = trailing_space(turn.said)
-    if not base:
-        return None
-    given = turn.outlet.delivered_text if turn.open else base
     if not visible(base):
         return StopSequenceJoint(
             AfterThought(turn.said[len(given) :] + think_closing(base)), "", 0, ()
@@ -96,7 +100,10 @@ def _take_back_empty(turn: TurnRecord) -> None:
 
 
 def joined(turn: TurnRecord, attempt: Attempt) -> str:
-    """Join a whole body's text to the kept text. Return what is new."""
+    """Join a whole body's text to the kept text. Return what is new and may be shown."""
+    if turn.puts_together:
+        put_together(turn, attempt)
+        return ""
     apart, joint = turn.state.apart, joint_of(turn)
     text, said = attempt.response.text, turn.said
     if joint is None:
@@ -114,6 +121,63 @@ def joined(turn: TurnRecord, attempt: Attempt) -> str:
     stopped(turn, attempt, joint.found)
     keep(turn, attempt, base + new if new else said, len(base) if new else len(said))
     return new
+
+
+def put_together(turn: TurnRecord, attempt: Attempt) -> None:
+    """Keep what an attempt brings of a document that is kept in part (C27a): all of it, if the
+    attempt is or completes the document and begins with what the caller has; a further part, if it
+    was cut as well; otherwise nothing, since the next attempt would continue something wrong."""
+    document, response, said = turn.document, attempt.response, turn.said
+    assert document is not None
+    text, given = response.text, turn.given
+    base = trailing_space(said)[0]
+    cut = broke_off(response)
+    if turn.state.anew:
+        whole = document.fits(text)
+        unchecked = whole is None and not cut
+        if text.startswith(given) and (whole or unchecked or (cut and len(text) > len(said))):
+            return _keep_document(turn, attempt, text, 0)
+        return _keep_document(turn, attempt, said, len(said))
+    joint = _joint(turn, base)
+    new = joint.feed(text) + joint.finish(broke_off=cut, at_limit=is_at_limit(response))
+    together = base + new
+    if together.startswith(given) and document.fits_together(together):
+        return _keep_document(turn, attempt, together, len(base))
+    for alone in (text, _unwrapped(text)):
+        if alone.startswith(given) and document.fits_alone(alone, base):
+            return _keep_document(turn, attempt, alone, 0)
+    if new and cut and _begins_document(turn.facts.begun + together):
+        turn.proven = turn.proven or (said, turn.kept)
+        return _keep_document(turn, attempt, together, len(base))
+    turn.refuted = turn.refuted or bool(new and not cut)
+    return _keep_document(turn, attempt, said, len(said))
+
+
+def _keep_document(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
+    attempt.new_chars = len(said) - begins
+    keep(turn, attempt, said, begins)
+
+
+def _begins_document(text: str) -> bool:
+    """Return whether a text may be the beginning of a document."""
+    tracker = ArgumentTracker()
+    tracker.feed(text[leading_thought(text) :].lstrip())
+    return tracker.finding is not Finding.MALFORMED
+
+
+def _unwrapped(text: str) -> str:
+    """Return the part of a text from its first bracket to its last: models announce what they
+    write, and put it into code fences."""
+    begins = min((at for at in map(text.find, "{[") if at >= 0), default=0)
+    return text[begins : max(map(text.rfind, "}]")) + 1]
+
+
+def take_back_unproven(turn: TurnRecord) -> None:
+    """Forget what was added to a document that stayed unfinished. Only answers that had the schema
+    are left of it (C27a)."""
+    if turn.proven is not None:
+        turn.said, turn.kept = turn.proven
+        turn.proven = None
 
 
 def keep(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:

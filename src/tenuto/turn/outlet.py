@@ -97,6 +97,7 @@ class Outlet:
         templates: what events of other streams looked like, by the function that reads them; the
             outlet adds to it.
         framing: how the caller's stream is framed; None for server-sent events.
+        holds_text: whether all text waits for the end, within `hold_max_bytes`.
 
     Attributes:
         broken: whether an event of the attempt could not be read, so that text after it would
@@ -112,6 +113,8 @@ class Outlet:
         context: CallContext | None = None,
         templates: Templates | None = None,
         framing: StreamFraming | None = None,
+        *,
+        holds_text: bool = False,
     ) -> None:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
@@ -134,7 +137,9 @@ class Outlet:
         self._give = self._delivered.append if said is None else self._telling(said)
         self._thought = context.thought if context is not None else None
         self._held = Held()
-        self._holding_all = False
+        self._holds_text = holds_text
+        self._withholds = False
+        self._holding_all = self._holds_long = False
         self._more_held = False
         self._pending = ""
         self._writing = False
@@ -176,7 +181,7 @@ class Outlet:
     def flows(self) -> bool:
         """Whether text may be handed on at once: the first event has identified the message, and
         nothing has closed yet."""
-        return self._begun and not self._holding_all
+        return self._begun and not (self._holding_all or self._holds_text)
 
     @property
     def delivered_text(self) -> str:
@@ -200,13 +205,19 @@ class Outlet:
         self._begun = True
 
     def begin(
-        self, seam: Joint | None, *, apart: bool = False, plan: PlanJoint | None = None
+        self,
+        seam: Joint | None,
+        *,
+        apart: bool = False,
+        plan: PlanJoint | None = None,
+        withholds: bool = False,
     ) -> bytes:
         """Start an attempt. Once the caller has received anything, the wire writes.
 
         `apart`: whether the attempt is separate from the text so far, so that no seam is owed
-        anything; `plan`: where its plan joins the plan so far."""
-        self._joint, self._plan = seam, plan
+        anything; `plan`: where its plan joins the plan so far; `withholds`: whether nothing of its
+        text is shown before `owe` says what is."""
+        self._joint, self._plan, self._withholds = seam, plan, withholds
         self._spoke = self._part_ended = self.broken = False
         self._unsaid, self._unsaid_bytes = [], 0
         self._usages.append(None)
@@ -267,6 +278,8 @@ class Outlet:
         if self._thought is not None and ReasoningDelta in kinds:
             self._thought("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
         told = None if value is None else self._reader.placed
+        if self._only_waits and not kinds and self._keeps_alive(event, value):
+            return event.raw
         if self._writing and not self.transparent:
             return self._write(signals, event, told)
         text = ""
@@ -279,6 +292,17 @@ class Outlet:
         if self.transparent:
             return self._watched(text, kinds, event)
         return self._forward(text, kinds, event, told)
+
+    @property
+    def _only_waits(self) -> bool:
+        """Whether the caller receives nothing at the moment, or nothing as it comes (S4a)."""
+        return not self.transparent and (self._writing or self._holds_long)
+
+    def _keeps_alive(self, event: Frame, value: JsonObject | None) -> bool:
+        """Return whether an event only keeps the connection alive."""
+        if value is None:
+            return event.data is None and self._framing.codec.is_comment(event)
+        return bool(self._wire.keep_alive) and value.get("type") == self._wire.keep_alive
 
     def _watched(self, text: str, kinds: _Kinds, event: Frame) -> bytes:
         self._give(text)
@@ -404,13 +428,19 @@ class Outlet:
         raw = event.raw
         if not event.terminated and told is None:
             return self._hold(raw, None)  # half an event: only useful if nothing follows it
+        if (self._holds_text and text) or CallDelta in kinds:
+            self._holding_all = self._holds_long = True
         if self._holding_all or not _flows(kinds):
             alike = not text or self._reader.matcher.text(event.raw) is not None
             written = _WRITTEN if self._merger is None else _WRITTEN_OR_CLOSED
             self._more_held = self._more_held or not (alike and kinds <= written)
             self._pending += text
             self._holding_all = self._holding_all or not (Closed in kinds and kinds <= _WHOLE)
-            return self._hold(raw, told)
+            self._hold(raw, told)
+            if self._holds_text and self.overfull:  # longer than may be held: it flows from here on
+                self._holds_text = self._holding_all = False
+                return self.release()
+            return b""
         if not kinds and self._held.newest:
             return self._hold(raw, told)
         return self._settled(text, raw, told)
@@ -481,9 +511,8 @@ class Outlet:
     # --- further attempts: one message, written by the wire
 
     def _write(self, signals: list[Signal], event: Frame, told: _Told) -> bytes:
-        if event.data is None:
-            # Comments keep the connection alive; fields without data belong to another message.
-            return event.raw if self._framing.codec.is_comment(event) else b""
+        if event.data is None:  # fields without data belong to another message
+            return b""
         out: list[bytes] = []
         # Text before a call need not wait for the call: little text ever follows one.
         full = 0 < self._hold_max_bytes < self._unsaid_bytes
@@ -512,6 +541,8 @@ class Outlet:
 
     def _join(self, text: str) -> bytes:
         """Deliver what the joint hands on of a text."""
+        if self._withholds:
+            return b""
         given = self._joint.feed(text) if self._joint else text
         if self._merger is None or not text:
             return self.say(given)
@@ -550,8 +581,18 @@ class Outlet:
         self._give(ready)
         return self.framed(self.writer.text(ready))
 
-    def stop_forwarding(self) -> bytes:
-        """Drop the bytes that are held, but not their content; from here on the wire writes."""
+    def owe(self, said: str) -> None:
+        """Take all text of the message. What the caller does not have of it comes with the end."""
+        self._pending = said[len(self.delivered_text) :]
+
+    def stop_forwarding(self, *, withholds: bool = False) -> bytes:
+        """Drop the bytes that are held, but not their content; from here on the wire writes.
+        `withholds`: also drop their text, which `owe` repeats."""
+        if withholds:
+            self._drop_held()
+            self._take_over()
+            self._pending = ""
+            return b""
         held = list(self._told())
         self._drop_held()
         self._take_over()

@@ -82,7 +82,7 @@ def run(turn: TurnRecord) -> Run:
             action, outcome, facts = decide(turn, attempt)
             if isinstance(action, Finish):
                 yield from finish_turn(turn, action, outcome, facts, attempt)
-            elif turn.open and (text := turn.outlet.stop_forwarding()):
+            elif turn.open and (text := turn.outlet.stop_forwarding(withholds=turn.puts_together)):
                 yield SendData(text)
     except Exception as error:  # the policy's `decide` named no rung
         raised = type(error).__name__

@@ -8,7 +8,7 @@ the environment say never changes. These parts may change the rest:
     the time limits                     `begin_attempt`, `begin_stream`
     provider                            `answered_by`, if the server names itself
     taught                              `turn.decision`
-    said, kept                          `turn.joining`
+    said, kept, proven                  `turn.joining`
     upstream                            `turn.pipe`, with each head
     state, left_alone, ceiling_tokens,  `turn.decision`
       resumed
@@ -38,7 +38,7 @@ import msgspec
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
 from tenuto.core.closing import ends_closed
-from tenuto.core.edits import asked_tokens
+from tenuto.core.edits import asked_tokens, asks_for_call
 from tenuto.core.policy import Policy
 from tenuto.core.response import is_visible
 from tenuto.core.signals import TransferEnded
@@ -49,6 +49,7 @@ from tenuto.providers.table import by_server
 from tenuto.turn.attempt import Attempt
 from tenuto.turn.call_context import CallContext
 from tenuto.turn.commands import Head, LeftS, ReadMore, Request, reading
+from tenuto.turn.documents import Document
 from tenuto.turn.environment import Environment
 from tenuto.turn.mark import NAME, OPEN, Mark, written
 from tenuto.turn.outlet import Outlet
@@ -137,6 +138,9 @@ class TurnRecord:
         state: the machine's state.
         said: all text that is kept.
         kept: the attempts that it came from, in order.
+        proven: both, before anything was added to a document whose whole is not proven (C27a);
+            None if nothing was.
+        refuted: whether a document that was put together turned out not to be one.
         reasoning: the reasoning of each attempt; of a plan, only what is new.
         plans: the plans before calls.
         taught: what errors of this turn said of the model's rows (`wires.dialect.TaughtDialect`).
@@ -167,6 +171,8 @@ class TurnRecord:
         self.state: State = State(started_s=turn_request.started_s, spent=spent)
         self.said = ""
         self.kept: list[Kept] = []
+        self.proven: tuple[str, list[Kept]] | None = None
+        self.refuted = False
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
         self.taught: frozenset[str] = frozenset()
@@ -219,7 +225,28 @@ class TurnRecord:
             self.context,
             templates,
             framing=self.framing,
+            holds_text=self.document is not None and self.policy.structured_streams == "hold",
         )
+
+    @cached_property
+    def document(self) -> Document | None:
+        """The JSON document that the request asks for; None if it asks for none."""
+        if not self.facts.structured or self.facts.one_of_words:
+            return None
+        return Document(self.parsed.document(), self.facts.begun)
+
+    @property
+    def puts_together(self) -> bool:
+        """Whether the current attempt may complete a document that is kept in part. Nothing of it
+        is shown before the whole is proven (C27a)."""
+        if self.document is None or self.state.apart or self.left_alone:
+            return False
+        return is_visible(self.said) and not asks_for_call(self.state.last_edits)
+
+    @property
+    def given(self) -> str:
+        """The text that the caller has received."""
+        return self.outlet.delivered_text if self.open else ""
 
     @property
     def held_bytes(self) -> int:

@@ -26,7 +26,7 @@ from tenuto.turn.commands import (
     StartResponse,
     late,
 )
-from tenuto.turn.joining import joint_of, keep, stopped
+from tenuto.turn.joining import joint_of, keep, put_together, stopped
 from tenuto.turn.mending import Mending
 from tenuto.turn.outlet import Outlet
 from tenuto.turn.record import TurnRecord
@@ -62,7 +62,7 @@ def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
         yield StartResponse(turn.framing.opened(turn.shown(head.plus(kind))), events=True)
     if reasoning := "".join(turn.reasoning):
         yield SendData(turn.outlet.framed(turn.outlet.writer.reasoning(reasoning)))
-    if text := turn.outlet.say(turn.said):
+    if not turn.puts_together and (text := turn.outlet.say(turn.said)):
         yield SendData(text)
 
 
@@ -147,7 +147,12 @@ def _begin(
     else:
         given = None
     joint = joint_of(turn)
-    opening = turn.outlet.begin(joint, apart=turn.state.apart, plan=turn.plans.joint())
+    opening = turn.outlet.begin(
+        joint,
+        apart=turn.state.apart,
+        plan=turn.plans.joint(),
+        withholds=turn.puts_together,
+    )
     if not turn.open:
         turn.open = True
         yield from open_head(turn, head)
@@ -161,6 +166,9 @@ def _kept(turn: TurnRecord, attempt: Attempt, joint: StopSequenceJoint | None) -
     """Keep the content of a stream, now that it is over."""
     outlet, response, said = turn.outlet, attempt.response, turn.said
     attempt.message = outlet.message
+    if turn.puts_together:
+        put_together(turn, attempt)
+        return turn.received(attempt)
     attempt.new_chars = joint.new_chars if joint else len(response.text)
     stopped(turn, attempt, joint.found if joint else None)
     # What was only forwarded equals what was read, so one text is kept instead of two.

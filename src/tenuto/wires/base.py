@@ -143,6 +143,7 @@ class Wire:
             None: it takes them as they come.
         named_events: whether its SDK ignores events without a name, which is the `type` of their
             object.
+        keep_alive: the type of an event that only keeps the connection alive; "": comments do.
         raises_on_errors: whether its official SDK raises on an event of a stream that holds an
             `error`.
         is_terminator: whether the data of an event is the stream's end mark.
@@ -202,6 +203,7 @@ class Wire:
     parts_close: bool = False
     mender: Callable[[str], Mender] | None = None
     named_events: bool = False
+    keep_alive: str = ""
     raises_on_errors: bool = True
     is_terminator: Callable[[bytes], bool] = is_done
     listed: bool = False

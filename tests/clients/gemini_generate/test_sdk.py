@@ -93,7 +93,7 @@ def test_a_schema_that_is_a_type_is_parsed(play: Any, way: str) -> None:
     class Tide(BaseModel):
         height: float
 
-    asker = play(R('{"heig', MAX), R('ht": 1.5}', END))
+    asker = play(R('{"heig', MAX), R('{"height": 1.5}', END))
     said = asker.tell("body", way, response_mime_type="application/json", response_schema=Tide)
     assert said.last.parsed == Tide(height=1.5)
 

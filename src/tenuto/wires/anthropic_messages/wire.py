@@ -451,6 +451,7 @@ WIRE = Wire(
     opening=b'event: message_start\ndata: {"type":"message_start",',
     mender=Mender,
     named_events=True,
+    keep_alive="ping",
     is_terminator=never,
     short=ShortPath(
         parse_request,

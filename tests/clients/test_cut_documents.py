@@ -1,0 +1,198 @@
+"""A cut JSON document: asked for again with its schema, or continued and checked (C27a)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from support.replay.openai_chat import END, MAX, R
+
+both = pytest.mark.parametrize("mode", ["body", "stream"])
+streams = pytest.mark.parametrize(
+    "policy", [{}, {"structured_streams": "hold"}], ids=["flow", "hold"]
+)
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "kind": {"enum": ["spring", "neap"]},
+        "rows": {"type": "array", "items": {"$ref": "#/$defs/row"}},
+    },
+    "required": ["name", "kind"],
+    "additionalProperties": False,
+    "$defs": {"row": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+}
+FORM = {"type": "json_schema", "json_schema": {"name": "tide", "schema": SCHEMA, "strict": True}}
+WHOLE = '{"name": "Bay", "kind": "spring", "rows": [{"n": 1}, {"n": 22}]}'
+OTHER = '{ "kind": "neap", "name": "Fundy" }'
+CUTS = {"string": '{"name": "Ba', "enum": WHOLE[:24], "row": WHOLE[:52], "number": WHOLE[:-4]}
+AT_CEILING = {"hard_max_tokens": 100}
+"""The limit of the request can't be raised, so that the document is continued at once."""
+
+
+def asked(turn: Any, mode: str, way: str, **more: Any) -> Any:
+    return turn.tell(mode, way, response_format=FORM, **more)
+
+
+def ended(turn: Any) -> tuple[str, str]:
+    return turn.ending["status"], turn.ending["reason"]
+
+
+@pytest.mark.behaviour("C27a")
+@both
+@streams
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+def test_a_cut_document_is_requested_again_with_its_schema(
+    play, mode, way, policy, cut, on_incomplete
+):
+    turn = play(R(CUTS[cut], MAX), R(WHOLE), on_incomplete=on_incomplete, **policy)
+    got = asked(turn, mode, way, max_tokens=100)
+    assert (got.text, got.finish, got.error) == (WHOLE, "stop", None)
+    assert turn.bodies[1] == turn.bodies[0] | {"max_tokens": turn.bodies[1]["max_tokens"]}
+    assert 200 < turn.bodies[1]["max_tokens"] <= 400
+    assert ended(turn) == ("complete", "completed")
+
+
+@pytest.mark.behaviour("C27a")
+def test_a_document_in_other_words_serves_where_nothing_was_shown(play, way):
+    for mode, policy in (("body", {}), ("stream", {"structured_streams": "hold"})):
+        turn = play(R(CUTS["row"], MAX), R(OTHER), **policy)
+        assert (asked(turn, mode, way).text, turn.sent) == (OTHER, 2)
+
+
+@pytest.mark.behaviour("C27a")
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_shown_document_goes_on_if_another_does_not_begin_like_it(play, way, cut):
+    said = CUTS[cut]
+    turn = play(R(said, MAX), R(OTHER), R(WHOLE[len(said) :]))
+    got = asked(turn, "stream", way)
+    assert (got.text, got.finish, turn.sent) == (WHOLE, "stop", 3)
+    assert "response_format" not in turn.bodies[2]
+    assert turn.added(2)[0] == {"role": "assistant", "content": said.rstrip()}
+
+
+WRONG = {
+    "other types": '", "kind": "spring", "rows": [{"n": "one"}]}',
+    "other keys": '", "kind": "neap", "height": 3}',
+    "a word of the enum that is none": '", "kind": "storm"}',
+    "prose": " is what I meant to write. Shall I go on?",
+    "nothing": "",
+}
+
+
+@pytest.mark.behaviour("C27a")
+@both
+@streams
+@pytest.mark.parametrize("rest", WRONG)
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+def test_what_does_not_match_the_schema_is_never_complete(
+    play, mode, way, policy, rest, on_incomplete
+):
+    cut = R('{"name": "Bay', MAX)
+    turn = play(cut, *[R(WRONG[rest])] * 4, on_incomplete=on_incomplete, **AT_CEILING, **policy)
+    got = asked(turn, mode, way, max_tokens=100)
+    status, reason = ended(turn)
+    assert (status, reason in ("document_cut", "document_invalid")) == ("partial", True)
+    if on_incomplete == "error":
+        assert got.error is not None
+    else:
+        assert (got.text, got.finish) == ('{"name": "Bay', "length")
+
+
+@pytest.mark.behaviour("C27a")
+@both
+def test_a_document_that_comes_whole_as_its_own_continuation_is_the_answer(play, mode, way):
+    said = "Here is all of it:\n```json\n" + OTHER + "\n```"
+    hold = {"structured_streams": "hold"}
+    turn = play(R(CUTS["string"], MAX), R(said), **AT_CEILING, **hold)
+    got = asked(turn, mode, way, max_tokens=100)
+    assert (got.text, got.finish, turn.sent) == (OTHER, "stop", 2)
+
+
+@pytest.mark.behaviour("C27a")
+@both
+@streams
+def test_a_document_that_needed_nothing_is_handed_on_as_it_came(play, mode, way, policy):
+    turn = play(R('{"name": 3}', END), on_incomplete="error", **policy)
+    got = asked(turn, mode, way)
+    assert (got.text, got.finish, turn.sent) == ('{"name": 3}', "stop", 1)
+    (seen,) = [event for event in turn.events if event.name == "stop_reason_observed"]
+    assert "document_invalid" in seen.data["anomalies"]
+
+
+@pytest.mark.behaviour("C27a")
+@both
+def test_a_document_that_does_not_match_can_be_requested_again(play, mode, way):
+    hold = {"structured_streams": "hold", "invalid_documents": "ask_again"}
+    turn = play(R('{"name": 3}'), R(WHOLE), **hold)
+    got = asked(turn, mode, way)
+    assert (got.text, got.finish, turn.sent) == (WHOLE, "stop", 2)
+    assert turn.bodies[1]["response_format"] == FORM
+    never = play(*[R('{"name": 3}')] * 4, **hold)
+    got = asked(never, mode, way)
+    assert (got.text, got.finish, ended(never)) == (
+        '{"name": 3}',
+        "length",
+        ("partial", "document_invalid"),
+    )
+
+
+@pytest.mark.behaviour("C27a")
+@both
+def test_a_document_that_does_not_match_can_be_an_error(play, mode, way):
+    turn = play(R('{"name": 3}'), invalid_documents="error")
+    got = asked(turn, mode, way)
+    assert (got.error is not None, turn.sent) == (True, 1)
+    assert asked(play(R(OTHER), invalid_documents="error"), mode, way).text == OTHER
+
+
+@pytest.mark.behaviour("C27a")
+@both
+@streams
+def test_a_document_that_broke_off_is_requested_again(play, mode, way, policy):
+    turn = play(R(CUTS["row"], dropped=True), R(WHOLE), **policy)
+    got = asked(turn, mode, way)
+    assert (got.text, got.finish, turn.sent) == (WHOLE, "stop", 2)
+    assert turn.bodies[1] == turn.bodies[0]
+
+
+@pytest.mark.behaviour("C27a")
+@both
+def test_a_long_document_is_put_together_from_several_parts(play, mode, way):
+    parts = [WHOLE[:12], WHOLE[12:30], WHOLE[30:51], WHOLE[51:]]
+    turn = play(*[R(part, MAX) for part in parts[:-1]], R(parts[-1]), **AT_CEILING)
+    got = asked(turn, mode, way, max_tokens=100)
+    assert (got.text, got.finish) == (WHOLE, "stop")
+    broken = play(*[R(part, MAX) for part in parts], R("!"), **AT_CEILING)
+    got = asked(broken, mode, way, max_tokens=100)
+    assert got.text == WHOLE
+
+
+@pytest.mark.behaviour("C27a")
+@both
+@pytest.mark.parametrize(
+    "schema", [{"type": 3}, {"$ref": "https://example.com/tide"}, {"x": "y" * 300_000}], ids=str
+)
+def test_without_a_schema_that_can_be_read_nothing_is_put_together(play, mode, way, schema):
+    form = {"type": "json_schema", "json_schema": {"name": "t", "schema": schema}}
+    turn = play(R(CUTS["row"], MAX), R("never asked for"), **AT_CEILING)
+    got = turn.tell(mode, way, response_format=form, max_tokens=100)
+    assert (got.text, got.finish, turn.sent) == (CUTS["row"], "length", 1)
+    again = play(R(CUTS["row"], MAX), R(WHOLE))
+    got = again.tell(mode, way, response_format=form, max_tokens=100)
+    assert (got.text, got.finish, again.sent) == (WHOLE, "stop", 2)
+
+
+@pytest.mark.behaviour("C27a")
+@both
+def test_json_mode_wants_an_object_and_the_keys_that_were_begun(play, mode, way):
+    form = {"type": "json_object"}
+    inner = play(R('{"rows": ', MAX), *[R('{"n": 1}')] * 4, **AT_CEILING)
+    got = inner.tell(mode, way, response_format=form, max_tokens=100)
+    assert (got.text.rstrip(), got.finish) == ('{"rows":', "length")
+    rest = play(R('{"rows": ', MAX), R('{"n": 1}}'), **AT_CEILING)
+    got = rest.tell(mode, way, response_format=form, max_tokens=100)
+    assert json.loads(got.text) == {"rows": {"n": 1}}
