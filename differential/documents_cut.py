@@ -62,8 +62,6 @@ REST: Final = FIRST[len(CUT) :]
 OTHER_KEYS: Final = '5, 2.125], "tide_height": "three metres"}'
 OTHER_TYPE: Final = REST.replace("3.0625", '"3.0625"')
 PROSE: Final = "The record above is complete. Do you need another one?"
-KNOWN: Final = "documents with a schema"
-"""These pairs do not count before documents are joined only where the whole validates."""
 LIMIT: Final = 40
 """Of which the whole documents need less than three times as much."""
 
@@ -108,7 +106,7 @@ def _script(sdk: str, key: str, first: Said, kept: Said, free: str, **given: Any
     return Script(
         *(f"doc/{key}", lambda sdk, stream: Model(sdk, stream, first, kept, says(free))),
         *(given.pop("truth", Truth(State.CUT, FIRST, others=(ANEW,))), (sdk,)),
-        **{"modes": BOTH, "limit": LIMIT, "more": FORMATS[sdk], "known": KNOWN, **given},
+        **{"modes": BOTH, "limit": LIMIT, "more": FORMATS[sdk], **given},
     )
 
 

@@ -15,7 +15,6 @@ from differential.sdks import SDKS, Question
 from tenuto.sim import CASES_ON, Case
 
 KNOWN: dict[str, str] = {
-    "length_json": "documents with a schema",
     "continuation": "Gemini's continuation token",
     "continuation_twice": "Gemini's continuation token",
     "continuation_before_text": "Gemini's continuation token",
