@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tenuto.core import hints
@@ -373,6 +373,10 @@ STEPS = st.lists(
 
 
 @pytest.mark.behaviour("H5a", "H9", "N6")
+@example(
+    [CALL, RESULT | {"call_id": "elsewhere"}, said("x"), RESULT],
+    True,
+)
 @given(STEPS, st.booleans())
 def test_repairing_twice_is_repairing_once(steps, elsewhere):
     more = {"previous_interaction_id": "v1_0"} if elsewhere else {}

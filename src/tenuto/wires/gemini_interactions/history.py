@@ -8,7 +8,7 @@ https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11-22)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from tenuto.core import hints
@@ -74,7 +74,7 @@ def _paired(rows: list[Row], rules: Rules, elsewhere: bool, words: list[str]) ->
         ]
 
     called = {call.id for row in rows for call in row.calls if call.id}
-    in_place = _in_place(rows)
+    in_place = _in_place(rows, called if elsewhere else None)
     # An id may be used again: a result after a call belongs to that call.
     strays = {r.id: row for row in reversed(rows) if row not in in_place for r in row.results}
     out: list[Row] = []
@@ -94,8 +94,9 @@ def _paired(rows: list[Row], rules: Rules, elsewhere: bool, words: list[str]) ->
     return out + missing(waiting)
 
 
-def _in_place(rows: Sequence[Row]) -> set[Row]:
-    """Return the results that stand after the model's steps with their calls."""
+def _in_place(rows: Sequence[Row], called: Set[str] | None) -> set[Row]:
+    """Return the results that stand after the model's steps with their calls. `called`: the calls
+    of these rows, if results of others stay as well; None: they go."""
     found: set[Row] = set()
     waiting: set[str] = set()
     answering = False
@@ -105,6 +106,7 @@ def _in_place(rows: Sequence[Row]) -> set[Row]:
                 waiting.discard(result.id)
                 found.add(row)
                 answering = True
+            answering = answering or (called is not None and result.id not in called)
         if row.role is Role.OTHER or (answering and row.role is not Role.ANSWERS):
             waiting, answering = set(), False
         if kind_of(row.value) == CALL:
