@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -76,7 +77,7 @@ def test_a_comment_passes_while_a_call_is_held() -> None:
 def test_a_ping_passes_while_a_call_is_held() -> None:
     use = {"type": "tool_use", "id": "toolu_1", "name": "write", "input": {}}
     delta = {"type": "input_json_delta", "partial_json": '{"a": 1}'}
-    message = {
+    message: dict[str, Any] = {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
@@ -130,6 +131,6 @@ def test_a_comment_passes_while_a_document_is_held_or_proven(structured_streams:
     )
     assert seen[-1].count(COMMENT) == len(answers)
     counts = [got.count(COMMENT) for got in seen]
-    assert all(after - before <= 1 for before, after in zip(counts, counts[1:], strict=False))
+    assert all(after - before <= 1 for before, after in pairwise(counts))
     said = b"".join(seen[-1:])
     assert (b'{\\"c\\": 1}' in said) is (structured_streams == "hold")
