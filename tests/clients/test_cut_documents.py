@@ -102,6 +102,16 @@ def test_what_does_not_match_the_schema_is_never_complete(
         assert (got.text, got.finish) == ('{"name": "Bay', "length")
 
 
+@pytest.mark.behaviour("C21")
+@both
+@streams
+def test_no_notice_stands_in_a_document(play, mode, way, policy):
+    prose = [R("I can't do that.")] * 4
+    turn = play(R(CUTS["enum"], MAX), *prose, on_incomplete="notice", **policy)
+    got = asked(turn, mode, way)
+    assert (got.text, got.finish, ended(turn)[0]) == (CUTS["enum"], "length", "partial")
+
+
 @pytest.mark.behaviour("C27a")
 @both
 def test_a_document_that_comes_whole_as_its_own_continuation_is_the_answer(play, mode, way):

@@ -110,11 +110,11 @@ class Policy:
 
         on_incomplete: how the caller learns that a turn is unfinished. "stop": from the provider's
             own stop reason, or from an error if the provider has no truthful one. "notice": also
-            from a line of text. "error": always from an error. A turn that Tenuto leaves alone,
-            such as one that asks for several choices, ends as the provider ended it. "error" also
-            puts a single stop at the end of a stream whose text is whole but ends oddly, with no
-            stop or with text after it. If the pieces of several tool calls arrive mixed, "error"
-            sends all pieces of the first call before those of the next.
+            from a line of text, but not in structured output. "error": always from an error. A turn
+            that Tenuto leaves alone, such as one that asks for several choices, ends as the
+            provider ended it. "error" also puts a single stop at the end of a stream whose text is
+            whole but ends oddly, with no stop or with text after it. If the pieces of several tool
+            calls arrive mixed, "error" sends all pieces of the first call before those of the next.
         per_request: what a single request may change: ids of groups of settings, such as "tokens",
             and "off", which switches Tenuto off. An empty set ("none" in files and the environment)
             allows nothing.

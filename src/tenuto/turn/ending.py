@@ -256,11 +256,13 @@ class _Ending:
     @property
     def _adds_notice(self) -> bool:
         """Return whether a line of text says that the answer is unfinished. What was refused or
-        blocked is whole as it came; behind a text that was cut before, it is not (C21, P10)."""
-        finish = self._finish
+        blocked is whole as it came; behind a text that was cut before, it is not (C21, P10). A
+        program reads what a constraint shaped, and would fail on the line before it sees the
+        stop."""
+        turn, finish = self._turn, self._finish
         as_it_came = self._is_first and finish.shown in _WHOLE_AS_IT_CAME
         unfinished = finish.status is Status.PARTIAL and not as_it_came
-        return unfinished and self._turn.policy.on_incomplete == "notice"
+        return unfinished and turn.policy.on_incomplete == "notice" and not turn.facts.structured
 
     def _as_it_came(self) -> bool:
         """Return whether the caller gets the bytes of this attempt unchanged."""
