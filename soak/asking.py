@@ -40,6 +40,8 @@ _ERRORS = (
     openai.OpenAIError,
     anthropic.AnthropicError,
     genai_errors.APIError,
+    aiohttp.ClientError,  # google-genai's async client asks through aiohttp
+    TimeoutError,  # as aiohttp raises it
     BotoCoreError,
     ClientError,
 )
