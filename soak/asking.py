@@ -40,8 +40,6 @@ _ERRORS = (
     openai.OpenAIError,
     anthropic.AnthropicError,
     genai_errors.APIError,
-    aiohttp.ClientError,  # google-genai's async client asks through aiohttp
-    TimeoutError,  # as aiohttp raises it
     BotoCoreError,
     ClientError,
 )
@@ -50,10 +48,12 @@ _TRANSPORTS_ERRORS = (
     httpx.HTTPError,
     httpx2.HTTPError,
     aiohttp.ClientError,
+    TimeoutError,
     urllib3.exceptions.HTTPError,
 )
-"""What google-genai lets through, and botocore in a stream of events: there the bare boto3 raises
-urllib3's own error for a break and for a stall. For a body it has its own."""
+"""What google-genai lets through (aiohttp raises TimeoutError itself), and botocore in a stream of
+events: there the bare boto3 raises urllib3's own error for a break and for a stall. For a body it
+has its own."""
 _report: ContextVar[list[dict[str, Any]] | None] = ContextVar("report", default=None)
 
 
