@@ -114,6 +114,20 @@ def test_no_notice_stands_in_a_document(play, mode, way, policy):
 
 @pytest.mark.behaviour("C27a")
 @both
+@pytest.mark.parametrize("again", [[], [R(OTHER[:9], MAX)]], ids=["at its ceiling", "may rise"])
+def test_a_document_that_goes_on_in_white_space_alone_is_told_as_cut(play, mode, way, again):
+    limits = {} if again else AT_CEILING
+    turn = play(R(CUTS["string"], MAX), *again, *[R(" \n", MAX)] * 4, **limits)
+    got = asked(turn, mode, way, max_tokens=100)
+    assert (got.text, got.finish, ended(turn)) == (
+        CUTS["string"],
+        "length",
+        ("partial", "document_cut"),
+    )
+
+
+@pytest.mark.behaviour("C27a")
+@both
 def test_a_document_that_comes_whole_as_its_own_continuation_is_the_answer(play, mode, way):
     said = "Here is all of it:\n```json\n" + OTHER + "\n```"
     hold = {"structured_streams": "hold"}

@@ -259,6 +259,8 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (TEXT, TOOL), SAID, state=replace(ONE_OF_TWO, spent={Budget.MISSING_CALL: 1})
     ),
     (Outcome.CALLS_MISSING, "ask_for_missing_call"): Situation((TEXT, TOOL), SAID),
+    (Outcome.THINKING_CUT, "end_invalid_document"): Situation((MAX,), REFUTED, state=CONTINUING),
+    (Outcome.THINKING_CUT, "end_cut_document"): Situation((MAX,), HALF, state=CONTINUING),
     (Outcome.THINKING_CUT, "end_at_white_space"): Situation(
         (MAX,), Facts(said="Half a sentence"), state=CONTINUING
     ),

@@ -360,6 +360,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.THINKING_CUT: (
+        *_no_document(when.BROKEN_DOCUMENT, when.TEXT_ASKED_FOR),
         Rung(
             "end_at_white_space",
             "end the turn, since the continuation is only white space",
