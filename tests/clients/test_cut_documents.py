@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from support.replay.openai_chat import END, MAX, R
+from support.replay.openai_chat import END, MAX, R, Refused
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 streams = pytest.mark.parametrize(
@@ -162,6 +162,31 @@ def test_a_document_that_does_not_match_can_be_requested_again(play, mode, way):
         "length",
         ("partial", "document_invalid"),
     )
+    fails = play(R('{"name": 3}'), *[Refused(500)] * 4, **hold)
+    got = asked(fails, mode, way)
+    assert (got.text, got.finish, ended(fails)[0]) == ('{"name": 3}', "length", "partial")
+
+
+@pytest.mark.behaviour("C27a")
+@both
+def test_only_what_is_known_not_to_match_is_called_invalid(play, mode, way):
+    hold = {"structured_streams": "hold"}
+    whole = play(R(CUTS["row"], MAX), R('{"name": 3}'), continuation_max_attempts=1, **hold)
+    got = asked(whole, mode, way)
+    assert (got.text, ended(whole)) == (CUTS["row"], ("partial", "document_invalid"))
+    loop = {"type": "json_schema", "json_schema": {"name": "t", "schema": {"$ref": "#"}}}
+    unknown = play(R(CUTS["row"], MAX), R(WHOLE[len(CUTS["row"]) :]), **AT_CEILING)
+    got = unknown.tell(mode, way, response_format=loop, max_tokens=100)
+    assert (got.text, ended(unknown)) == (CUTS["row"], ("partial", "document_cut"))
+
+
+@pytest.mark.behaviour("C27a")
+@both
+def test_the_rest_of_a_document_is_no_invalid_document(play, mode, way):
+    turn = play(R(CUTS["row"], MAX), R(WHOLE[len(CUTS["row"]) :]), **AT_CEILING)
+    assert asked(turn, mode, way, max_tokens=100).text == WHOLE
+    seen = [event.data for event in turn.events if event.name == "stop_reason_observed"]
+    assert [data["anomalies"] for data in seen] == [[], []]
 
 
 @pytest.mark.behaviour("C27a")

@@ -495,7 +495,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the answer is no document, or one that can be checked": {
         "facts": {"structured": True, "checkable": False}
     },
-    "what was put together does not match the schema": {"facts": {"refuted": False}},
+    "what completed the document does not match the schema": {"facts": {"refuted": False}},
 }
 """What makes each guard fail, by its name."""
 

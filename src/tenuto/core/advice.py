@@ -14,9 +14,7 @@ ADVICE: dict[str, str] = {
         "Let turn_timeout_s, the client's timeout, or timeout_s of an agent's Limits be larger."
     ),
     "document_cut": "Raise max_tokens, so that the document is not cut.",
-    "document_invalid": (
-        "Raise max_tokens, so that the document needs no continuation, or simplify its schema."
-    ),
+    "document_invalid": "Simplify the schema, or raise max_tokens if the document was cut.",
     "runaway": (
         "Change the prompt: the model repeats itself, or reaches its output limit without adding "
         "anything new."

@@ -310,7 +310,7 @@ MAY_JOIN = Guard(
     "the answer is no document, or one that can be checked",
     lambda v: v.facts.checkable or not v.is_document,
 )
-REFUTED = Guard("what was put together does not match the schema", lambda v: v.facts.refuted)
+REFUTED = Guard("what completed the document does not match the schema", lambda v: v.facts.refuted)
 STOP_SEQUENCE_AT_CUT = Guard(
     "the answer to a request for more of a cut text is only a stop sequence",
     _stop_sequence_at_cut,

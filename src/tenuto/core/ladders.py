@@ -120,7 +120,7 @@ def _no_document(*broken: Guard) -> tuple[Rung, ...]:
     return (
         Rung(
             "end_invalid_document",
-            "end the turn, since what was put together does not match the schema",
+            "end the turn, since what completed the document does not match the schema",
             (*broken, when.REFUTED, when.NOT_LEFT_ALONE),
             ends=(Status.PARTIAL, "document_invalid"),
         ),

@@ -187,7 +187,7 @@ class Facts:
         fits: whether `said` is a document as the request asks for it; None if nothing can check it
             (C27a).
         checkable: whether a document can be checked, so that one may be put together.
-        refuted: whether a document that was put together does not fit.
+        refuted: whether what completed a document does not fit.
         shown: whether the caller has received some of the text already.
         begun: the first words of the answer, if the request ends in them. They are not part of
             `said`.

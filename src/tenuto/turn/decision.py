@@ -113,7 +113,9 @@ def _note_invalid(turn: TurnRecord, attempt: Attempt) -> None:
     if document is None or attempt.outcome is not Outcome.DONE or response.calls:
         return
     watched = turn.events is not None or turn.policy.invalid_documents != "pass"
-    if watched and not turn.left_alone and document.fits(response.text) is False:
+    if not watched or turn.left_alone or document.fits(turn.said) is not False:
+        return  # the rest of a document is none by itself
+    if document.fits(response.text) is False:
         stop = response.stop
         told = replace(stop, anomalies=(*stop.anomalies, "document_invalid"))
         attempt.response = replace(response, stop=told)

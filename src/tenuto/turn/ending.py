@@ -164,7 +164,9 @@ class _Ending:
         if clean and not turn.said:
             return shown  # without a call and without a text, it would say nothing
         native = response.stop.raw
-        if clean and not is_visible(response.text):  # it tells nothing of a text that came later
+        invalid = "document_invalid" in response.stop.anomalies
+        # A stop without a text tells nothing of one that came later.
+        if clean and (invalid or not is_visible(response.text)):
             native = turn.wire.shown[Outcome.TEXT_CUT].native
         return replace(shown, native=native, error=None)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from tenuto.core.actions import DropConstraint, holds_prefill
-from tenuto.core.arguments import ArgumentTracker, Finding
+from tenuto.core.arguments import ArgumentTracker, Finding, is_document
 from tenuto.core.begun import Begun
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
@@ -137,6 +137,7 @@ def put_together(turn: TurnRecord, attempt: Attempt) -> None:
         unchecked = whole is None and not cut
         if text.startswith(given) and (whole or unchecked or (cut and len(text) > len(said))):
             return _keep_document(turn, attempt, text, 0)
+        turn.refuted = turn.refuted or (whole is False and not cut and is_document(text))
         return _keep_document(turn, attempt, said, len(said))
     joint = _joint(turn, base)
     new = joint.feed(text) + joint.finish(broke_off=cut, at_limit=is_at_limit(response))
@@ -149,7 +150,8 @@ def put_together(turn: TurnRecord, attempt: Attempt) -> None:
     if new and cut and _begins_document(turn.facts.begun + together):
         turn.proven = turn.proven or (said, turn.kept)
         return _keep_document(turn, attempt, together, len(base))
-    turn.refuted = turn.refuted or bool(new and not cut)
+    unchecked = document.fits(together) is None
+    turn.refuted = turn.refuted or bool(new and not cut and not unchecked)
     return _keep_document(turn, attempt, said, len(said))
 
 

@@ -140,7 +140,7 @@ class TurnRecord:
         kept: the attempts that it came from, in order.
         proven: both, before anything was added to a document whose whole is not proven (C27a);
             None if nothing was.
-        refuted: whether a document that was put together turned out not to be one.
+        refuted: whether what completed a document turned out not to match its schema.
         reasoning: the reasoning of each attempt; of a plan, only what is new.
         plans: the plans before calls.
         taught: what errors of this turn said of the model's rows (`wires.dialect.TaughtDialect`).
