@@ -114,7 +114,7 @@ class Watch:
         self._redactor = redactor
         self.events: EventSender | None = None
         self.usage: list[Usage | None] = []
-        self.untold_tokens = 0
+        self.untold_tokens: int = 0
         self.rungs: list[str] = []
         self.last: Response | None = None
         self.left_out: list[str] = []
