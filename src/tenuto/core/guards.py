@@ -115,11 +115,17 @@ _UNDECIDED_CHARS = 24
 """A continuation that was cut within so many characters, behind an announcement, may have shown
 nothing yet of what it adds."""
 
+_HEAD_CHARS = 12
+"""So many first characters tell whether it repeats what is kept."""
+
 
 def _progress(view: View) -> bool:
     before = (e.text for e in view.state.last_edits if isinstance(e, AppendAssistant))
     text = view.response.text.strip()
-    undecided = bool(text) and len(without_announcement(text)) < _UNDECIDED_CHARS
+    bare = without_announcement(text).lstrip()
+    # A longer one may have been put aside while it could still become a repetition.
+    put_aside = view.facts.new_chars == 0 and bare[:_HEAD_CHARS] not in view.facts.said
+    undecided = bool(text) and (len(bare) < _UNDECIDED_CHARS or put_aside)
     return not view.facts.runaway and (view.said not in before or undecided)
 
 
