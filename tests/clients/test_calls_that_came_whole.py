@@ -3,12 +3,10 @@ again in vain (P10, D2 of the public reports). Real bytes, through the official 
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from support.asking.wrapping import QUICK
-from support.events.framing import Call
 from support.every_wire import (
     DECODED,
     LIMITS,
@@ -17,9 +15,8 @@ from support.every_wire import (
     At,
     arguments_of,
     ask,
+    batch,
     made,
-    streamed_calls,
-    whole_calls,
 )
 from support.far_sides import RESET, FarSide, json_answer
 
@@ -33,19 +30,8 @@ ALL = pytest.mark.parametrize("wire", MAKERS)
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 
 
-def answer(wire: str, mode: str, *given: Any, stop: str | None, text: str = "") -> bytes:
-    plain = wire in (OBJECTS if mode == "body" else DECODED)
-    calls = [
-        Call(
-            (value if plain or isinstance(value, str) else json.dumps(value),), id=f"call_{number}"
-        )
-        for number, value in enumerate(given)
-    ]
-    return (whole_calls if mode == "body" else streamed_calls)(wire, *calls, stop=stop, text=text)
-
-
 def cut(wire: str, mode: str, *given: Any, text: str = "") -> bytes:
-    return answer(wire, mode, *given, stop=LIMITS[wire], text=text)
+    return batch(wire, mode, *given, stop=LIMITS[wire], text=text)
 
 
 def words(wire: str, mode: str, said: str) -> bytes:
@@ -177,7 +163,7 @@ def test_it_is_shown_where_the_policy_asks_for_nothing_again(wire: str, mode: st
      if w not in (OBJECTS if m == "body" else DECODED)],
 )  # fmt: skip
 def test_a_whole_call_beside_a_malformed_one_is_shown_too(wire: str, mode: str) -> None:
-    broken = answer(wire, mode, "{'path': 1]", ONE, stop=None)
+    broken = batch(wire, mode, "{'path': 1]", ONE, stop=None)
     said, ending = asked(wire, mode, broken, DOWN)
     assert (said.error, arguments_of(said)) == (None, [ONE])
     assert stop_of(said) == stop_of(asked(wire, mode, cut(wire, mode, text="Half"), DOWN)[0])
@@ -190,7 +176,7 @@ def test_a_whole_call_beside_a_malformed_one_is_shown_too(wire: str, mode: str) 
 def test_beside_a_stop_of_the_providers_own_for_a_failure_that_stop_stays(
     wire: str, mode: str
 ) -> None:
-    said, ending = asked(wire, mode, answer(wire, mode, ONE, {}, stop=FAILED[wire]), DOWN)
+    said, ending = asked(wire, mode, batch(wire, mode, ONE, {}, stop=FAILED[wire]), DOWN)
     assert (said.error, arguments_of(said), stop_of(said)) == (None, [ONE], FAILED[wire])
     assert ending["status"] == "partial"
 
@@ -201,7 +187,7 @@ def test_beside_a_stop_of_the_providers_own_for_a_failure_that_stop_stays(
 def test_beside_a_stop_after_which_nothing_is_asked_for_it_is_shown(
     wire: str, stop: str, mode: str
 ) -> None:
-    said, ending = asked(wire, mode, answer(wire, mode, ONE, {}, stop=stop))
+    said, ending = asked(wire, mode, batch(wire, mode, ONE, {}, stop=stop))
     assert (said.error, arguments_of(said), stop_of(said)) == (None, [ONE], stop)
     assert (ending["status"], ending["attempts"]) == ("partial", 1)
 

@@ -3,23 +3,18 @@ wires."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from support.asking.wrapping import QUICK
-from support.events.framing import Call
 from support.every_wire import (
-    DECODED,
     LIMITS,
     MAKERS,
-    OBJECTS,
     At,
     arguments_of,
     ask,
+    batch,
     made,
-    streamed_calls,
-    whole_calls,
 )
 from support.far_sides import FarSide
 from support.pairing import every_pair
@@ -33,17 +28,8 @@ ALL = pytest.mark.parametrize("wire", MAKERS)
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 
 
-def answer(wire: str, mode: str, *given: Any, stop: str | None = None) -> bytes:
-    plain = wire in (OBJECTS if mode == "body" else DECODED)
-    calls = [
-        Call((value if plain else json.dumps(value),), id=f"call_{number}")
-        for number, value in enumerate(given)
-    ]
-    return (whole_calls if mode == "body" else streamed_calls)(wire, *calls, stop=stop)
-
-
 def cut(wire: str, mode: str, *given: Any) -> bytes:
-    return answer(wire, mode, *given, stop=LIMITS[wire])
+    return batch(wire, mode, *given, stop=LIMITS[wire])
 
 
 def asked(wire: str, mode: str, *answers: bytes, way: str = "sync", **policy: Any) -> Any:
@@ -59,7 +45,7 @@ def asked(wire: str, mode: str, *answers: bytes, way: str = "sync", **policy: An
 @ALL
 @MODES
 def test_the_rest_of_several_calls_is_asked_for_once_more(wire: str, mode: str, way: str) -> None:
-    answers = cut(wire, mode, {}, {}), answer(wire, mode, ONE), answer(wire, mode, OTHER)
+    answers = cut(wire, mode, {}, {}), batch(wire, mode, ONE), batch(wire, mode, OTHER)
     said, requests, ending = asked(wire, mode, *answers, way=way)
     assert (said.error, arguments_of(said), len(requests)) == (None, [ONE, OTHER], 3)
     assert hints.CALL_WAITS_RESULT[:40].encode() in requests[2][1]
@@ -74,10 +60,10 @@ def test_what_never_comes_is_named_and_the_others_are_handed_on(
 ) -> None:
     last = {
         "words": made(wire, "whole" if mode == "body" else mode, "I am done."),
-        "the same again": answer(wire, mode, ONE),
+        "the same again": batch(wire, mode, ONE),
         "cut again": cut(wire, mode, {}),
     }[third]
-    answers = cut(wire, mode, {}, {}), answer(wire, mode, ONE), last
+    answers = cut(wire, mode, {}, {}), batch(wire, mode, ONE), last
     said, requests, ending = asked(wire, mode, *answers, way=way)
     assert (said.error, arguments_of(said), len(requests)) == (None, [ONE], 3)
     assert (ending["status"], ending["reason"]) == ("partial", "tool_calls_missing")
@@ -88,7 +74,7 @@ def test_what_never_comes_is_named_and_the_others_are_handed_on(
 @ALL
 @MODES
 def test_all_calls_may_come_the_third_time(wire: str, mode: str) -> None:
-    answers = cut(wire, mode, {}, {}), answer(wire, mode, ONE), answer(wire, mode, ONE, OTHER)
+    answers = cut(wire, mode, {}, {}), batch(wire, mode, ONE), batch(wire, mode, ONE, OTHER)
     said, requests, ending = asked(wire, mode, *answers)
     assert (said.error, arguments_of(said), len(requests)) == (None, [ONE, OTHER], 3)
     assert ending["status"] == "complete"
@@ -99,7 +85,7 @@ def test_all_calls_may_come_the_third_time(wire: str, mode: str) -> None:
 @MODES
 def test_a_call_that_came_whole_in_the_broken_batch_is_not_lost(wire: str, mode: str) -> None:
     words = made(wire, "whole" if mode == "body" else mode, "I am done.")
-    answers = cut(wire, mode, ONE, {}), answer(wire, mode, OTHER), words
+    answers = cut(wire, mode, ONE, {}), batch(wire, mode, OTHER), words
     said, requests, ending = asked(wire, mode, *answers)
     assert (said.error, arguments_of(said), len(requests)) == (None, [ONE, OTHER], 3)
     assert ending["status"] == "complete"
@@ -109,7 +95,7 @@ def test_a_call_that_came_whole_in_the_broken_batch_is_not_lost(wire: str, mode:
 @ALL
 @MODES
 def test_with_error_a_turn_without_all_of_its_calls_raises(wire: str, mode: str) -> None:
-    answers = cut(wire, mode, {}, {}), answer(wire, mode, ONE), cut(wire, mode, {})
+    answers = cut(wire, mode, {}, {}), batch(wire, mode, ONE), cut(wire, mode, {})
     said, _, ending = asked(wire, mode, *answers, on_incomplete="error")
     assert said.error is not None
     assert ending["never_came"] == ["write_file"]

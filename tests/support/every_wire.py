@@ -216,6 +216,16 @@ def made(wire: str, mode: str, text: str, stop: str | None = None) -> bytes:
     return answer(raw, f"content-type: {as_made.content_type}", length=False)
 
 
+def batch(wire: str, mode: str, *given: Any, stop: str | None = None, text: str = "") -> bytes:
+    """The bytes of an answer with a call for each of these arguments; a string is sent as it is."""
+    plain = wire in (OBJECTS if mode == "body" else DECODED)
+    calls = [
+        Call((one if plain or isinstance(one, str) else json.dumps(one),), id=f"call_{number}")
+        for number, one in enumerate(given)
+    ]
+    return (whole_calls if mode == "body" else streamed_calls)(wire, *calls, stop=stop, text=text)
+
+
 LIMITS = {
     "anthropic-messages": "max_tokens",
     "bedrock-converse": "max_tokens",

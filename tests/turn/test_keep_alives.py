@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from support.events import anthropic_messages as claude
 from support.events import openai_chat as chat
-from support.events.framing import sse
+from support.events.framing import Call, sse
 
 import tenuto
 
@@ -75,30 +76,7 @@ def test_a_comment_passes_while_a_call_is_held() -> None:
 
 
 def test_a_ping_passes_while_a_call_is_held() -> None:
-    use = {"type": "tool_use", "id": "toolu_1", "name": "write", "input": {}}
-    delta = {"type": "input_json_delta", "partial_json": '{"a": 1}'}
-    message: dict[str, Any] = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "m",
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 1, "output_tokens": 1},
-    }
-    told = named(
-        {"type": "message_start", "message": message},
-        {"type": "content_block_start", "index": 0, "content_block": use},
-        {"type": "content_block_delta", "index": 0, "delta": delta},
-        {"type": "content_block_stop", "index": 0},
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": "tool_use", "stop_sequence": None},
-            "usage": {"output_tokens": 9},
-        },
-        {"type": "message_stop"},
-    )
+    told = named(*claude.stream([claude.called(Call(('{"a": 1}',), id="toolu_1"))], "tool_use"))
     told.insert(3, PING)
     asked = {
         "model": "claude-sonnet-5",
