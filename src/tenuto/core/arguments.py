@@ -28,7 +28,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, cast
 
-__all__ = ["ArgumentTracker", "Finding", "Judgement", "is_document", "judge"]
+__all__ = [
+    "ArgumentTracker",
+    "Finding",
+    "Judgement",
+    "is_document",
+    "judge",
+    "without_cut_number",
+]
 
 
 class Finding(StrEnum):
@@ -377,6 +384,23 @@ def is_document(text: str) -> bool:
     tracker = ArgumentTracker()
     tracker.feed(text)
     return tracker.finding is Finding.WHOLE
+
+
+_escaped = re.compile(r"\\.", re.DOTALL)
+_cut_number = re.compile(r"(?<=[:,\[\s])-?\d[\d.eE+-]*\Z")
+
+
+def without_cut_number(text: str) -> str:
+    """Return the beginning of a document without a number at its end. More digits may follow it, or
+    the same ones again, and both parse: only a number that is written anew is certain.
+
+    >>> without_cut_number('{"a": 12'), without_cut_number('{"a": "b, 2'), without_cut_number("12")
+    ('{"a": ', '{"a": "b, 2', '12')
+    """
+    found = _cut_number.search(text)
+    before = text[: found.start()] if found else ""
+    in_string = _escaped.sub("", before).count('"') % 2
+    return before if before.rstrip().endswith((":", ",", "[")) and not in_string else text
 
 
 def judge(text: str | None) -> Judgement:

@@ -20,7 +20,7 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
+from tenuto.core.arguments import Finding, without_cut_number
 from tenuto.core.calls import NEVER_CAME, ToolCall
 from tenuto.core.view import View
 
@@ -37,9 +37,15 @@ def _lifted(view: View) -> tuple[Edit, ...]:
 def _go_on(view: View, *, prefill: bool, boosts: int) -> tuple[Edit, ...]:
     hint = AppendUser(hints.CONTINUE_DOCUMENT if view.is_document else hints.CONTINUE)
     hint = _REST_THEN_CALL if view.torn and is_call_due(view) else hint
-    said = AppendAssistant(view.said, prefill, view.facts.reasoning, view.facts.content)
+    text = view.said if prefill else _kept(view)
+    said = AppendAssistant(text, prefill, view.facts.reasoning, view.facts.content)
     rows: tuple[Edit, ...] = (said,) if prefill else (said, hint)
     return (*rows, *_set_budget(view, boosts), *_lifted(view))
+
+
+def _kept(view: View) -> str:
+    """Return the kept text for a request that asks for its rest in words."""
+    return without_cut_number(view.said).rstrip() if view.is_document else view.said
 
 
 _REST_THEN_CALL = AppendUser(hints.REST_THEN_CALL, for_call=True, for_rest=True)
@@ -229,7 +235,9 @@ def ask_for_begun_call(view: View) -> tuple[Edit, ...]:
 
 def ask_in_other_words(view: View) -> tuple[Edit, ...]:
     hint = AppendUser(hints.BROKEN_OFF_DOCUMENT if view.is_document else hints.BROKEN_OFF)
-    return _after_said(view, hint, *_set_budget(view, view.boosts), *_lifted(view))
+    said = AppendAssistant(_kept(view), reasoning=view.facts.reasoning, content=view.facts.content)
+    rows = (said, hint) if view.said else (hint,)
+    return (*rows, *_set_budget(view, view.boosts), *_lifted(view))
 
 
 def same_again(view: View) -> tuple[Edit, ...]:

@@ -62,10 +62,9 @@ class Document:
     def fits_together(self, text: str) -> bool:
         """Return whether a text that was put together is the document. A key that stands twice in
         one object shows that something was said again, whatever the schema allows."""
-        return self.fits(text) is True and not _says_a_key_twice(
-            (self._begun if text.lstrip()[:1] not in ("{", "[") else "")
-            + text[leading_thought(text) :]
-        )
+        if self.fits(text) is not True:
+            return False
+        return not all(map(_says_a_key_twice, self._wholes(text)))
 
     def fits_alone(self, text: str, before: str) -> bool:
         """Return whether an answer to a request for the rest of a document is the whole document
@@ -77,9 +76,13 @@ class Document:
         return self.fits(text) is True
 
     def _judged(self, text: str) -> bool | None:
-        bare = text[leading_thought(text) :]
-        found = [self._judged_alone(whole) for whole in {bare, self._begun + bare}]
+        found = [self._judged_alone(whole) for whole in self._wholes(text)]
         return True if True in found else None if None in found else False
+
+    def _wholes(self, text: str) -> set[str]:
+        """Return what the document may be: the text, or the caller's first words with it."""
+        bare = text[leading_thought(text) :]
+        return {bare, self._begun + bare}
 
     def _judged_alone(self, text: str) -> bool | None:
         try:

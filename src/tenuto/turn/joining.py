@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from tenuto.core.actions import DropConstraint, holds_prefill
-from tenuto.core.arguments import ArgumentTracker, Finding, is_document
+from tenuto.core.actions import AppendAssistant, DropConstraint, holds_prefill
+from tenuto.core.arguments import ArgumentTracker, Finding, is_document, without_cut_number
 from tenuto.core.begun import Begun
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
@@ -32,16 +32,16 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
         return None
     _take_back_empty(turn)
     base = trailing_space(turn.said)[0]
-    return _joint(turn, turn.outlet.delivered_text if turn.open else base) if base else None
+    given = turn.outlet.delivered_text if turn.open else base
+    return _joint(turn, turn.said, given) if base else None
 
 
-def _joint(turn: TurnRecord, given: str) -> StopSequenceJoint:
-    """Return where this attempt's text joins the kept text, of which the caller has `given`."""
-    base, space = trailing_space(turn.said)
+def _joint(turn: TurnRecord, said: str, given: str) -> StopSequenceJoint:
+    """Return where this attempt's text joins the kept text `said`, of which the caller has
+    `given`."""
+    base, space = trailing_space(said)
     if not visible(base):
-        return StopSequenceJoint(
-            AfterThought(turn.said[len(given) :] + think_closing(base)), "", 0, ()
-        )
+        return StopSequenceJoint(AfterThought(said[len(given) :] + think_closing(base)), "", 0, ())
     edits = turn.state.last_edits
     exact = holds_prefill(edits)
     given_space = given[len(base) :]
@@ -130,7 +130,6 @@ def put_together(turn: TurnRecord, attempt: Attempt) -> None:
     document, response, said = turn.document, attempt.response, turn.said
     assert document is not None
     text, given = response.text, turn.given
-    base = trailing_space(said)[0]
     cut = broke_off(response)
     if turn.state.anew:
         whole = document.fits(text)
@@ -139,7 +138,11 @@ def put_together(turn: TurnRecord, attempt: Attempt) -> None:
             return _keep_document(turn, attempt, text, 0)
         turn.refuted = turn.refuted or (whole is False and not cut and is_document(text))
         return _keep_document(turn, attempt, said, len(said))
-    joint = _joint(turn, base)
+    shown = [edit.text for edit in turn.state.last_edits if isinstance(edit, AppendAssistant)]
+    part = without_cut_number(said)
+    part = part if trailing_space(part)[0] in shown else said
+    base = trailing_space(part)[0]
+    joint = _joint(turn, part, base)
     new = joint.feed(text) + joint.finish(broke_off=cut, at_limit=is_at_limit(response))
     together = base + new
     if together.startswith(given) and document.fits_together(together):
