@@ -1009,3 +1009,26 @@ def _pieced(said: str, came: str, size: int) -> str:
     seam = Seam(said)
     pieces = [came[at : at + size] for at in range(0, len(came), size)]
     return said + "".join(map(seam.feed, pieces)) + seam.finish()
+
+
+@pytest.mark.behaviour("S3b", "C14")
+@pytest.mark.parametrize("size", [1, 1_000])
+@pytest.mark.parametrize(
+    ("came", "new"),
+    [
+        ("The moon", ""),
+        ("The moon pulls the s", ""),
+        ("The mo", "The mo"),  # too little to tell
+        ("the moon", "the moon"),
+        ("The moon pulls the tides", "The moon pulls the tides"),
+    ],
+)
+def test_an_echo_of_the_prefill_that_the_limit_cuts_adds_nothing(
+    came: str, new: str, size: int
+) -> None:
+    seam = Seam("The moon pulls the sea, and so do", exact=True)
+    pieces = [came[at : at + size] for at in range(0, len(came), size)]
+    got = "".join(map(seam.feed, pieces)) + seam.finish(broke_off=True, at_limit=True)
+    assert got == new
+    clean = Seam("The moon pulls the sea, and so do", exact=True)
+    assert clean.feed(came) + clean.finish() == came, "the model's own end"

@@ -232,7 +232,8 @@ class Seam:
 
         `broke_off`: the attempt did not end by itself, so a mere repetition adds nothing (S3b)."""
         rest = ""
-        if self._phase is _Phase.MATCHING and broke_off and self._is_open(at_limit):
+        is_open = self._begins_again if self._exact and at_limit else self._is_open(at_limit)
+        if self._phase is _Phase.MATCHING and broke_off and is_open:
             rest = self._settle(("echo", len(self._held)), "")
         elif self._phase is _Phase.MATCHING:
             self._opening.broke_off = broke_off
@@ -261,6 +262,14 @@ class Seam:
             self._phase = _Phase.FLOWING
         self._given += len(rest)
         return rest
+
+    @property
+    def _begins_again(self) -> bool:
+        """Whether the limit may have cut an echo of the prefill. If it was none, nothing is lost: a
+        further attempt says it again."""
+        body = self._held.strip()
+        again = len(body) >= _PERIODIC_CHARS and self._said.lstrip().startswith(body)
+        return again and not is_periodic(body[:HEAD_CHARS])
 
     def _is_open(self, at_limit: bool) -> bool:
         """Return whether an attempt that broke off may yet have become a repetition, or began as
