@@ -7,6 +7,7 @@ may take for whole is in `Truth.others`.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, Final
 
 from differential.far import Answer, Written
@@ -59,8 +60,10 @@ ANEW: Final = json.dumps(
 )
 CUT: Final = FIRST[: FIRST.index("1.75") + 2]
 REST: Final = FIRST[len(CUT) :]
-OTHER_KEYS: Final = '5, 2.125], "tide_height": "three metres"}'
-OTHER_TYPE: Final = REST.replace("3.0625", '"3.0625"')
+GAP: Final = "\0"
+"""Stands for what the request does not show of the number at the cut: a model writes it then."""
+OTHER_KEYS: Final = GAP + '5, 2.125], "tide_height": "three metres"}'
+OTHER_TYPE: Final = GAP + REST.replace("3.0625", '"3.0625"')
 PROSE: Final = "The record above is complete. Do you need another one?"
 LIMIT: Final = 40
 """Of which the whole documents need less than three times as much."""
@@ -79,7 +82,10 @@ class Model(Written):
         del method, headers
         number = len(self.noted.answers)
         later = self._kept if MARK.encode() in body else self._free
-        said = later if number else self._first
+        reply, step = later if number else self._first
+        shown = json.dumps(CUT)[1:-1].encode() in body
+        text = (reply.text or "").replace(GAP, "" if shown else CUT.rpartition(" ")[2])
+        said = replace(reply, text=text), step
         made = answer(self._sdk, said, stream=self._stream, number=number)
         return self.noted.note(path, body, made)
 
@@ -89,13 +95,13 @@ def _limited(text: str) -> Said:
 
 
 _FREE: Final = {
-    "rest": REST,
+    "rest": GAP + REST,
     "other_keys": OTHER_KEYS,
     "other_type": OTHER_TYPE,
     "new": ANEW,
     "prose": PROSE,
-    "prose_and_rest": f"Here is the rest:\n\n{REST}",
-    "fence": f"```json\n{REST}\n```",
+    "prose_and_rest": f"Here is the rest:\n\n{GAP}{REST}",
+    "fence": f"```json\n{GAP}{REST}\n```",
 }
 """What the model says without the schema."""
 _KEPT: Final = {"same": says(FIRST), "anew": says(ANEW), "cut_again": _limited(CUT)}
@@ -123,9 +129,9 @@ def _of(sdk: str) -> tuple[Script, ...]:
                     modes=STREAM, limit=400)
             for kept, told in _KEPT.items()
         ),
-        _script(sdk, "unfit_but_whole", says(unfit), says(FIRST), REST, truth=Truth(State.WHOLE, unfit)),
-        _script(sdk, "whole", says(FIRST), says(ANEW), REST, truth=Truth(State.WHOLE, FIRST), limit=400),
-        _script(sdk, "cut_twice_as_body", _limited(CUT), _limited(CUT), REST[:12], modes=BODY),
+        _script(sdk, "unfit_but_whole", says(unfit), says(FIRST), GAP + REST, truth=Truth(State.WHOLE, unfit)),
+        _script(sdk, "whole", says(FIRST), says(ANEW), GAP + REST, truth=Truth(State.WHOLE, FIRST), limit=400),
+        _script(sdk, "cut_twice_as_body", _limited(CUT), _limited(CUT), GAP + REST[:12], modes=BODY),
     )  # fmt: skip
 
 
