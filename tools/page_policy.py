@@ -28,6 +28,9 @@ For `none`, write `"none"` or `"auto"` in a TOML file or leave the key out, and 
 same as `none`: nothing is recorded. These words mean the same in code, in files and in the
 environment, in any case. To use a folder named `off`, write `./off`.
 
+The column "Header" says what the header `x-tenuto` of [a request](#for-one-request) may do with a
+setting: set a `lower` or a higher (`raise`) value, `any` value, or `none`.
+
 A set is a list in a TOML file (`per_request = ["off", "ending"]`), and names separated by commas or
 spaces in the environment (`TENUTO_PER_REQUEST="off, ending"`). `none` is the empty set.
 """
@@ -103,10 +106,21 @@ with tenuto.policy(on_incomplete="error"):
 ```
 
 The block applies to its thread or asyncio task, and to tasks that start inside it. The header
-overrides the block, and both override all other places.
+changes the policy of the block, and both override all other places.
 
-`per_request` limits what a request may change: ids of groups, and `off`. A request can never change
-the settings that observe turns, the memory limits, or `per_request` itself. A setting that is
+The header may come from whoever sends your program the request, so it can make Tenuto do less, but
+not more: the column "Header" says how it may change each setting. `none` is above every number, and
+0 is above that where it means no limit. `false` is below `true`. Words have the order of the column
+"Allowed". A preset is refused. In a program whose callers you trust,
+`Policy(requests_may="everything")` allows any value and presets. A block may always set any value,
+as it is part of your program.
+
+If you hand the headers of requests on to a client with Tenuto, as a proxy does, remove `x-tenuto`
+from those of callers that you don't trust. It switches Tenuto off for their requests, or makes it
+raise errors.
+
+`per_request` limits what a header and a block may change: ids of groups, and `off`. Neither can
+change the settings that observe turns, `requests_may`, or `per_request` itself. A setting that is
 unknown, not allowed or out of range raises a `PolicyError` before anything is sent. Through
 `tenuto.HTTPTransport` the SDK raises its own error for a response with status 400, which has the
 message of the `PolicyError`.
@@ -145,7 +159,7 @@ def render() -> str:
     lines = [HEAD]
     for group, title in GROUPS.items():
         lines += [f"## {title}", "", f"Group `{group}`.", ""]
-        columns = ["TOML key", "Environment", "Default", "Allowed", "Meaning"]
+        columns = ["TOML key", "Environment", "Default", "Allowed", "Header", "Meaning"]
         lines += [*table(columns, _settings(group)), ""]
     lines.pop()
     lines.append(PRESETS_HEAD)
@@ -174,7 +188,8 @@ def _settings(group: str) -> Iterator[list[str]]:
         if rule.group == group:
             allowed = rule.allowed.replace("'", "`")
             value = code(_toml(getattr(policy, key)))
-            yield [code(key), code(f"TENUTO_{key.upper()}"), value, allowed, sentence(told[key])]
+            variable, header = code(f"TENUTO_{key.upper()}"), rule.by_request
+            yield [code(key), variable, value, allowed, header, sentence(told[key])]
 
 
 def _choices(preset: Preset) -> Iterator[list[str]]:

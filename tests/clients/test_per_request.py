@@ -92,7 +92,8 @@ def test_the_header_changes_the_policy_of_one_request_and_is_not_sent(asker, way
     assert [name for name in sent if name.startswith("x-tenuto")] == []
 
 
-def test_several_settings_a_preset_and_names_of_keys_stand_in_one_header(asker):
+def test_several_settings_a_preset_and_names_of_keys_stand_in_one_header(sim):
+    asker = Asker(sim, tenuto.Policy(requests_may="everything"))
     with pytest.raises(openai.APIStatusError, match="Tenuto could not finish"):
         asker("length_always", f"on_incomplete=error , {NONE}")
     assert len(asker.sim.requests) == 1
@@ -100,6 +101,7 @@ def test_several_settings_a_preset_and_names_of_keys_stand_in_one_header(asker):
         asker("length_always", f"{NONE}, preset=agents")
     assert len(asker.sim.requests) == 2
     assert asker("http_400_unknown_key", "drop_unsupported=seed logit_bias", seed=1) == "stop"
+    asker.close()
 
 
 @pytest.mark.parametrize("word", ["on", "TRUE", "1", " "])
@@ -114,7 +116,10 @@ def test_a_header_that_says_on_changes_nothing(asker, word):
         ("empty_retries=many", "empty_retries is 'many', but it must be a whole number"),
         ("empty_retires=1", "empty_retires is not a setting; the settings are on_incomplete, "),
         ("preset=agnets", "preset is 'agnets', but it must be one of 'chat', "),
-        ("hold_max_bytes=0", "hold_max_bytes cannot be set here"),
+        (
+            "hold_max_bytes=0",
+            "a request may only lower hold_max_bytes, which is 16777216; a policy",
+        ),
         ("capture=turns", "capture cannot be set here"),
         ("per_request=sizes", "per_request cannot be set here"),
         ("decide=stop", "decide is not a setting"),
@@ -219,7 +224,7 @@ def test_a_preset_may_change_only_what_its_settings_may(sim):
 
 def test_the_header_outweighs_the_exception_of_a_model(sim):
     models = {"*/length_once": {"continuation_max_attempts": 0}}
-    asker = Asker(sim, tenuto.Policy(models=models))
+    asker = Asker(sim, tenuto.Policy(models=models, requests_may="everything"))
     assert asker("length_once") == "length"
     assert asker("length_once", "continuation_max_attempts=1") == "stop"
     asker.close()
@@ -359,7 +364,7 @@ def test_a_block_holds_in_its_own_task_and_those_that_it_starts(asker):
         ({"empty_retries": 11}, "policy(): empty_retries is 11, but it must be a whole number"),
         ({"empty_retires": 1}, "policy(): empty_retires is not a setting; the settings are "),
         ({"capture": "turns"}, "policy(): capture cannot be set here"),
-        ({"body_max_bytes": 1}, "policy(): body_max_bytes cannot be set here"),
+        ({"requests_may": "everything"}, "policy(): requests_may cannot be set here"),
         ({"preset": "agnets"}, "policy(): preset is 'agnets', but it must be one of 'chat', "),
     ],
 )

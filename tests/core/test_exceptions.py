@@ -135,7 +135,7 @@ def test_what_is_no_table_is_refused(wrong) -> None:
         Policy(providers=wrong)
 
 
-@pytest.mark.parametrize("key", ["capture", "capture_share", "per_request"])
+@pytest.mark.parametrize("key", ["capture", "capture_share", "per_request", "requests_may"])
 def test_what_observes_turns_and_what_requests_may_change_is_the_same_for_all(key) -> None:
     with pytest.raises(PolicyError, match=f"^models.m.{key} cannot be set here: it holds for all"):
         Policy(models={"m": {key: "x"}})

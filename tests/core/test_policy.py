@@ -53,7 +53,8 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "truncated_calls": ("refuse", ("refuse", "execute_complete")),
     "prefill": ("auto", ("auto", "always", "never")),
     "structured_streams": ("flow", ("flow", "hold")),
-    "invalid_documents": ("pass", ("pass", "ask_again", "error")),
+    "invalid_documents": ("pass", ("pass", "error", "ask_again")),
+    "requests_may": ("listed", ("listed", "everything")),
 }
 SWITCHES = {"empty_recovery": True}
 TEXTS = {"capture": None, "events": None}
@@ -297,14 +298,14 @@ def test_the_docstring_shows_the_settings_below_the_titles_of_their_groups() -> 
 
 @pytest.mark.behaviour("P3")
 def test_what_a_request_may_change_is_a_set_of_groups_and_off() -> None:
-    assert {"sizes", "observing"} == set(GROUPS) - set(MAY_CHANGE)
+    assert {"observing"} == set(GROUPS) - set(MAY_CHANGE)
     assert made(per_request=["off", "tokens"]).per_request == {"off", "tokens"}
     assert made(per_request="none").per_request == made(per_request=[]).per_request == frozenset()
     variables = {"TENUTO_PER_REQUEST": "none"}
     assert Policy().with_environment(variables).per_request == frozenset()
     variables = {"TENUTO_PER_REQUEST": "ending, text"}
     assert Policy().with_environment(variables).per_request == {"ending", "text"}
-    for wrong in ("off", None, ["sizes"], ["observing"], ["on_incomplete"], [1], [["off"]]):
+    for wrong in ("off", None, ["observing"], ["on_incomplete"], [1], [["off"]]):
         with pytest.raises(
             PolicyError, match=r"^per_request is .*, but it must be a set of 'off', "
         ):

@@ -93,9 +93,13 @@ def _build_request(base: Any) -> Any:
 
     def build_request(self: Any, *args: Any, **options: Any) -> Any:
         request = base.build_request(self, *args, **options)
-        headers = request.headers.raw
+        headers: Headers = tuple(request.headers.raw)
         if changes_policy(headers):
-            self._tenuto_engine.check(request.method, str(request.url), headers)
+            try:
+                body = request.content
+            except RuntimeError:  # it is streamed, so that its model is not known yet
+                body = b""
+            self._tenuto_engine.check(_request(request, str(request.url), headers, body))
         return request
 
     return build_request

@@ -15,14 +15,15 @@ from typing import Any, Literal, get_args
 from tenuto.core.errors import PolicyError
 from tenuto.core.presets import PRESETS, values_of
 from tenuto.core.read_only import ReadOnly
-from tenuto.core.rule import Rule, shown, wrong_value
+from tenuto.core.rule import Direction, Rule, shown, wrong_value
 from tenuto.core.stop import Stop
 
 OnIncomplete = Literal["stop", "notice", "error"]
 TruncatedCalls = Literal["refuse", "execute_complete"]
 Prefill = Literal["auto", "always", "never"]
 StructuredStreams = Literal["flow", "hold"]
-InvalidDocuments = Literal["pass", "ask_again", "error"]
+InvalidDocuments = Literal["pass", "error", "ask_again"]
+RequestsMay = Literal["listed", "everything"]
 
 Changes = Mapping[str, Mapping[str, object]]
 """Settings for a part of the turns, by the provider's name or by a pattern for models."""
@@ -41,22 +42,21 @@ GROUPS: dict[str, str] = {
 """The groups of settings, each with its title, in the order of the documentation."""
 
 
-MAY_CHANGE = ("off", *(group for group in GROUPS if group not in ("sizes", "observing")))
+MAY_CHANGE = ("off", *(group for group in GROUPS if group != "observing"))
 """What a policy may let a single request change: groups of settings, and "off" to switch Tenuto
 off."""
 
 
 def _f(
     group: str,
+    by_request: Direction,
     default: Any,
     kind: type,
     least: float = 0,
     most: float = float("inf"),
-    *,
-    choices: tuple[str, ...] = (),
-    optional: bool = False,
+    **more: Any,
 ) -> Any:
-    rule = Rule(kind, least, most, choices, optional, group)
+    rule = Rule(kind, least, most, group=group, by_request=by_request, **more)
     return field(default=default, metadata={"rule": rule})
 
 
@@ -118,6 +118,9 @@ class Policy:
         per_request: what a single request may change: ids of groups of settings, such as "tokens",
             and "off", which switches Tenuto off. An empty set ("none" in files and the environment)
             allows nothing.
+        requests_may: how far the header `x-tenuto` may change those settings. "listed": as the
+            column "Header" says, which lets a request make Tenuto do less, but not more.
+            "everything": to any allowed value, and to a preset; only for callers that you trust.
 
         Cut answers:
 
@@ -220,8 +223,8 @@ class Policy:
         models: settings for models, by a pattern with `*` and `?` for the name in the request,
             ignoring case: `{"gpt-5*": {"thinking_retries": 2}}`. They override `providers`, and
             later patterns override earlier ones. Both may name a `preset`. Neither may set
-            `per_request` or the settings that observe turns. The policy holds read-only copies of
-            both.
+            `per_request`, `requests_may` or the settings that observe turns. The policy holds
+            read-only copies of both.
 
         In code only:
 
@@ -242,50 +245,57 @@ class Policy:
     tenuto.core.errors.PolicyError: empty_retries is -1, but it must be a whole number from 0 to 10
     """
 
-    on_incomplete: OnIncomplete = _f("ending", "stop", str, choices=get_args(OnIncomplete))
-    per_request: Set[str] = _f("ending", frozenset(MAY_CHANGE), frozenset, choices=MAY_CHANGE)
-    continuation_max_attempts: int = _f("text", 3, int, 0, 100)
-    continuation_max_output_chars: int = _f("text", 120_000, int)
-    prefill: Prefill = _f("text", "auto", str, choices=get_args(Prefill))
+    on_incomplete: OnIncomplete = _f("ending", "any", "stop", str, choices=get_args(OnIncomplete))
+    per_request: Set[str] = _f(
+        "ending", "none", frozenset(MAY_CHANGE), frozenset, choices=MAY_CHANGE
+    )
+    requests_may: RequestsMay = _f("ending", "none", "listed", str, choices=get_args(RequestsMay))
+    continuation_max_attempts: int = _f("text", "lower", 3, int, 0, 100)
+    continuation_max_output_chars: int = _f("text", "lower", 120_000, int, unlimited_at_0=True)
+    prefill: Prefill = _f("text", "any", "auto", str, choices=get_args(Prefill))
     structured_streams: StructuredStreams = _f(
-        "text", "flow", str, choices=get_args(StructuredStreams)
+        "text", "any", "flow", str, choices=get_args(StructuredStreams)
     )
     invalid_documents: InvalidDocuments = _f(
-        "text", "pass", str, choices=get_args(InvalidDocuments)
+        "text", "lower", "pass", str, choices=get_args(InvalidDocuments)
     )
-    pause_resumes: int = _f("text", 10, int, 0, 100)
-    continuation_tool_repair_attempts: int = _f("calls", 1, int, 0, 20)
-    tool_answer_attempts: int = _f("calls", 2, int, 0, 20)
-    tool_shrink_attempts: int = _f("calls", 5, int, 0, 20)
-    missing_call_retries: int = _f("calls", 1, int, 0, 10)
-    truncated_calls: TruncatedCalls = _f("calls", "refuse", str, choices=get_args(TruncatedCalls))
-    empty_recovery: bool = _f("empty", True, bool)
-    empty_nudges: int = _f("empty", 1, int, 0, 10)
-    reasoning_prefills: int = _f("empty", 1, int, 0, 10)
-    empty_retries: int = _f("empty", 1, int, 0, 10)
-    thinking_retries: int = _f("empty", 1, int, 0, 10)
-    fault_retries: int = _f("faults", 2, int, 0, 20)
-    parameter_fixes: int = _f("faults", 2, int, 0, 10)
-    drop_unsupported: Set[str] = _f("faults", frozenset(), frozenset)
-    turn_timeout_s: float = _f("faults", 600.0, float)
-    backoff_s: float = _f("faults", 0.5, float, 0, 60)
-    backoff_max_s: float = _f("faults", 8.0, float, 0, 120)
-    retry_after_max_s: float = _f("faults", 120.0, float, 0, 3_600)
-    continuation_max_total_completion_tokens: int | None = _f("tokens", None, int, optional=True)
-    hard_max_tokens: int | None = _f("tokens", None, int, 1, optional=True)
-    boost_max_tokens: int = _f("tokens", 32_768, int, 1)
-    default_max_tokens: int = _f("tokens", 4_096, int, 1)
-    context_window_tokens: int | None = _f("tokens", None, int, 1, optional=True)
-    context_min_free_tokens: int = _f("tokens", 512, int)
-    probe_max_tokens: int = _f("tokens", 16, int)
-    hold_max_bytes: int = _f("sizes", 16_777_216, int)
-    event_max_bytes: int = _f("sizes", 16_777_216, int)
-    body_max_bytes: int = _f("sizes", 67_108_864, int)
-    capture: str | None = _f("observing", None, str, optional=True)
-    capture_max_bytes: int = _f("observing", 16_777_216, int)
-    capture_max_files: int = _f("observing", 0, int)
-    capture_share: float = _f("observing", 1.0, float, 0, 1)
-    events: str | None = _f("observing", None, str, optional=True)
+    pause_resumes: int = _f("text", "lower", 10, int, 0, 100)
+    continuation_tool_repair_attempts: int = _f("calls", "lower", 1, int, 0, 20)
+    tool_answer_attempts: int = _f("calls", "lower", 2, int, 0, 20)
+    tool_shrink_attempts: int = _f("calls", "lower", 5, int, 0, 20)
+    missing_call_retries: int = _f("calls", "lower", 1, int, 0, 10)
+    truncated_calls: TruncatedCalls = _f(
+        "calls", "none", "refuse", str, choices=get_args(TruncatedCalls)
+    )
+    empty_recovery: bool = _f("empty", "lower", True, bool)
+    empty_nudges: int = _f("empty", "lower", 1, int, 0, 10)
+    reasoning_prefills: int = _f("empty", "lower", 1, int, 0, 10)
+    empty_retries: int = _f("empty", "lower", 1, int, 0, 10)
+    thinking_retries: int = _f("empty", "lower", 1, int, 0, 10)
+    fault_retries: int = _f("faults", "lower", 2, int, 0, 20)
+    parameter_fixes: int = _f("faults", "lower", 2, int, 0, 10)
+    drop_unsupported: Set[str] = _f("faults", "none", frozenset(), frozenset)
+    turn_timeout_s: float = _f("faults", "lower", 600.0, float, unlimited_at_0=True)
+    backoff_s: float = _f("faults", "lower", 0.5, float, 0, 60)
+    backoff_max_s: float = _f("faults", "lower", 8.0, float, 0, 120)
+    retry_after_max_s: float = _f("faults", "lower", 120.0, float, 0, 3_600)
+    continuation_max_total_completion_tokens: int | None = _f(
+        "tokens", "lower", None, int, optional=True, unlimited_at_0=True
+    )
+    hard_max_tokens: int | None = _f("tokens", "lower", None, int, 1, optional=True)
+    boost_max_tokens: int = _f("tokens", "lower", 32_768, int, 1)
+    default_max_tokens: int = _f("tokens", "lower", 4_096, int, 1)
+    context_window_tokens: int | None = _f("tokens", "lower", None, int, 1, optional=True)
+    context_min_free_tokens: int = _f("tokens", "raise", 512, int)
+    probe_max_tokens: int = _f("tokens", "raise", 16, int)
+    hold_max_bytes: int = _f("sizes", "lower", 16_777_216, int, unlimited_at_0=True)
+    event_max_bytes: int = _f("sizes", "lower", 16_777_216, int, unlimited_at_0=True)
+    body_max_bytes: int = _f("sizes", "lower", 67_108_864, int, unlimited_at_0=True)
+    capture: str | None = _f("observing", "none", None, str, optional=True)
+    capture_max_bytes: int = _f("observing", "none", 16_777_216, int, unlimited_at_0=True)
+    capture_max_files: int = _f("observing", "none", 0, int, unlimited_at_0=True)
+    capture_share: float = _f("observing", "none", 1.0, float, 0, 1)
+    events: str | None = _f("observing", "none", None, str, optional=True)
     providers: Changes = field(default_factory=dict, hash=False)
     models: Changes = field(default_factory=dict, hash=False)
     decide: Callable[[Decision], str | None] | None = None
@@ -529,10 +539,10 @@ PRESET = Rule(str, choices=tuple(PRESETS), optional=True)
 """The rule of the key `preset` in files and the environment. It is not a setting of a policy, but
 gives values to settings that no file and no variable sets."""
 
-COMMON = ("per_request", *OBSERVING)
+COMMON = ("per_request", "requests_may", *OBSERVING)
 """Settings that are the same for all providers and models."""
 
-FIXED = ("per_request", *(key for key, r in RULES.items() if r.group not in MAY_CHANGE))
+FIXED = COMMON
 """Settings that no single request can change, whatever the policy allows its client."""
 
 EXCEPTIONS = ("providers", "models")

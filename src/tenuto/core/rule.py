@@ -7,8 +7,13 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, cast
 
 from tenuto.core.errors import PolicyError
+
+Direction = Literal["lower", "raise", "any", "none"]
+"""How a request may change a setting by its header: to a lower or a higher value only, to any, or
+not at all."""
 
 NEVER_LEFT_OUT = frozenset(
     {"messages", "input", "contents", "prompt", "inputs", "model", "model_id"}
@@ -39,6 +44,9 @@ class Rule:
         optional: whether None ("work it out") is allowed.
         group: the group of settings that it belongs to, a key of `policy.GROUPS`; "" if there is
             none.
+        by_request: how the header `x-tenuto` may change it. Words are in the order of `choices`,
+            the lowest first.
+        unlimited_at_0: whether 0 means no limit.
     """
 
     kind: type
@@ -47,6 +55,30 @@ class Rule:
     choices: tuple[str, ...] = ()
     optional: bool = False
     group: str = ""
+    by_request: Direction = "none"
+    unlimited_at_0: bool = False
+
+    def may_become(self, value: object, now: object) -> bool:
+        """Return whether a request may set this value in place of the one that it has now.
+
+        >>> rule = Rule(int, optional=True, by_request="lower", unlimited_at_0=True)
+        >>> rule.may_become(5, None), rule.may_become(None, 5), rule.may_become(0, None)
+        (True, False, False)
+        """
+        if self.by_request in ("any", "none"):
+            return self.by_request == "any"
+        low, high = (value, now) if self.by_request == "lower" else (now, value)
+        return self._rank(low) <= self._rank(high)
+
+    def _rank(self, value: object) -> tuple[int, float]:
+        """Return the place of a value among the allowed ones. None is above every number, and 0
+        above None if it means no limit."""
+        if isinstance(value, str):
+            return 0, self.choices.index(value)
+        if value is None:
+            return 1, 0
+        number = cast("float", value)
+        return (2, 0) if self.unlimited_at_0 and not number else (0, number)
 
     @property
     def allowed(self) -> str:

@@ -18,7 +18,7 @@ from tenuto.providers.learned import Learned
 from tenuto.providers.registry import check_providers, route
 from tenuto.turn import checking, per_request, pipe
 from tenuto.turn.capture import Capture
-from tenuto.turn.commands import Commands, Head, Headers, Request, Run
+from tenuto.turn.commands import Commands, Head, Request, Run
 from tenuto.turn.environment import Environment
 from tenuto.turn.mark import LIKE_OURS, OURS
 from tenuto.turn.record import TurnRecord, TurnRequest
@@ -106,11 +106,13 @@ class Engine:
         """Return whether a request asks a model for a turn, on a known wire."""
         return method == "POST" and route(url, self.speaks)[0] is not None
 
-    def check(self, method: str, url: str, headers: Headers) -> None:
+    def check(self, request: Request) -> None:
         """Raise the `PolicyError` of a request for a turn with settings that are wrong or not
         allowed."""
-        if self.is_turn(method, url):
-            per_request.of_request(self.policy, per_request.header_in(headers))
+        if self.special is not None:  # what the header may change depends on the model
+            self.read(request)
+        elif self.is_turn(request.method, request.url):
+            per_request.of_request(self.policy, per_request.header_in(request.headers))
 
     def refusal(self, request: Request, error: PolicyError) -> tuple[Head, bytes]:
         """Return the response with such an error for the caller, in the form of its provider."""
@@ -171,7 +173,8 @@ class Engine:
         pass unchanged. `parsed`: what the wire has read of it before.
 
         Raises:
-            PolicyError: the request has settings that are wrong or not allowed (`per_request`)."""
+            PolicyError: the request has settings that are wrong or not allowed (`per_request`,
+                `requests_may`)."""
         least, context = self.policy.probe_max_tokens, request.context
         meant = context.provider if context is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)

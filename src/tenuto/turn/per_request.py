@@ -1,8 +1,10 @@
 """Settings for a single request: by the header `x-tenuto`, or by `tenuto.policy()` around it.
 
 The header is "off", or names settings: `x-tenuto: on_incomplete=error, fault_retries=0`. The
-client's own policy says what a request may change (`Policy.per_request`). A request that changes
-anything else is refused with a `PolicyError`. The header is never sent to the provider.
+client's own policy says what a request may change (`Policy.per_request`). Who wrote the header may
+be nobody to trust, so it can only lower limits unless that policy says otherwise
+(`Policy.requests_may`, `Rule.by_request`). A request that changes anything else is refused with a
+`PolicyError`. The header is never sent to the provider.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import FIXED, PRESET, RULES, Policy, checked_changes
+from tenuto.core.policy import FIXED, PRESET, RULES, Policy, checked_changes, plain
 from tenuto.core.rule import wrong_value
 from tenuto.turn.checking import require_packages
 from tenuto.turn.commands import Headers
@@ -56,8 +58,8 @@ def policy(**changes: Any) -> AbstractContextManager[None]:
     The block applies to this thread or asyncio task and the tasks that it starts, and to every
     client that Tenuto wraps. A stream keeps the policy with which its request began. If a generator
     yields inside the block, it applies to the code that iterates it too. The header `x-tenuto` of a
-    request overrides the block. If a client's policy doesn't let requests change a setting
-    (`Policy.per_request`), the request raises a `PolicyError`.
+    request changes the policy of the block. If a client's policy doesn't let requests change a
+    setting (`Policy.per_request`), the request raises a `PolicyError`.
 
     Args:
         changes: settings by name, or a `preset`.
@@ -110,25 +112,29 @@ def of_request(policy: Policy, header: str | None) -> tuple[Policy, bool]:
     blocks = around.get()
     if not blocks and not header:
         return policy, False
-    word = (header or "").lower()
-    is_off, changes = word in _OFF, dict(pair for block in blocks for pair in block.changes.items())
+    changes = dict(pair for block in blocks for pair in block.changes.items())
     _check_allowed("policy()", changes, policy)
+    policy = policy.changed(changes) if changes else policy
+    word, told = (header or "").lower(), dict[str, object]()
+    is_off = word in _OFF
     if is_off:
         if "off" not in policy.per_request:
             raise _forbidden(f"{HEADER}: a request may not switch Tenuto off", policy)
     elif word not in _ON:
-        told = _changes_in(header or "")
-        _check_allowed(HEADER, told, policy)
-        changes |= told
-    if not changes:
+        told = _changes_in(header or "", policy)
+    if not changes and not told:
         return policy, is_off
-    changed = policy.changed(changes)
+    changed = policy.changed(told)
     require_packages(changed)
     return changed, is_off
 
 
-def _changes_in(header: str) -> dict[str, object]:
-    """Return the settings in a header. Several keys in one value are separated by spaces."""
+def _changes_in(header: str, policy: Policy) -> dict[str, object]:
+    """Return the settings in a header, checked. Several keys in one value are separated by spaces.
+
+    Args:
+        policy: the one that they change.
+    """
     values: dict[str, object] = {}
     for pair in header.split(","):
         key, equals, text = (part.strip() for part in pair.partition("="))
@@ -136,7 +142,24 @@ def _changes_in(header: str) -> dict[str, object]:
             raise wrong_value(HEADER, header, _ALLOWED)
         rule = PRESET if key == "preset" else RULES.get(key)
         values[key] = rule.read(text) if rule is not None else text
-    return checked_changes(f"{HEADER}: ", values, FIXED)
+    told = checked_changes(f"{HEADER}: ", values, FIXED)
+    _check_allowed(HEADER, told, policy)
+    if policy.requests_may == "everything":
+        return told
+    if "preset" in values:
+        raise _beyond("not choose a preset")
+    for key, value in told.items():
+        rule, now = RULES[key], getattr(policy, key)
+        if not rule.may_become(value, now):
+            only = f"only {rule.by_request} {key}, which is {plain(now)}"
+            raise _beyond(f"not change {key}" if rule.by_request == "none" else only)
+    return told
+
+
+def _beyond(what: str) -> PolicyError:
+    return PolicyError(
+        f"{HEADER}: a request may {what}; a policy with requests_may='everything' lets it do more"
+    )
 
 
 def _check_allowed(where: str, changes: Mapping[str, object], policy: Policy) -> None:
