@@ -7,6 +7,7 @@ from page import code, codes, table
 
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, Edit, Status
+from tenuto.core.advice import ADVICE
 from tenuto.core.builder import Builder
 from tenuto.core.ladders import ENDINGS, LADDERS, Rung
 from tenuto.core.outcome import Outcome
@@ -167,7 +168,7 @@ def _meanings() -> Iterator[list[str]]:
 def _endings() -> Iterator[list[str]]:
     for outcome, ending in ENDINGS.items():
         row = [code(outcome), code(ending.reason), ending.kept, ending.bare]
-        yield [*row, ending.suggestion.replace("_", " ")]
+        yield [*row, ADVICE[ending.reason].suggestion.replace("_", " ")]
 
 
 def _reasons() -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import openai
 import pytest
 from support.agent_turns import POLICY
 from support.far_sides import STREAM, FarSide, answer
@@ -194,6 +195,17 @@ def test_a_page_is_one_under_any_name(kind: str, stream: bool, way: str) -> None
     assert result.fault.kind == "not_this_api"
     assert ("text/html" if "html" in kind else "a page of HTML") in result.fault.message
     assert "base URL" in result.advice
+
+
+@pytest.mark.behaviour("P1")
+def test_nothing_suggests_another_try_where_a_page_answers(portal: str) -> None:
+    ends: list[Any] = []
+    model = openai.OpenAI(base_url=portal, api_key="k", max_retries=0)
+    client = tenuto.wrap(model, policy=POLICY, on_event=ends.append)
+    with client, pytest.raises(openai.APIError):
+        client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Hi"}])
+    end = next(event for event in ends if event.name == "turn_ended")
+    assert (end.suggestion, "base URL" in end.advice) == ("stop", True)
 
 
 @pytest.mark.behaviour("P5", "S3")

@@ -15,7 +15,7 @@ from support.replay.openai_chat import ASK, FILES, MAX, SAFETY, TOOL, Call, R, R
 from support.telling import check_each_turn
 
 import tenuto
-from tenuto.core.advice import ADVICE, FAULT_ADVICE
+from tenuto.core.advice import ADVICE, FAULT_ADVICE, advice_on, suggestion_on
 from tenuto.core.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.ladders import ENDINGS, LADDERS
 from tenuto.core.stop import StopReason
@@ -55,7 +55,9 @@ def world() -> Iterator[tuple[Simulator, Wrapped]]:
         ),
         ([R("")] * 4, "failed", "empty_output", "end_turn", "retry"),
         ([R("", SAFETY)], "failed", "safety_blocked", "safety_blocked", "modify_prompt"),
-        ([Refused(401)], "failed", "provider_error", "error", "retry"),
+        ([Refused(401)], "failed", "provider_error", "error", "stop"),
+        ([Refused(400)], "failed", "provider_error", "error", "stop"),
+        ([Refused(503)] * 4, "failed", "provider_error", "error", "retry"),
     ],
 )
 def test_a_turn_ends_complete_partial_or_failed_and_says_why(
@@ -101,6 +103,15 @@ def test_trying_again_is_advised_where_it_may_help_and_nowhere_else():
     # A page may pass, but whoever is given one in the end has something to look at.
     advised = set(map(FaultKind, FAULT_ADVICE)) - {FaultKind.NOT_THIS_API}
     assert of_no_use - elsewhere == advised
+
+
+@pytest.mark.behaviour("P1")
+@pytest.mark.parametrize("reason", ADVICE)
+def test_another_try_is_suggested_only_where_the_advice_is_to_try_again(reason: str) -> None:
+    for kind in (None, *FaultKind):
+        tells = advice_on(reason, kind)
+        again = tells.startswith(("Try again", "Send the conversation again"))
+        assert (suggestion_on(reason, kind) == "retry") is (again or reason == "cancelled"), kind
 
 
 @pytest.mark.behaviour("P1")

@@ -101,5 +101,5 @@ def test_what_is_no_whole_event_is_refused_by_what_it_lacks(lacking) -> None:
 def test_a_report_counts_its_attempts_and_knows_its_advice() -> None:
     report = Report("partial", "retry_limit", None, (Usage(1, 2), None), "increase_budget")
     assert report.attempts == 2
-    assert report.advice == ADVICE["retry_limit"]
+    assert report.advice == ADVICE["retry_limit"].sentence
     assert Report("failed", "no such reason", None, (), "stop").advice == ""

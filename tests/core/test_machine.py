@@ -777,7 +777,7 @@ def test_reasoning_that_used_the_whole_limit_is_lowered_once_and_stays_low() -> 
     turn.hear(THOUGHT, MAX)
     end = turn.hear(THOUGHT, MAX)
     assert (end.status, end.reason) == (Status.PARTIAL, "reasoning_budget")
-    assert "reasoning" in ADVICE[end.reason].lower()
+    assert "reasoning" in ADVICE[end.reason].sentence.lower()
     assert one(Turn().hear(THOUGHT, MAX), AppendUser).text == hints.REASON_LESS
 
 

@@ -11,7 +11,7 @@ from tenuto.core import guards as when
 from tenuto.core.actions import Edit, Recovery, Status
 from tenuto.core.guards import Guard
 from tenuto.core.outcome import Outcome
-from tenuto.core.view import Budget, Suggestion, View
+from tenuto.core.view import Budget, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -571,36 +571,34 @@ class Ending:
     Attributes:
         reason: the reason if no guard with a reason of its own stood in the way.
         kept: the status if text is kept; bare: if none is.
-        suggestion: what may help the caller.
         hidden_by_cut: whether the caller sees an earlier cut by the limit instead of this outcome.
     """
 
     reason: str
     kept: Status
     bare: Status
-    suggestion: Suggestion
     hidden_by_cut: bool = False
 
 
 _P, _F = Status.PARTIAL, Status.FAILED
 
 ENDINGS: dict[Outcome, Ending] = {
-    Outcome.DONE: Ending("completed", Status.COMPLETE, Status.COMPLETE, "none"),
-    Outcome.TEXT_CUT: Ending("retry_limit", _P, _P, "increase_budget"),
-    Outcome.ARGUMENTS_CUT: Ending("tool_call_truncated", _P, _P, "increase_budget"),
-    Outcome.ARGUMENTS_MALFORMED: Ending("tool_call_malformed", _P, _F, "modify_prompt", True),
-    Outcome.CALLS_MISSING: Ending("tool_calls_missing", _P, _F, "retry", True),
-    Outcome.THINKING_CUT: Ending("reasoning_budget", _P, _P, "increase_budget", True),
-    Outcome.THINKING_ONLY: Ending("empty_output", _P, _F, "retry", True),
-    Outcome.EMPTY: Ending("empty_output", _P, _F, "retry", True),
-    Outcome.PAUSED: Ending("paused", _P, _P, "retry"),
-    Outcome.OVERFLOW: Ending("context_window", _P, _F, "modify_prompt"),
-    Outcome.BLOCKED: Ending("safety_blocked", _P, _F, "modify_prompt"),
-    Outcome.REFUSED: Ending("refused", _P, _F, "modify_prompt"),
-    Outcome.DROPPED: Ending("provider_error", _P, _F, "retry", True),
-    Outcome.FAULT: Ending("provider_error", _P, _F, "retry", True),
-    Outcome.CANCELLED: Ending("cancelled", _P, _F, "retry"),
-    Outcome.UNKNOWN: Ending("unknown_stop", _P, _P, "stop"),
+    Outcome.DONE: Ending("completed", Status.COMPLETE, Status.COMPLETE),
+    Outcome.TEXT_CUT: Ending("retry_limit", _P, _P),
+    Outcome.ARGUMENTS_CUT: Ending("tool_call_truncated", _P, _P),
+    Outcome.ARGUMENTS_MALFORMED: Ending("tool_call_malformed", _P, _F, True),
+    Outcome.CALLS_MISSING: Ending("tool_calls_missing", _P, _F, True),
+    Outcome.THINKING_CUT: Ending("reasoning_budget", _P, _P, True),
+    Outcome.THINKING_ONLY: Ending("empty_output", _P, _F, True),
+    Outcome.EMPTY: Ending("empty_output", _P, _F, True),
+    Outcome.PAUSED: Ending("paused", _P, _P),
+    Outcome.OVERFLOW: Ending("context_window", _P, _F),
+    Outcome.BLOCKED: Ending("safety_blocked", _P, _F),
+    Outcome.REFUSED: Ending("refused", _P, _F),
+    Outcome.DROPPED: Ending("provider_error", _P, _F, True),
+    Outcome.FAULT: Ending("provider_error", _P, _F, True),
+    Outcome.CANCELLED: Ending("cancelled", _P, _F),
+    Outcome.UNKNOWN: Ending("unknown_stop", _P, _P),
 }
 
 

@@ -20,6 +20,7 @@ from math import isnan
 
 from tenuto.core import edits
 from tenuto.core.actions import Action, Finish, FreeToolChoice, Send, Status
+from tenuto.core.advice import suggestion_on
 from tenuto.core.batch import all_that_came, filled_up, lost_calls, never_came, surely_whole
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import PolicyError
@@ -324,12 +325,13 @@ def decision(view: View, outcome: Outcome, rung: Rung | None) -> Decision:
     helps, and the facts behind it."""
     proceed = rung is not None and rung.edits is not None
     why = f"{outcome.value}: {rung.sentence if rung else 'no way on is left'}"
+    ending = rung.ends[1] if rung is not None and rung.ends else ENDINGS[outcome].reason
     return Decision(
         outcome,
         rung.id if rung else "",
         proceed,
         why,
-        "retry" if proceed else ENDINGS[outcome].suggestion,
+        "retry" if proceed else suggestion_on(ending, view.response.stop.detail),
         stop=view.response.stop,
         provider=view.facts.provider,
         model=view.facts.model,

@@ -70,7 +70,8 @@ class Decision:
         proceed: True if another request or a wait follows, False if the turn ends.
         why: one sentence for a person.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
-            if nothing is wrong.
+            if nothing is wrong. "stop": another request can't help until a person has changed
+            something, such as a key or a base URL.
         stop: why the response ended, with the provider's own words in `stop.metadata`; None only
             for a decision without a response.
         provider: the provider's name, or "" if it is unknown.

@@ -28,7 +28,8 @@ class Report:
             and holds none of the request's secrets.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
-            for a complete turn.
+            for a complete turn. "stop": another request can't help until a person has changed
+            something, such as a key or a base URL.
         rungs: the ids of the rungs that were taken, in order.
         left_out: keys of the caller's request that Tenuto left out because the provider rejected
             them.

@@ -100,7 +100,8 @@ class TurnEnded(Event):
         attempts: requests that the provider answered, or that failed. One that the caller left
             before its end does not count, so this is 0 if the caller left the first.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
-            for a complete turn.
+            for a complete turn. "stop": another request can't help until a person has changed
+            something, such as a key or a base URL.
         advice: one sentence on what the caller can do; "" if there is nothing to do.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
         recovery_input_tokens: input tokens of all attempts after the first that the provider

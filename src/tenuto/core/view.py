@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Literal
 
 from tenuto.core.actions import ROWS, AppendAssistant, AppendContent, Content, Edit
 from tenuto.core.arguments import is_document
@@ -15,9 +14,6 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response, is_visible
 from tenuto.core.seam import trailing_space
-
-Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop", "none"]
-
 
 _BRACKETS = ("{", "[")
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from tenuto.core.actions import Action, Finish, Send
+from tenuto.core.advice import suggestion_on
 from tenuto.core.event import Event, OnEvent
 from tenuto.core.fault import Fault
 from tenuto.core.ladders import ENDINGS
@@ -265,12 +266,15 @@ class Watch:
     ) -> Report:
         self.ended = True
         complete = status in ("complete", "")
+        stop = self._redactor.stop_of(self.last) if self.last else None
+        # An answer that is left alone ended as its outcome says, whatever Tenuto might have done.
+        why = ENDINGS[outcome].reason if reason == "left_alone" else reason
         report = Report(
             status,
             reason,
-            self._redactor.stop_of(self.last) if self.last else None,
+            stop,
             tuple(self.usage),
-            "none" if complete else "stop" if self._undecided else ENDINGS[outcome].suggestion,
+            "none" if complete else suggestion_on(why, stop.detail if stop is not None else None),
             tuple(self.rungs),
             tuple(self.left_out),
             self.turn,
