@@ -801,10 +801,15 @@ def test_the_text_shows_how_it_goes_on_where_little_is_said_again(said, continua
         ("INCLUDING, LIABLE FOR ANY DIRECT, IN", "DIRECT, INCIDENTAL, SPECIAL"),
         ("list(ini)\n>>> list(", "list(ini)[0].items())\n"),
         ("[\n    1,\n    null,\n    2,\n    null,", "\n    null,\n    3\n]"),
+        ("* River water was pressure losses more th", "e the engineers why compare"),
+        ("* River water was pressure losses more th", "e the"),
     ],
 )
-def test_what_a_text_may_well_say_twice_is_kept(said, continuation):
-    assert join(said, continuation) == said + continuation
+@pytest.mark.parametrize("size", [1, 1000])
+def test_what_a_text_may_well_say_twice_is_kept(said, continuation, size):
+    seam = Seam(said)
+    pieces = [continuation[at : at + size] for at in range(0, len(continuation), size)]
+    assert "".join(map(seam.feed, pieces)) + seam.finish() == continuation
 
 
 @pytest.mark.behaviour("C14")

@@ -316,6 +316,10 @@ class TextEnd:
         itself = number or (self.is_line(length) and self.passage(length).is_varied)
         if grade < Grade.STRONG and not itself and self._glues_a_known_word(text[: length + 1]):
             return False
+        if grade == Grade.WORD:
+            doubled = self._doubles_the_glued_word(text, final=final)
+            if doubled is not False:
+                return None if doubled is None else False
         if grade == Grade.WORD and not in_word(text[0]):
             return bool(following) and following[0].isalpha()  # the piece becomes a word
         if grade == Grade.WORD and " " not in text[:length]:
@@ -345,6 +349,22 @@ class TextEnd:
         return _alike(tail[-_SHOWN_CHARS:] + blank + again[0]) in _alike(tail) and unlike(
             tail[1 - _SHOWN_CHARS :] + blank + next_
         ) not in unlike(tail)
+
+    def _doubles_the_glued_word(self, text: str, *, final: bool) -> bool | None:
+        """Return whether the plain join gives a word and then the same word: "more th" and "e the
+        engineers". A text that says a word twice is likelier than a model that begins within one.
+
+        None: more of `text` is needed (never if `final`)."""
+        last, first = last_word(self._tail), word_run(text)
+        if self._blank or not last or not first:
+            return False
+        behind = text[first.end() :]
+        again = behind[:1] + last + first[0]
+        if not behind[:1].isspace() or not again.startswith(behind[: len(again)]):
+            return False
+        if len(behind) <= len(again):
+            return None if not final else behind == again
+        return not in_word(behind[len(again)])
 
     def _glues_a_known_word(self, text: str) -> bool:
         """Return whether the plain join gives a word that the text already has."""
