@@ -87,6 +87,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
 
 
+def pytest_unconfigure() -> None:
+    """pytest looks for lost exceptions in all of the heap at the end, five times, which takes each
+    worker seconds. Every module has collected its own garbage (`a_heap_of_its_own`)."""
+    gc.freeze()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give each test that asks for `way` both kinds of client, unless its own matrix does."""
     if "way" in metafunc.fixturenames and not _has_ways(metafunc.definition):

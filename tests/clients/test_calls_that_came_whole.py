@@ -19,6 +19,7 @@ from support.every_wire import (
     made,
 )
 from support.far_sides import RESET, FarSide, json_answer
+from support.pairing import every_pair
 
 import tenuto
 
@@ -93,9 +94,7 @@ IN_VAIN = {
 
 
 @pytest.mark.behaviour("P10", "T4a", "T3")
-@ALL
-@MODES
-@pytest.mark.parametrize("then", IN_VAIN)
+@every_pair(wire=MAKERS, mode=("body", "stream"), then=IN_VAIN)
 def test_a_whole_call_before_a_cut_one_is_shown_beside_the_cutting_stop(
     wire: str, mode: str, then: str, way: str
 ) -> None:

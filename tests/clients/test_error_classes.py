@@ -168,9 +168,7 @@ def test_an_error_status_is_the_bare_ones(wire: str, status: int, mode: str) -> 
 
 
 @pytest.mark.behaviour("P1c", "P1b")
-@pytest.mark.parametrize("mode", ["body", "stream"])
-@pytest.mark.parametrize("fault", BREAKS, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("wire", sorted(MAKERS))
+@every_pair(wire=sorted(MAKERS), fault=BREAKS, mode=("body", "stream"))
 def test_a_lost_connection_is_the_bare_ones(wire: str, fault: Fault, mode: str) -> None:
     way = _ways(wire, BREAKS.index(fault) + (mode == "body"))
     if (wire, mode) == ("bedrock-invoke", "body") and fault is not reset_before_head:
@@ -230,9 +228,7 @@ def test_on_a_further_attempt_the_text_so_far_is_returned(
 
 
 @pytest.mark.behaviour("P1c", "C5")
-@pytest.mark.parametrize("mode", ["body", "stream"])
-@pytest.mark.parametrize("fault", BREAKS[:2], ids=lambda f: f.__name__)
-@pytest.mark.parametrize("wire", sorted(MAKERS))
+@every_pair(wire=sorted(MAKERS), fault=BREAKS[:2], mode=("body", "stream"))
 def test_so_it_is_if_a_further_attempt_loses_its_connection(
     wire: str, fault: Fault, mode: str
 ) -> None:

@@ -151,5 +151,8 @@ def _key(value: Any) -> Any:
 
 
 def _id(combination: Combination) -> str:
-    words = ("-".join(value) if isinstance(value, tuple) else str(value) for value in combination)
+    words = (
+        "-".join(value) if isinstance(value, tuple) else getattr(value, "__name__", str(value))
+        for value in combination
+    )
     return "-".join(words)
