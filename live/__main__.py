@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from live.asking import Budget, Session
 from live.checks import CHECKS, Check, Found, Verdict, run
-from live.providers import MODELS, Target, WrongSetting, address, targets
+from live.providers import MODELS, Target, WrongSetting, key_variables, targets
 from live.rehearsal import rehearsing
 from live.table import as_json, plan, plan_as_json, results
 
@@ -65,7 +65,7 @@ def _asked(named: Sequence[Target], given: argparse.Namespace) -> int:
             print(f"make live: {variable} is not set", file=sys.stderr)
         return _ask(able, budget, json_wanted=given.json)
     if not able and not given.json:
-        known = sorted({address(name).key_variable for name in MODELS} - {""})
+        known = sorted({key_variables(name) for name in MODELS} - {""})
         print(without_keys(lacking or known))
     shown = able or named or targets("openai,anthropic")
     if given.json:

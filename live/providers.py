@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import tenuto
 from live.wires import WIRES, Wire
-from tenuto.providers.addresses import ADDRESSES, Address
+from tenuto.providers.addresses import ADDRESSES, Address, Key
 from tenuto.providers.provider import Row
 from tenuto.providers.table import ROWS
 
@@ -50,7 +50,7 @@ MODELS: dict[str, str] = {
 """By the name of a row. "": whatever model the server has; MODEL_… says which."""
 
 OWN: dict[str, Address] = {
-    "deepseek-beta": Address("https://api.deepseek.com/beta", "DEEPSEEK_API_KEY"),
+    "deepseek-beta": Address("https://api.deepseek.com/beta", (Key("DEEPSEEK_API_KEY"),)),
     "llama.cpp": Address("http://127.0.0.1:8080/v1"),
     "lm-studio": Address("http://127.0.0.1:1234/v1"),
     "ollama-chat": Address("http://127.0.0.1:11434/v1"),
@@ -60,7 +60,6 @@ OWN: dict[str, Address] = {
 """Addresses that the agent has no use for."""
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_variable = re.compile(r"\{(\w+):([^}]*)\}")
 
 
 class WrongSetting(ValueError):
@@ -108,7 +107,7 @@ class Target:
     @property
     def lacks(self) -> str:
         """The variable of the key that it needs and does not have, "" where nothing is missing."""
-        return "" if self.key or self.elsewhere else address(self.name).key_variable
+        return "" if self.key or self.elsewhere else key_variables(self.name)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -136,12 +135,18 @@ class Target:
 
 
 def address(name: str) -> Address:
-    """Where a provider is reached, and the variable of its key.
-
-    >>> address("openai").key_variable
-    'OPENAI_API_KEY'
-    """
+    """Where a provider is reached, and the variables of its key."""
     return OWN.get(name) or ADDRESSES[name]
+
+
+def key_variables(name: str) -> str:
+    """The variables of a provider's key, in words; "" where it needs none.
+
+    >>> key_variables("gemini"), key_variables("ollama")
+    ('GOOGLE_API_KEY or GEMINI_API_KEY', '')
+    """
+    known = address(name)
+    return " or ".join(key.variable for key in known.keys if known.key_needed)
 
 
 def setting(kind: str, name: str) -> str:
@@ -174,15 +179,15 @@ def targets(only: str, variables: Mapping[str, str] | None = None) -> list[Targe
         known = ", ".join(MODELS)
         raise WrongSetting(f"ONLY names {', '.join(unknown)}, but it may name: {known}")
     made = (_target(name, given) for name in names or MODELS)
-    return [one for one in made if names or (one.key and address(one.name).key_variable)]
+    return [one for one in made if names or (one.key and key_variables(one.name))]
 
 
 def _target(name: str, given: Mapping[str, Any]) -> Target:
     known = address(name)
-    own = _variable.sub(lambda m: given.get(m[1]) or m[2], known.base_url)
+    own = known.own_url_in(given)
     elsewhere = given.get(setting("BASE_URL", name), "").rstrip("/")
     # A provider's key goes to that provider alone: another server has a variable of its own.
-    key = given.get(setting("KEY", name) if elsewhere else known.key_variable, "")
+    key = given.get(setting("KEY", name), "") if elsewhere else known.key_in(given)[0]
     model = given.get(setting("MODEL", name)) or MODELS[name] or "default"
     made = Target(name, model, elsewhere or own, key.strip(), bool(elsewhere))
     parts = urlsplit(made.base_url)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from page import code, codes, sentence, table
 
 from tenuto.cli.docstrings import attributes
+from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Row
 from tenuto.providers.table import PROVIDERS, UNKNOWN_OF
@@ -39,6 +40,19 @@ limit of the client's own request. A limit that the provider names in an error, 
 in a provider's row, takes precedence.
 """
 
+VARIABLES = """
+## Environment variables
+
+An agent (`tenuto.agent`, `tenuto run`) sends its requests where the environment sends those of the
+provider's SDK. It reads the variables that the SDK reads: for the base URL, for the key, and for
+further headers. Of several variables, the first one that is set counts; an empty one counts as
+unset. None of them is used if the program gives a base URL itself. What an SDK adds to a base URL,
+such as `/v1`, the agent adds too. Providers that aren't listed need a base URL from the program.
+
+If a variable makes the SDK use another API, which the agent can't call, the model raises an
+`AgentError` that names it. Files with profiles and credentials, as AWS has them, are not read.
+"""
+
 TAIL = """
 ## Your own
 
@@ -56,11 +70,35 @@ def render() -> str:
     lines += [MODELS_HEAD]
     rows = ([code(m.name.pattern), f"{m.output_tokens:,}", m.source] for m in MODELS)
     lines += table(["Name", "Output tokens", "Source"], rows)
+    lines += [VARIABLES]
+    head = [
+        "Provider",
+        "Base URL",
+        "In the provider's own URL",
+        "Key",
+        "Headers",
+        "Refused if true",
+    ]
+    lines += table(head, _variables())
     lines += ["", "## Columns", "", "How the provider's form of the wire differs:", ""]
     lines += _columns(Dialect)
     lines += ["", "The provider itself:", ""]
     lines += _columns(Row)
     return "\n".join(lines) + "\n" + TAIL
+
+
+def _variables() -> Iterator[list[str]]:
+    for name, address in ADDRESSES.items():
+        headers = (*address.headers.values(), address.headers_variable)
+        unless = f" unless {code(address.url_switch)}" if address.url_switch else ""
+        yield [
+            name,
+            codes(address.url_variables) + unless or "–",
+            codes(address.own_url_variables) or "–",
+            codes(key.variable for key in address.keys),
+            codes(filter(None, headers)) or "–",
+            codes(address.elsewhere) or "–",
+        ]
 
 
 def _columns(of: type) -> list[str]:

@@ -502,7 +502,10 @@ def test_providers_knows_base_urls_and_the_urls_of_requests(
 
 def test_every_known_address_leads_to_its_row(capsys: pytest.CaptureFixture[str]) -> None:
     for name, address in ADDRESSES.items():
-        url = address.base_url.replace("{AWS_REGION:us-east-1}", "us-east-1")
+        url = address.own_url_in({"ANTHROPIC_FOUNDRY_RESOURCE": "acme"})
+        if not url:  # as on Azure, where each customer has a host
+            assert address.url_variables, name
+            continue
         assert main(["providers", "--url", url, "--json"]) == 0
         found = json.loads(capsys.readouterr().out)["providers"]
         assert name in found or ROWS.all()[name].hosts == (), name

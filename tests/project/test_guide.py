@@ -27,7 +27,6 @@ from google import genai
 from mistralai.client.sdkconfiguration import SERVERS
 
 import tenuto
-from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
 from tenuto.sim import STEPS, Simulator
 from tenuto.wires.registry import WIRES
@@ -75,8 +74,6 @@ def sim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
         monkeypatch.setitem(defaults, "base_url", sim.root_url)
         monkeypatch.setenv("MISTRAL_API_KEY", "none")
         monkeypatch.setitem(SERVERS, "global", f"{sim.root_url}/mistral")
-        for name, url in (("openai", sim.base_url), ("anthropic", sim.root_url)):
-            monkeypatch.setitem(ADDRESSES, name, ADDRESSES[name]._replace(base_url=url))
         yield sim
 
 

@@ -28,8 +28,8 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in MODELS:
         for kind in ("BASE_URL", "KEY", "MODEL"):
             monkeypatch.delenv(setting(kind, name), raising=False)
-        if variable := address(name).key_variable:
-            monkeypatch.delenv(variable, raising=False)
+        for key in address(name).keys:
+            monkeypatch.delenv(key.variable, raising=False)
     before = ROWS.all()
     yield
     ROWS._all = before

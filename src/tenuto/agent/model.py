@@ -34,7 +34,6 @@ _TYPES = (
 )
 _OURS = ("content-length", "transfer-encoding", "host", "connection")
 """Request headers that Tenuto sets itself."""
-_variable = re.compile(r"\{(\w+):([^}]*)\}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +43,11 @@ class Model:
     Args:
         name: `provider:model`, such as "anthropic:claude-sonnet-4-5". For an unknown server, use
             the name of a wire instead of the provider ("openai-chat:llama").
-        base_url: the base URL; "": the provider's own.
-        api_key: the key; "": from the provider's environment variable. It is not a field, so `repr`
-            and `dataclasses.asdict` don't show it; `dataclasses.replace`, `copy` and `pickle` keep
-            it.
+        base_url: the base URL; "": from the environment variables that the provider's SDK reads,
+            such as `OPENAI_BASE_URL`, or else the provider's own.
+        api_key: the key; "": from the environment variables that the provider's SDK reads, but only
+            without a `base_url`. It is not a field, so `repr` and `dataclasses.asdict` don't show
+            it; `dataclasses.replace`, `copy` and `pickle` keep it.
         max_output_tokens: the output limit of each request; None: the provider's own.
         context_window_tokens: the context window; None: as in the provider's row, if known.
         options: further members of each request's body, as the provider names them. The member
@@ -88,10 +88,11 @@ class Model:
                 raise AgentError(
                     f"{key} is {tokens!r}, but it must be a whole number, 1 or more, or None"
                 )
-        if not self._base_url:
-            known = self.provider.dialect.name
-            raise AgentError(f"{known} has no base URL of its own: give Model(…, base_url=…)")
-        self._check_url()
+        url = self._check_url()
+        if not url:
+            known, variables = self.provider.dialect.name, " or ".join(self._address.url_variables)
+            give = f"set {variables}, or give" if variables else "give"
+            raise AgentError(f"{known} has no base URL of its own: {give} Model(…, base_url=…)")
         if elsewhere := self.form.instead(self.id):
             raise AgentError(
                 f"the agent cannot call {self.id} on {self.wire.name}; call it as "
@@ -102,18 +103,18 @@ class Model:
                 f"options has {self.form.rows!r}, which Tenuto writes itself; give "
                 "earlier rows to Agent.conversation(…)"
             )
-        variable = self._address.key_variable
-        if variable and not self.base_url and not self._key:
+        keys = " or ".join(key.variable for key in self._address.keys)
+        if keys and self._address.key_needed and not self.base_url and not self._key[0]:
             who = self.provider.dialect.name
-            raise AgentError(f"no key for {who}: set {variable}, or give Model(…, api_key=…)")
+            raise AgentError(f"no key for {who}: set {keys}, or give Model(…, api_key=…)")
 
     def _check_types(self) -> None:
         for key, kind, allowed in _TYPES:
             check_type(key, vars(self)[key], kind, allowed)
-        for name, value in self.headers.items():
+        for name, value in (*self._environment_headers.items(), *self.headers.items()):
             if not (_is_token(name) and _is_printable(value)) or name.lower() in _OURS:
                 raise AgentError(f"the header {name!r} is invalid, or Tenuto sets it itself")
-        if not _is_printable(self._key):
+        if not _is_printable(self._key[0]):
             raise AgentError("the key holds a line break or a character that is not ASCII")
         try:
             encode(self.options)
@@ -154,22 +155,24 @@ class Model:
         names = ("api_key", *(each.name for each in fields(self)))
         return {name: vars(self)[name] for name in names}
 
-    def _check_url(self) -> None:
+    def _check_url(self) -> str:
+        """Return the base URL, checked; "" if there is none."""
+        if not self.base_url and (variable := self._address.led_elsewhere_by(os.environ)):
+            raise AgentError(
+                f"{variable} leads requests for {self.provider.dialect.name} to another API, which "
+                "the agent cannot call: unset it, or give Model(…, base_url=…)"
+            )
+        url, name = (self.base_url, "") if self.base_url else self._address.url_in(os.environ)
         try:
-            parts = urlsplit(self._base_url)
+            parts = urlsplit(url)
             right = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:
             parts, right = None, False
-        if (
-            parts is None
-            or not right
-            or parts.query
-            or parts.fragment
-            or not _is_printable(self._base_url)
-        ):
-            raise AgentError(
-                f"base_url is {self._base_url!r}, but it must be http(s)://host[:port][/path]"
-            )
+        wrong = parts is None or not right or parts.query or parts.fragment
+        if url and (wrong or not _is_printable(url)):
+            named, given = name or "base_url", os.environ.get(name, url)
+            raise AgentError(f"{named} is {given!r}, but it must be http(s)://host[:port][/path]")
+        return url
 
     @property
     def id(self) -> str:
@@ -221,9 +224,11 @@ class Model:
     def request_headers(self) -> dict[str, str]:
         """Return the headers of a request, including the key."""
         made = {"content-type": "application/json", **self.form.headers}
-        name = self.provider.authorization
-        if self._key and name:
-            made[name] = f"Bearer {self._key}" if name == "authorization" else self._key
+        key, header = self._key
+        name = header or self.provider.authorization
+        if key and name:
+            made[name] = f"Bearer {key}" if name == "authorization" else key
+        made |= self._environment_headers
         return {**made, **self.headers}
 
     @property
@@ -232,15 +237,18 @@ class Model:
 
     @property
     def _base_url(self) -> str:
-        known = self._address.base_url
-        return self.base_url or _variable.sub(lambda m: os.environ.get(m[1]) or m[2], known)
+        return self.base_url or self._address.url_in(os.environ)[0]
+
+    # Where the environment doesn't say where to send it, its keys and headers don't go.
 
     @property
-    def _key(self) -> str:
+    def _key(self) -> tuple[str, str]:
         given: str = vars(self)["api_key"]
-        if given or self.base_url:  # the key from the environment goes to the provider only
-            return given
-        return os.environ.get(self._address.key_variable, "")
+        return (given, "") if given or self.base_url else self._address.key_in(os.environ)
+
+    @property
+    def _environment_headers(self) -> dict[str, str]:
+        return {} if self.base_url else self._address.headers_in(os.environ)
 
 
 def _is_token(name: object) -> bool:

@@ -70,7 +70,8 @@ def run(
         session: a name, or a file (with a / or ending in .jsonl), to save the conversation to and
             resume it from.
         system: the system prompt.
-        base_url: the base URL, if it is not the provider's own.
+        base_url: the base URL, if it is neither the provider's own nor in the environment variables
+            that the provider's SDK reads, such as OPENAI_BASE_URL.
         key_variable: the environment variable with the key for --base-url. Without it, no key is
             sent there.
         max_steps: the highest number of model calls in a turn.
