@@ -151,6 +151,7 @@ class Situation:
 
 SAID = Facts(said="Half a sentence", new_chars=15)
 TAKES_PREFILL = replace(SAID, prefill=True)
+BY_ITSELF = replace(SAID, content=({"token": "t"},), checkpoint=True)
 MALFORMED_CALL = ToolCall("call_1", "write", '{"path": "a"}', Finding.WHOLE)
 RUNS_WHOLE_CALLS: dict[str, Any] = {
     "facts": {"runnable": (MALFORMED_CALL,)},
@@ -225,6 +226,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DONE, "end_without_news"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=CONTINUING
     ),
+    (Outcome.TEXT_CUT, "raise_limit_and_let_provider_go_on"): Situation((TEXT, MAX), BY_ITSELF),
     (Outcome.TEXT_CUT, "hand_on_whole_calls"): Situation((WHOLE_CALL, TEXT, MAX), SAID)
     + RUNS_WHOLE_CALLS,
     (Outcome.TEXT_CUT, "accept_whole_document"): Situation(
@@ -237,6 +239,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.TEXT_CUT, "continue_with_hint"): Situation((TEXT, MAX), SAID),
     (Outcome.TEXT_CUT, "end_invalid_document"): Situation((TEXT, MAX), REFUTED, state=NO_MORE),
     (Outcome.TEXT_CUT, "end_cut_document"): Situation((TEXT, MAX), HALF, state=NO_MORE),
+    (Outcome.ARGUMENTS_CUT, "raise_limit_and_let_provider_go_on"): Situation(
+        (WHOLE_CALL, MAX), BY_ITSELF
+    ),
     (Outcome.ARGUMENTS_CUT, "hand_on_whole_calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
     (Outcome.ARGUMENTS_CUT, "ask_for_call_again"): CUT_BATCH,
     (Outcome.ARGUMENTS_CUT, "ask_for_rest_and_call"): replace(
@@ -259,6 +264,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (TEXT, TOOL), SAID, state=replace(ONE_OF_TWO, spent={Budget.MISSING_CALL: 1})
     ),
     (Outcome.CALLS_MISSING, "ask_for_missing_call"): Situation((TEXT, TOOL), SAID),
+    (Outcome.THINKING_CUT, "raise_limit_and_let_provider_go_on"): Situation(
+        (THOUGHT, MAX), BY_ITSELF
+    ),
     (Outcome.THINKING_CUT, "end_invalid_document"): Situation((MAX,), REFUTED, state=CONTINUING),
     (Outcome.THINKING_CUT, "end_cut_document"): Situation((MAX,), HALF, state=CONTINUING),
     (Outcome.THINKING_CUT, "end_at_white_space"): Situation(
@@ -313,6 +321,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     + {"facts": {"after_tool_result": True}},
     (Outcome.EMPTY, "ask_to_rephrase"): EMPTY + {"facts": {"tools": True}},
     (Outcome.EMPTY, "ask_again"): EMPTY,
+    (Outcome.FAULT, "let_provider_go_on"): Situation((TEXT, SERVER_FAULT), BY_ITSELF),
     (Outcome.FAULT, "lower_output_limit"): Situation(
         (fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE, allowed_tokens=100),)
     ),
@@ -346,6 +355,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "ask_for_document_once_more"): Situation((TEXT, SERVER_FAULT), HALF),
     (Outcome.FAULT, "resume_with_prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume_with_hint"): Situation((TEXT, SERVER_FAULT), SAID),
+    (Outcome.DROPPED, "let_provider_go_on"): Situation((TEXT,), BY_ITSELF),
     (Outcome.DROPPED, "accept_unmarked_end_again"): Situation(
         (TEXT, *JUST_ENDED), replace(SAID, new_chars=0), state=UNMARKED
     ),
@@ -387,6 +397,10 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the text does not end in a repetition": {"facts": {"runaway": True}},
     "the text ends in a repetition": {"facts": {"runaway": False}},
     "the provider stopped the model because it repeated itself": {"signals": (TEXT, SERVER_FAULT)},
+    "the provider gave what it needs to go on from here by itself": {
+        "facts": {"checkpoint": False}
+    },
+    "no tool call of the answer is broken": {"signals": (WHOLE_CALL, CUT_CALL, MAX)},
     "there is text so far": {"facts": {"said": " "}},
     "the text so far was not cut at its end": {
         "facts": {"said": "Half a sentence", "new_chars": 0},
@@ -1202,8 +1216,8 @@ def test_a_callback_that_names_no_rung_is_told_which_there_are(answer: Any) -> N
         Turn(Policy(decide=lambda d: answer)).hear(TEXT, MAX)
     assert str(caught.value) == (
         f"decide returned {answer!r} for the outcome 'text_cut', but it must return None, 'stop', or a "
-        "rung of its ladder: 'hand_on_whole_calls', 'accept_whole_document', 'ask_for_document_again', "
-        "'continue_with_prefill', 'continue_with_hint', 'end_invalid_document', 'end_cut_document'"
+        "rung of its ladder: 'raise_limit_and_let_provider_go_on', 'hand_on_whole_calls', "
+        "'accept_whole_document', 'ask_for_document_again', 'continue_with_prefill', 'continue_with_hint', 'end_invalid_document', 'end_cut_document'"
     )
     with pytest.raises(PolicyError, match="of its ladder: it has none"):
         Turn(Policy(decide=lambda d: "go on")).hear(TextDelta("x"), stop(R.SAFETY_BLOCKED))

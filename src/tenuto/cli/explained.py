@@ -146,11 +146,11 @@ def _edit(edit: Edit) -> Iterator[str]:
         case AppendUser():
             yield "a user message with a hint follows"
         case AppendContent():
-            yield "the model's content so far is sent back verbatim"
+            yield "what the provider needs to go on by itself is sent back"
         case AppendCalls(_, calls):
             yield f"the {len(calls)} call(s) are answered as failed"
-        case SetOutputLimit(tokens):
-            yield f"the output limit is {tokens} tokens"
+        case SetOutputLimit(tokens, counted):
+            yield f"the output limit is {tokens + counted} tokens"
         case LowerReasoning():
             yield "the request asks for less reasoning"
         case DropConstraint():

@@ -45,7 +45,8 @@ class AppendReasoning:
 
 @dataclass(frozen=True, slots=True)
 class AppendContent:
-    """Append the model's answer verbatim, as the wire wants a paused turn back (C26)."""
+    """Send back what the wire needs to go on with a paused or broken answer (C26, C30): the answer
+    itself, verbatim, or what the provider gave for that."""
 
     content: Content
 
@@ -81,9 +82,13 @@ class AppendCalls:
 
 @dataclass(frozen=True, slots=True)
 class SetOutputLimit:
-    """Set the output limit to this many tokens, in whichever key the request uses."""
+    """Set the output limit to this many tokens, in whichever key the request uses.
+
+    `counted`: the tokens of earlier requests that the provider counts towards the number as well,
+    which is greater by them (C30)."""
 
     tokens: int
+    counted: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,20 @@ def _for_call(view: View, hint: str, *edits: Edit) -> tuple[Edit, ...]:
 
 
 def resume_pause(view: View) -> tuple[Edit, ...]:
-    return (AppendContent(view.facts.content),)
+    # What the provider goes on with by itself is the last request, whatever that was.
+    same = without_resumption(view.state.last_edits) if view.facts.checkpoint else ()
+    return (*same, AppendContent(view.facts.content))
+
+
+def resume_with_higher_limit(view: View) -> tuple[Edit, ...]:
+    tokens = view.output_limit(view.boosts + 1)
+    same = tuple(edit for edit in resume_pause(view) if not isinstance(edit, SetOutputLimit))
+    return same if tokens is None else (*same, SetOutputLimit(tokens, view.going_tokens))
+
+
+def without_resumption(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Return the edits of the request that the provider was asked to go on with."""
+    return tuple(edit for edit in edits if not isinstance(edit, AppendContent))
 
 
 def repeat_call(view: View) -> tuple[Edit, ...]:
@@ -241,7 +254,8 @@ def ask_in_other_words(view: View) -> tuple[Edit, ...]:
 
 
 def same_again(view: View) -> tuple[Edit, ...]:
-    return view.state.last_edits
+    before = view.state.last_edits
+    return without_resumption(before) if view.refused_to_go_on else before
 
 
 def clamp(view: View) -> tuple[Edit, ...]:
@@ -276,16 +290,19 @@ def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     A limit that Tenuto set stays within every other bound too, since the model's ceiling may have
     become known since the last request (C17). The caller's own limit stays as low as in the last
     request, since the provider would reject a larger one again."""
-    asked, left = asked_tokens(edits, view.facts.max_tokens), view.tokens_left
-    if asked is None:
+    goes_on = view.facts.checkpoint and any(isinstance(edit, AppendContent) for edit in edits)
+    counted = view.going_tokens if goes_on else 0
+    total, left = _total_tokens(edits, view.facts.max_tokens), view.tokens_left
+    if total is None:
         hard = view.policy.hard_max_tokens
-        return (*edits, SetOutputLimit(view.bounded(hard))) if edits and hard else edits
+        return (*edits, SetOutputLimit(view.bounded(hard), counted)) if edits and hard else edits
+    asked = total - counted
     others = tuple(edit for edit in edits if not isinstance(edit, SetOutputLimit))
     ours = len(others) < len(edits)
     most = view.bounded(asked) if ours else asked if left is None else min(asked, left)
-    if not ours:
+    if not ours and not goes_on:
         most = min(most, asked_tokens(view.state.last_edits, most) or most)
-    return edits if asked <= most else (*others, SetOutputLimit(view.bounded(most)))
+    return edits if asked <= most else (*others, SetOutputLimit(view.bounded(most), counted))
 
 
 def asks_for_call(edits: tuple[Edit, ...]) -> bool:
@@ -302,8 +319,14 @@ def asks_for_call(edits: tuple[Edit, ...]) -> bool:
 
 
 def asked_tokens(edits: tuple[Edit, ...], max_tokens: int | None) -> int | None:
-    """Return the output limit that a request with these edits sets; None if it sets none."""
+    """Return how many tokens a request with these edits allows; None if it sets no limit."""
     return next((edit.tokens for edit in edits if isinstance(edit, SetOutputLimit)), max_tokens)
+
+
+def _total_tokens(edits: tuple[Edit, ...], max_tokens: int | None) -> int | None:
+    """Return the number that a request with these edits has as its limit."""
+    limits = (edit for edit in edits if isinstance(edit, SetOutputLimit))
+    return next((edit.tokens + edit.counted for edit in limits), max_tokens)
 
 
 def varied(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:

@@ -161,7 +161,8 @@ NO_CUT_RUN = Guard(
 SAID = Guard("there is text so far", lambda v: bool(v.said))
 NOTHING_SAID = Guard("there is no text so far", lambda v: not v.said)
 NOTHING_CAME = Guard(
-    "there is no text so far, or nothing came since a pause", lambda v: not v.said or v.state.paused
+    "there is no text so far, or nothing came since a pause",
+    lambda v: not v.said or (v.state.paused and not v.refused_to_go_on),
 )
 NOTHING_RUN = Guard(
     "the answer holds nothing that the provider ran", lambda v: not v.response.other
@@ -204,6 +205,13 @@ TEXT_ASKED_FOR = Guard(
 HAS_CONTENT = Guard(
     "there is content to send back",
     lambda v: bool(v.facts.content) and not v.facts.content_beside,
+)
+GOES_ON_BY_ITSELF = Guard(
+    "the provider gave what it needs to go on from here by itself", lambda v: v.facts.checkpoint
+)
+NO_BROKEN_CALL = Guard(
+    "no tool call of the answer is broken",
+    lambda v: worst_calls(v.response) in (Batch.NONE, Batch.WHOLE, Batch.FOLLOWED),
 )
 HAS_CALLS = Guard("the answer holds tool calls", lambda v: bool(v.response.calls))
 NO_CALLS = Guard("the answer holds no tool calls", lambda v: not v.response.calls)
@@ -253,7 +261,7 @@ WITHIN_LIMITS = Guard(
 )
 RETRYABLE = Guard(
     "a retry can help",
-    lambda v: v.response.fault is None or v.response.fault.retryable,
+    lambda v: v.response.fault is None or v.response.fault.retryable or v.refused_to_go_on,
     "provider_error",
 )
 NOT_RETRYABLE = Guard("a retry cannot help", lambda v: not RETRYABLE.holds(v))
@@ -403,4 +411,5 @@ MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)
 _TEXT = (NO_CUT_REFUSAL, NO_CUT_RUN, SAID)
 HAS_ROOM = (UNDER_OUTPUT_CAP, ROOM)
 MAY_CONTINUE = (NOT_LEFT_ALONE, *_TEXT, TIME_LEFT, PROGRESS, *HAS_ROOM, TOKENS_LEFT)
+MAY_GO_ON_BY_ITSELF = (GOES_ON_BY_ITSELF, NO_BROKEN_CALL, NO_RUNAWAY, UNDER_OUTPUT_CAP)
 MAY_RESUME = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, *HAS_ROOM)

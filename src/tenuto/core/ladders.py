@@ -32,6 +32,8 @@ class Rung:
         whole_calls_only: whether the caller gets only the complete calls.
         as_received: whether the caller sees the stop as received.
         without_stop: whether the caller sees no stop, since none came (S3a).
+        goes_on: whether the provider goes on by itself, so that what comes next and what came are
+            one answer (C30).
     """
 
     id: str
@@ -45,6 +47,7 @@ class Rung:
     whole_calls_only: bool = False
     as_received: bool = False
     without_stop: bool = False
+    goes_on: bool = False
 
 
 _Edits = Callable[[View], tuple[Edit, ...]]
@@ -68,6 +71,27 @@ _ACCEPT_DOCUMENT = Rung(
     "accept the document, since it parses",
     (when.WHOLE_DOCUMENT, when.NOT_LEFT_ALONE),
     ends=_WHOLE,
+)
+
+_GOES_ON = Rung(
+    "let_provider_go_on",
+    "let the provider itself go on from where the answer broke off",
+    (when.WITHIN_LIMITS, when.RETRYABLE, *when.MAY_RETRY, *when.MAY_GO_ON_BY_ITSELF),
+    edits.resume_pause,
+    Budget.PAUSE,
+    Recovery.PAUSE,
+    goes_on=True,
+)
+"""For an answer that broke off where the provider can go on by itself, without loss (C30)."""
+
+_GOES_ON_HIGHER = Rung(
+    "raise_limit_and_let_provider_go_on",
+    "raise the output limit, and let the provider itself go on from where it cut the answer",
+    (*when.MAY_SEND, *when.MAY_GO_ON_BY_ITSELF),
+    edits.resume_with_higher_limit,
+    Budget.CONTINUATION,
+    Recovery.CONTINUATION,
+    goes_on=True,
 )
 
 _BROKEN_OFF = (
@@ -218,6 +242,7 @@ def _whole_calls(reason: str) -> Rung:
 
 _CALLS = {
     outcome: (
+        *further,
         _whole_calls(reason),
         Rung(
             "ask_for_call_again",
@@ -252,9 +277,9 @@ _CALLS = {
             Recovery.TOOL_REPAIR,
         ),
     )
-    for outcome, ask, reason in (
-        (Outcome.ARGUMENTS_CUT, edits.repeat_call, "tool_call_truncated"),
-        (Outcome.ARGUMENTS_MALFORMED, edits.repair_call, "tool_call_malformed"),
+    for outcome, ask, reason, further in (
+        (Outcome.ARGUMENTS_CUT, edits.repeat_call, "tool_call_truncated", (_GOES_ON_HIGHER,)),
+        (Outcome.ARGUMENTS_MALFORMED, edits.repair_call, "tool_call_malformed", ()),
     )
 }
 
@@ -322,6 +347,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.TEXT_CUT: (
+        _GOES_ON_HIGHER,
         _whole_calls("tool_call_truncated"),  # if the limit cut a text after them
         _ACCEPT_DOCUMENT,
         Rung(
@@ -360,6 +386,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.THINKING_CUT: (
+        _GOES_ON_HIGHER,
         *_no_document(when.BROKEN_DOCUMENT, when.TEXT_ASKED_FOR),
         Rung(
             "end_at_white_space",
@@ -460,6 +487,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.FAULT: (
+        _GOES_ON,
         Rung(
             "lower_output_limit",
             "lower the output limit to what the provider allows",
@@ -511,6 +539,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         *_BROKEN_OFF,
     ),
     Outcome.DROPPED: (
+        _GOES_ON,
         Rung(
             "accept_unmarked_end_again",
             "accept the answer, which again ended without an end mark",
@@ -548,6 +577,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             edits.resume_pause,
             Budget.PAUSE,
             Recovery.PAUSE,
+            goes_on=True,
         ),
     ),
     # These end at once, each with its own reason in ENDINGS (C6, E12).

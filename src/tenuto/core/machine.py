@@ -73,7 +73,8 @@ def act(
     now_s: float,
 ) -> tuple[State, Send | Finish]:
     """Do the same as `step` for a response with a known outcome, which `in_turn` returned."""
-    state = _seen(state, outcome, response, facts)
+    before = state
+    state = _seen(before, outcome, response, facts)
     if state.attempts == 1:
         state = replace(state, answered_s=now_s)
     view = View(state, response, facts, policy, now_s)
@@ -92,9 +93,53 @@ def act(
     spent = state.spent
     if rung.budget is not None:
         spent = {**spent, rung.budget: spent.get(rung.budget, 0) + 1}
+    if rung.goes_on and facts.checkpoint:
+        state = _going_on(before, state, response, facts)
+    elif state.paused and state.going is not None and not view.refused_to_go_on:
+        state = replace(state, went_on=(*state.went_on, state.attempts))  # the same once more
+    else:
+        state = replace(state, going=None, going_tokens=0)
     state = replace(state, spent=spent, last_edits=made)
     told = rung.waits and _told_wait_s(view) is not None
     return state, Send(made, rung.id, rung.recovery, _wait_s(view, rung), told, overridden)
+
+
+def so_far(state: State, response: Response) -> Response:
+    """Return the answer that a response ends: the response alone, or together with what the
+    provider went on with by itself (C30)."""
+    before = state.going
+    if before is None:
+        return response
+    behind = response.text_behind_calls
+    if before.calls and not response.calls:
+        behind = before.text_behind_calls or bool(response.text.strip())
+    return replace(
+        response,
+        text=before.text + response.text,
+        reasoning=before.reasoning + response.reasoning,
+        refusal=before.refusal + response.refusal,
+        calls=(*before.calls, *response.calls),
+        other=before.other or response.other,
+        text_behind_calls=behind,
+    )
+
+
+def _going_on(before: State, state: State, response: Response, facts: Facts) -> State:
+    """Return the state of a turn whose answer the provider goes on with by itself. That it broke
+    off is no evidence of anything then, as with a pause."""
+    going_tokens = (before.going_tokens if before.going else 0) + facts.output_tokens
+    return replace(
+        _seen(before, Outcome.PAUSED, response, facts),
+        answered_s=state.answered_s,
+        cut=state.cut,
+        unmarked=before.unmarked,
+        first_calls=state.first_calls,
+        calls=state.calls,
+        call_chars=state.call_chars,
+        going=response,
+        going_tokens=going_tokens,
+        went_on=(*before.went_on, state.attempts),
+    )
 
 
 def in_turn(outcome: Outcome, state: State, response: Response, facts: Facts) -> Outcome:
@@ -162,7 +207,8 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
     stopped = fault and response.stopped
     # Without text, the request is sent again unchanged, and the model answers anew.
     broke = (outcome is Outcome.DROPPED or (fault and not stopped)) and is_visible(facts.said)
-    unmarked = state.unmarked + (response.unmarked and _anything(response))
+    came = _anything_since(state.going, response)
+    unmarked = state.unmarked + (response.unmarked and came)
     # Without tools in the request, words may be a call as text, which the caller reads. A call that
     # the provider itself refused, such as one of an unknown tool, may be answered in words.
     refused = response.stop.reason is StopReason.MALFORMED_TOOL_CALL
@@ -171,7 +217,7 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
     missing = outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
     # Without text, an answer that broke off is asked for anew, and may hold other calls.
     begun = response.calls if broke or lost_call else ()
-    came = _came_calls(state, response)
+    came_calls = _came_calls(state, response)
     # An empty answer that is provably complete: another try gives the same (E6). A provider that
     # counts zero for whatever it says proves nothing.
     zero = usage is not None and usage.output_tokens == 0
@@ -199,10 +245,10 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
         or bool(state.unmarked and _contradicts_end(outcome, response, facts)),
         torn=_torn(state, outcome, response, facts),
         unmarked=unmarked,
-        begun_calls=max(state.begun_calls, begun if not came else (), key=len),
-        came_calls=came,
+        begun_calls=max(state.begun_calls, begun if not came_calls else (), key=len),
+        came_calls=came_calls,
         first_calls=state.first_calls if state.attempts else _told_calls(outcome, response),
-        paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
+        paused=outcome is Outcome.PAUSED or (state.paused and not came),
         miscounts=miscounts,
         nothing_made=state.nothing_made + 1 if made_nothing else 0,
     )
@@ -254,6 +300,16 @@ def _contradicts_end(outcome: Outcome, response: Response, facts: Facts) -> bool
 
 def _anything(response: Response) -> bool:
     return bool(response.text or response.reasoning or response.calls or response.other)
+
+
+def _anything_since(before: Response | None, answer: Response) -> bool:
+    """Return whether anything came of an answer since the provider was asked to go on with it."""
+    if before is None:
+        return _anything(answer)
+    return any(
+        getattr(answer, name) != getattr(before, name)
+        for name in ("text", "reasoning", "calls", "other")
+    )
 
 
 def _choose(view: View, outcome: Outcome) -> tuple[Rung | None, str]:
@@ -362,7 +418,7 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
             status, reason, shown, name, rung.whole_calls_only, rung.as_received, rung.without_stop
         )
         return _with_calls(view, outcome, finish)
-    if view.state.paused and ending.hidden_by_cut:
+    if view.state.paused and view.state.going is None and ending.hidden_by_cut:
         shown = Outcome.PAUSED  # the caller can send it back as well as Tenuto could
     status = ending.kept if view.said or view.state.paused else ending.bare
     return _with_calls(view, outcome, Finish(status, blocked or ending.reason, shown, name))
@@ -371,6 +427,8 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
 def _with_calls(view: View, outcome: Outcome, finish: Finish) -> Finish:
     """Return the end of a turn with the calls of all its answers (T4a)."""
     begun, came = view.state.begun_calls, view.state.came_calls
+    if not came and view.state.going is not None and finish.status is Status.COMPLETE:
+        return replace(finish, calls=view.response.calls)
     if not came:
         # The calls of an answer that is done are complete, whatever else the turn lacks.
         done = outcome is Outcome.DONE and finish.status is Status.PARTIAL

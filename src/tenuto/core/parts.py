@@ -149,6 +149,15 @@ class Said:
 
 
 @record
+class Checkpoint:
+    """The provider itself can go on from here, without Tenuto's asking in words (C30).
+
+    `means`: what goes back for that, as the wire keeps it; {} if it can't go on any more."""
+
+    means: Native
+
+
+@record
 class Beside:
     """Something that Tenuto doesn't read, beside the parts, such as a keep-alive or an unknown
     member. It is handed on unchanged. With a place, it belongs to the part there."""
@@ -157,7 +166,18 @@ class Beside:
     place: Place = ()
 
 
-Placed = Opened | Piece | CallPiece | PartClosed | Restated | Retold | Envelope | Said | Beside
+Placed = (
+    Opened
+    | Piece
+    | CallPiece
+    | PartClosed
+    | Restated
+    | Retold
+    | Envelope
+    | Said
+    | Beside
+    | Checkpoint
+)
 """Signals that only matter to code that puts parts together."""
 
 AnySignal = Signal | Placed
@@ -284,6 +304,7 @@ class Message:
         parts: the parts in the order in which they began; those of a group are in the group.
         envelope: members that identify the answer.
         open: the part that text without a place belongs to; None before the first.
+        checkpoint: what the last `Checkpoint` said; {} if there was none.
 
     >>> message = Message()
     >>> message.take([Opened((0,), Kind.TEXT, {"text": ""}, "text", "Hel"),
@@ -308,6 +329,8 @@ class Message:
         self.parts: list[Part] = []
         self.envelope: dict[str, Any] = {}
         self.open: Part | None = None
+        self.checkpoint: Native = {}
+        self._behind: tuple[int, Part | None, int] = (0, None, 0)  # what stood at the checkpoint
         self._said: dict[str, Any] = {}
         self._beside = Part((), Kind.GROUP, self._said)
         self._at: dict[Place, Part] = {}
@@ -317,6 +340,14 @@ class Message:
     def said(self) -> dict[str, Any]:
         """Members of the answer beside its parts."""
         return self._beside.whole()
+
+    @property
+    def text_since_checkpoint(self) -> str:
+        """The text that came behind the last checkpoint. The provider says it again."""
+        number, part, pieces = self._behind
+        since = part.pieces[pieces:] if part is not None and part.kind is Kind.TEXT else []
+        later = (each.text for each in self.parts[number:] if each.kind is Kind.TEXT)
+        return "".join([*since, *later])
 
     def take(self, signals: Iterable[AnySignal]) -> list[Signal]:
         """Take signals, and return them in the form that the builder and the outlet take."""
@@ -369,6 +400,10 @@ class Message:
                 if adds:
                     self._said |= {name: None for name in adds if name not in self._said}
                     self._beside.add(adds)
+            case Checkpoint(means):
+                part = self.open
+                self.checkpoint = means
+                self._behind = len(self.parts), part, 0 if part is None else len(part.pieces)
 
     def _open(self, part: Part, says: str) -> None:
         if says:

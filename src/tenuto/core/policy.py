@@ -136,7 +136,8 @@ class Policy:
             schema. "pass": the caller gets it unchanged. "ask_again": Tenuto asks for it again,
             unless the caller has some of it. "error": the caller gets an error. Needs
             `tenuto[schema]`.
-        pause_resumes: how often Tenuto resumes a turn that the provider paused.
+        pause_resumes: how often Tenuto resumes a turn that the provider paused, or that broke off
+            where the provider itself can continue.
 
         Broken calls:
 

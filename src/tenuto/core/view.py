@@ -94,8 +94,13 @@ class State:
             before a call or a stop, and no text has come since (C24a).
         unmarked: the number of responses that ended with nothing to show whether they were
             complete.
-        paused: whether nothing came since the provider paused the turn. The kept content then goes
-            back unchanged.
+        paused: whether nothing came since the provider paused the turn, or was asked to go on by
+            itself. What was sent for that then goes back unchanged.
+        going: the answer so far, if the provider was asked to go on with it by itself (C30). It and
+            the next response are one answer. None if that stands alone.
+        going_tokens: the output tokens of that answer so far, which the provider counts towards the
+            limit of the next request.
+        went_on: the numbers of the attempts, from 0, with which the provider went on by itself.
         last_edits: the edits of the request that this response answers.
         begun_calls: the largest batch of calls that was broken or broke off; () if none was.
         came_calls: the complete calls that came since then (T4a).
@@ -124,6 +129,9 @@ class State:
     torn: bool = False
     unmarked: int = 0
     paused: bool = False
+    going: Response | None = None
+    going_tokens: int = 0
+    went_on: tuple[int, ...] = ()
     last_edits: tuple[Edit, ...] = ()
     begun_calls: tuple[ToolCall, ...] = ()
     came_calls: tuple[ToolCall, ...] = ()
@@ -164,6 +172,8 @@ class Facts:
         said: all text that is kept, including this response's, as the caller sees or will see it.
         content: all that is kept in the wire's own form, part by part; () if the wire has none.
         content_beside: whether `content` is only what stands beside the text.
+        checkpoint: whether the provider gave, with this response, what it needs to go on from here
+            by itself, and `content` holds it (C30).
         reasoning: all reasoning that came in a field of its own, for providers that want it back.
         new_chars: how many characters of `said` this response added.
         runaway: whether that text has become one passage repeated up to its end (C13).
@@ -213,6 +223,7 @@ class Facts:
     said: str = ""
     content: Content = ()
     content_beside: bool = False
+    checkpoint: bool = False
     reasoning: str = ""
     new_chars: int = 0
     runaway: bool = False
@@ -276,6 +287,18 @@ class View:
         """The kept text as a request may carry it: without white space at its end (C7), and "" if
         nobody could read it (C10, a think block alone)."""
         return trailing_space(self.facts.said)[0] if is_visible(self.facts.said) else ""
+
+    @property
+    def going_tokens(self) -> int:
+        """The output tokens that the provider counts towards the limit of the next request, if it
+        goes on by itself."""
+        return self.state.going_tokens + self.facts.output_tokens
+
+    @property
+    def refused_to_go_on(self) -> bool:
+        """Whether the provider refused to go on by itself. Tenuto can still ask in words."""
+        fault = self.response.fault
+        return self.state.going is not None and fault is not None and not fault.retryable
 
     @property
     def torn(self) -> bool:

@@ -66,7 +66,7 @@ def read_body(
         yield SendData(raw, last=True)
         return None
     attempt = _read(turn, head, raw, decoder, lost)
-    if turn.open and (data := turn.outlet.begin(None, apart=turn.state.apart)):
+    if turn.open and (data := turn.outlet.begin(None, apart=turn.apart)):
         yield SendData(data)
     text = joined(turn, attempt)
     if turn.open and (data := turn.outlet.say(text)):

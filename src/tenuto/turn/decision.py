@@ -26,7 +26,7 @@ from tenuto.core.closing import ends_its_format
 from tenuto.core.edits import asked_tokens
 from tenuto.core.errors import PolicyError
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.machine import act, in_turn, settled
+from tenuto.core.machine import act, in_turn, settled, so_far
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.response import Response
 from tenuto.core.runaway import is_runaway
@@ -52,7 +52,8 @@ _OUTPUT, _WINDOW = "output_tokens", "window_tokens"
 def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
     """Return what to do after an attempt, what the attempt means, and the facts behind that. Only
     this function changes the turn's state and `left_alone`."""
-    response, context, state = attempt.response, turn.context, turn.state
+    context, state = turn.context, turn.state
+    response = so_far(state, attempt.response)
     # The caller has not asked for several choices: they are a gateway's own default.
     alone = attempt is turn.first or attempt.new_chars == len(turn.said)
     several = response.several and alone and not turn.outlet.writing
@@ -184,6 +185,7 @@ def _facts(
         said=turn.said,
         content=turn.content(turn.spoken(turn.said)),
         content_beside=turn.wire.content_beside,
+        checkpoint=attempt.message is not None and bool(attempt.message.checkpoint),
         reasoning="".join(turn.reasoning),
         new_chars=attempt.new_chars,
         runaway=broke and is_runaway(turn.said),

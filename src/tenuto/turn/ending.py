@@ -382,7 +382,7 @@ class _Ending:
             content=turn.content(spoken) if whole or not turn.facts.stream else (),
             native_stop=native,
             ending=ending,
-            usage=summed(turn.watch.usage, turn.watch.untold_tokens),
+            usage=summed(turn.watch.usage, turn.watch.untold_tokens, turn.state.went_on),
             raw_usage=raw_usage,
             spoken=spoken,
         )

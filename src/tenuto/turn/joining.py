@@ -28,7 +28,7 @@ from tenuto.wires.stop_sequences import stop_of
 def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
     """Return where this attempt's text joins the kept text; None if there is none, or if the
     attempt is separate from it, or belongs to a document."""
-    if turn.state.apart or turn.puts_together:
+    if turn.apart or turn.puts_together:
         return None
     _take_back_empty(turn)
     base = trailing_space(turn.said)[0]
@@ -62,6 +62,8 @@ def _joint(turn: TurnRecord, said: str, given: str) -> StopSequenceJoint:
     )
     anew = asks_for_call(edits) or (not exact and broke_in_call)
     again = begins if anew and not turn.state.torn else ()
+    if since := turn.said_since:
+        again = {len(base) - thought - len(since.rstrip())}
     alone = make(base[thought:], again=again)
     # The caller's own first words. After reasoning, the text does not follow them.
     begun = "" if exact or thought else turn.facts.begun
@@ -104,7 +106,7 @@ def joined(turn: TurnRecord, attempt: Attempt) -> str:
     if turn.puts_together:
         put_together(turn, attempt)
         return ""
-    apart, joint = turn.state.apart, joint_of(turn)
+    apart, joint = turn.apart, joint_of(turn)
     text, said = attempt.response.text, turn.said
     if joint is None:
         attempt.new_chars = len(text)
@@ -187,7 +189,7 @@ def take_back_unproven(turn: TurnRecord) -> None:
 
 def keep(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
     """Keep an attempt: all text is now `said`, and that of the attempt begins at index `begins`."""
-    apart, turn.said = turn.state.apart, said
+    apart, turn.said = turn.apart, said
     if not begins and not apart:
         turn.kept = []
     # A cut character at the end of the kept text is written anew, so an attempt in between that

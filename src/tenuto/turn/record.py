@@ -244,6 +244,19 @@ class TurnRecord:
         return is_visible(self.said) and not asks_for_call(self.state.last_edits)
 
     @property
+    def apart(self) -> bool:
+        """Whether the current attempt's text goes on exactly where the kept text ends: after a
+        pause, and where the provider goes on by itself from all that came."""
+        return self.state.apart and not self.said_since
+
+    @property
+    def said_since(self) -> str:
+        """The text behind the place from which the provider goes on by itself: it says that again.
+        "" if there is none (C30)."""
+        last = self.kept[-1].attempt.message if self.state.going and self.kept else None
+        return last.text_since_checkpoint if last is not None and last.checkpoint else ""
+
+    @property
     def given(self) -> str:
         """The text that the caller has received."""
         return self.outlet.delivered_text if self.open else ""

@@ -149,7 +149,7 @@ def _begin(
     joint = joint_of(turn)
     opening = turn.outlet.begin(
         joint,
-        apart=turn.state.apart,
+        apart=turn.apart,
         plan=turn.plans.joint(),
         withholds=turn.puts_together,
     )
@@ -173,7 +173,7 @@ def _kept(turn: TurnRecord, attempt: Attempt, joint: StopSequenceJoint | None) -
     stopped(turn, attempt, joint.found if joint else None)
     # What was only forwarded equals what was read, so one text is kept instead of two.
     text = outlet.text if outlet.writing else response.text
-    begins = len(said) if turn.state.apart else len(trailing_space(said)[0]) if joint else 0
+    begins = len(said) if turn.apart else len(trailing_space(said)[0]) if joint else 0
     keep(turn, attempt, text, min(begins, len(text)))
     return turn.received(attempt)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tenuto.core.report import Report
@@ -50,16 +51,23 @@ def untold_tokens(response: Response) -> int:
     return -(-len(_came(response)) // CHARS_PER_TOKEN)
 
 
-def summed(usages: list[Usage | None], untold_tokens: int) -> Usage | None:
+def summed(
+    usages: list[Usage | None], untold_tokens: int, went_on: Sequence[int] = ()
+) -> Usage | None:
     """Return the usage of one call: the input of its first attempt, the output of all (C19).
+    `went_on`: the numbers of the attempts with which the provider went on by itself. Their input
+    counts too, since its own SDK adds it (C30).
     `untold_tokens`: those of the attempts that reported none, so that the caller sees at least
     what the attempts shown have used (P10). If no attempt reported any, nothing is made up."""
     known = [usage for usage in usages if usage is not None]
     if not known:
         return None
     told = _sum([usage.output_tokens for usage in known])
+    further = [usage for n in went_on if n < len(usages) and (usage := usages[n]) is not None]
+    inputs = [usage.input_tokens for usage in further if usage is not known[0]]
     return replace(
         known[0],
+        input_tokens=_sum([known[0].input_tokens, *inputs]),
         output_tokens=None if told is None else told + untold_tokens,
         reasoning_tokens=_sum([usage.reasoning_tokens for usage in known]),
     )

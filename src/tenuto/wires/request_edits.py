@@ -218,7 +218,8 @@ class EditableRequest:
         limit: int | None = None
         for edit in edits:  # in order: a later edit may remove what an earlier one sets
             match edit:
-                case SetOutputLimit(limit):
+                case SetOutputLimit(tokens, counted):
+                    limit = tokens + counted
                     put(members, self._output_limit(members, dialect), encode(limit))
                 case LowerReasoning():
                     self._lower_reasoning(members, dialect)

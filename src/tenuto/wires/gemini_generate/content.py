@@ -87,7 +87,8 @@ def is_signed(part: Part) -> bool:
 
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """Return the parts of all attempts in order, each with its kept text. Consecutive texts are
-    merged, unless one is signed. If the last attempt paused, the token of the pause comes last.
+    merged, unless one is signed. If the provider can go on from the last attempt by itself, the
+    token for that comes last.
 
     >>> from tenuto.core.parts import Opened
     >>> def spoken(came, kept):
@@ -99,8 +100,7 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """
     merged = _joined(part for one in spoken for part in with_text(_joined(_parts(one)), one.text))
     last = spoken[-1].message if spoken else None
-    token = member(last.said, TOKEN, "continuation_token") if last is not None else None
-    return (*merged, {TOKEN: token}) if token else tuple(merged)
+    return (*merged, last.checkpoint) if last is not None and last.checkpoint else tuple(merged)
 
 
 def as_body(message: Message) -> JsonObject:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tenuto.core.calls import ToolCall
-from tenuto.core.parts import AnySignal, Kind, Native, Opened, Said
+from tenuto.core.parts import AnySignal, Checkpoint, Kind, Native, Opened, Said
 from tenuto.wires.answer import Answer, kept_of
 from tenuto.wires.calls import object_of
 from tenuto.wires.citations import is_one
@@ -71,8 +71,8 @@ class ResponseLayout(FlatLayout):
         return self._event({"content": _content([part])})
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
-        """Write thoughts, signatures, parts that are neither text nor calls, and members beside the
-        content, unless the end of the message repeats them, as it does all sources."""
+        """Write thoughts, signatures, parts that are neither text nor calls, tokens, and members
+        beside the content, unless the end of the message repeats them, as it does all sources."""
         parts: list[Part] = []
         beside: JsonObject = {}
         for signal in signals:
@@ -81,7 +81,9 @@ class ResponseLayout(FlatLayout):
                     parts.append(part)
                 case Said(members, adds) if members.get("finishReason") is None:
                     told = {**members, **(adds or {})}
-                    beside = {k: v for k, v in told.items() if k not in _WRITTEN and k != SOURCES}
+                    beside |= {k: v for k, v in told.items() if k not in _WRITTEN and k != SOURCES}
+                case Checkpoint(token):  # the SDK goes on with it if Tenuto cannot
+                    beside |= token
         if not parts and not beside:
             return b""
         return self._event({"content": _content(parts or [_NOTHING])} | beside)

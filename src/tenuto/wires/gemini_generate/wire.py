@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Opened, Said
+from tenuto.core.parts import AnySignal, CallPiece, Checkpoint, Envelope, Kind, Opened, Said
 from tenuto.core.signals import (
     CallDelta,
     ChoiceSeen,
@@ -173,6 +173,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
             signals.append(_said(candidate))
             for part in parts_of(candidate):
                 signals += _read_part(part)
+            signals += _checkpoint(candidate)
         signals += _stop_of(candidate, number)
     signals += _failure_of(value, bool(candidates))
     usage = usage_object(value)
@@ -188,6 +189,17 @@ def _said(candidate: JsonObject) -> Said:
         adds[SOURCES] = [candidate]
     beside = {key: item for key, item in candidate.items() if key not in ("content", *adds)}
     return Said(beside, adds if adds or beside.keys() - {"index"} else None)
+
+
+def _checkpoint(candidate: JsonObject) -> list[Checkpoint]:
+    """Return the token of a candidate, which goes on behind the parts beside it: between two parts,
+    at the limit of one request, and at `maxOutputTokens`. Any other stop is the answer's end."""
+    raw = member(candidate, "finishReason", "finish_reason")
+    stop = None if raw is None else read_stop(raw, "")
+    if stop is not None and stop.reason not in (_R.PAUSED, _R.MAX_TOKENS):
+        return [Checkpoint({})]
+    token = member(candidate, TOKEN, "continuation_token")
+    return [Checkpoint({TOKEN: token})] if token else []
 
 
 def _failure_of(value: JsonObject, answered: bool) -> list[Signal]:
