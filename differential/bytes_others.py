@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
+from functools import partial
 from typing import Any, Final
 
 from differential.bytes_chat import GIVEN, MOON, NAME, RAW
@@ -340,7 +342,42 @@ def _unsealed(request: Any) -> bool:
     return any("functionCall" in part and "thoughtSignature" not in part for part in parts)
 
 
+def _decoded(
+    *breaks: int, every: int = 1, calls: bool = False, ending: Ending = Ending.CUT_OFF
+) -> Any:
+    """Return what makes a server that keeps its state: each event has the token to go on behind it.
+
+    The N-th request breaks behind the N-th number of events. `every`: which events have a token.
+    """
+    said = [
+        {"text": "I count.", "thought": True},
+        *({"text": MOON[at : at + 9]} for at in range(0, len(MOON), 9)),
+    ]
+    said = [*said[:2], _uses(**GIVEN)] if calls else said
+
+    def event(at: int) -> dict[str, Any]:
+        last = at == len(said) - 1
+        made = candidate(said[at], finish="STOP" if last else None, usageMetadata=_COUNT)
+        if not last and not (at + 1) % every:
+            made["candidates"][0]["continuationToken"] = b64encode(b"%d" % (at + 1)).decode()
+        return made
+
+    def answer(request: Any, ends: int | None) -> Answer:
+        start = int(b64decode(request.get("continuationToken") or "MA=="))
+        events = [event(at) for at in range(start, len(said))][:ends]
+        return gemini(*events, ending=Ending.WHOLE if ends is None else ending)
+
+    return far(*(partial(answer, ends=ends) for ends in (*breaks, None)))
+
+
 _GEMINI: Final = (
+    *(Script(f"T/broken_{ending}_{'_'.join(map(str, breaks))}", _decoded(*breaks, ending=ending),
+             _CUT, ("gemini",), STREAM)
+      for ending in (Ending.CUT_OFF, Ending.EOF, Ending.RESET)
+      for breaks in ((1,), (2,), (3,), (1, 1, 1), (2, 0), (2, 0, 0, 1))),
+    Script("T/broken_behind_a_token", _decoded(4, every=2), _CUT, ("gemini",), STREAM),
+    Script("T/broken_behind_a_call", _decoded(2, 1, calls=True), Truth(State.CUT, MOON[:9], ((NAME, GIVEN),)),
+           ("gemini",), STREAM, tools=True),
     _gemini("A/call_again_with_more", Truth(State.WHOLE, calls=((NAME, GIVEN),), odd=True),
             gemini(candidate(_uses(path="a.txt")), candidate(_uses(**GIVEN)), _LAST), tools=True),
     _gemini("A/call_again_whole", Truth(State.WHOLE, calls=((NAME, GIVEN),), odd=True),

@@ -28,6 +28,7 @@ KINDS: Final[dict[str, str]] = {
     "Q": "Text that comes without deltas",
     "R": "Limits that nobody set",
     "S": "A fault's stop, then a clean end",
+    "T": "Tokens to go on with",
     "3.1": "Outages of a host that nobody knows yet",
     "3.2": "Streams that end without any mark",
     "3.3": "Very large calls",

@@ -14,15 +14,6 @@ from differential.playing import Pair
 from differential.sdks import SDKS, Question
 from tenuto.sim import CASES_ON, Case
 
-KNOWN: dict[str, str] = {
-    "continuation": "Gemini's continuation token",
-    "continuation_twice": "Gemini's continuation token",
-    "continuation_before_text": "Gemini's continuation token",
-    "continuation_then_length": "Gemini's continuation token",
-    "continuation_no_token": "Gemini's continuation token",
-}
-"""Cases whose repair is another issue's, and what they are about."""
-
 
 def pairs() -> Iterator[Pair]:
     """Return every pair, the same ones in the same order on each run."""
@@ -66,4 +57,4 @@ def _pair(name: str, case: Case, mode: str, *, task: bool) -> Pair:
     far = partial(Simulated, case, dialect=sdk.dialect, prefill=sdk.prefill)
     way = "task" if task else "sync"
     key = f"{name}/sim/{case.name}/{mode}/{way}"
-    return Pair(key, name, mode == "stream", task, question, far, known=KNOWN.get(case.name, ""))
+    return Pair(key, name, mode == "stream", task, question, far)

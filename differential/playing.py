@@ -26,8 +26,7 @@ WAYS: tuple[str, ...] = ("bare", "stop", "error")
 class Pair:
     """One question to one SDK, and what answers it.
 
-    `truth` is None where the simulator knows it. `known` names the later issue that repairs the
-    pair; it does not count before.
+    `truth` is None where the simulator knows it.
     """
 
     key: str
@@ -37,7 +36,6 @@ class Pair:
     question: Question
     far: Callable[[], Simulated | Written]
     truth: Truth | None = None
-    known: str = ""
     turns: int = 1
     """How many turns the same client asks; the last one is judged."""
     policy: dict[str, Any] = field(default_factory=dict)

@@ -65,7 +65,7 @@ class Found:
 
     def worst(self) -> dict[tuple[str, str], tuple[dict[str, Any], str]]:
         """Return a line of each pair, and its verdict: that of its worst way."""
-        order = ("worse", "open", "known", "listed", "better", "equal")
+        order = ("worse", "open", "listed", "better", "equal")
         worst: dict[tuple[str, str], tuple[dict[str, Any], str]] = {}
         with self.lock:
             for line in self.lines:

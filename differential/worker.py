@@ -34,13 +34,13 @@ def lines(player: Player, pair: Pair) -> Iterator[dict[str, Any]]:
     """Play a pair, and return a line for each wrapped way."""
     played = player.play(pair)
     for way, row in judged(pair, played).items():
-        verdict = "known" if pair.known else row.verdict
+        verdict = row.verdict
         made = {"key": pair.key, "sdk": pair.sdk, "kind": pair.kind, "way": way}
         yield made | {"verdict": verdict, "row": row.name} | _sides(played, way, verdict)
 
 
 def _sides(played: dict[str, Played], way: str, verdict: str) -> dict[str, Any]:
-    if verdict in ("equal", "better", "known"):
+    if verdict in ("equal", "better"):
         return {}
     one, bare = played[way], played["bare"]
     return {

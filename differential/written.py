@@ -39,7 +39,6 @@ class Script:
     more: Mapping[str, Any] = field(default_factory=dict)
     turns: int = 1
     policy: Mapping[str, Any] = field(default_factory=dict)
-    known: str = ""
 
     def pairs(self) -> Iterator[Pair]:
         """Return the case on each SDK, as body and stream, sync and async."""
@@ -52,7 +51,7 @@ class Script:
                     far = partial(self.far, sdk, stream)
                     yield Pair(
                         *(f"{sdk}/{self.key}/{mode}/{way}", sdk, stream, task, question, far),
-                        *(self.truth, self.known, self.turns, dict(self.policy)),
+                        *(self.truth, self.turns, dict(self.policy)),
                     )
 
 

@@ -27,7 +27,6 @@ MEANINGS = {
     "better": "More of the answer came, or the program is told that it is unfinished.",
     "equal": "Both programs see the same, or both are told of the same problem.",
     "listed": "Judged by hand; the reasons are below.",
-    "known": "Not counted yet: Gemini's continuation token.",
 }
 
 
