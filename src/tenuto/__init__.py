@@ -32,6 +32,7 @@ from tenuto.core.stop import Confidence, Stop, StopReason
 from tenuto.detection import StreamDetector, detect
 from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.registration import Provider, register_provider, register_wire
+from tenuto.reporting import report
 from tenuto.turn.per_request import policy
 
 if _typing.TYPE_CHECKING:
@@ -71,6 +72,7 @@ __all__ = [
     "policy",
     "register_provider",
     "register_wire",
+    "report",
     "sansio",
     "wrap",
 ]

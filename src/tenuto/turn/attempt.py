@@ -14,6 +14,7 @@ from tenuto.core.stop import NO_STOP_BUT_FAULT
 from tenuto.frames.codec import Codec
 from tenuto.frames.compression import Decoder
 from tenuto.turn.commands import ConnectionLost, Head
+from tenuto.wires.answer_id import answer_id
 from tenuto.wires.json import JsonObject
 
 
@@ -56,10 +57,26 @@ class Attempt:
     outcome: Outcome | None = None
 
     @property
+    def id(self) -> str:
+        """The provider's id of the answer; "" if it gave none."""
+        return answer_id(self.value) or id_of(self.message)
+
+    @property
     def names_stop(self) -> bool:
         """Whether the provider itself named a stop, and nothing broke off behind it."""
         stop = self.response.stop
         return self.lost is None and stop.raw is not None and stop.field != NO_STOP_BUT_FAULT
+
+
+def id_of(message: Message | None) -> str:
+    """Return the provider's id of a message as far as it has come; "" if it gave none.
+
+    >>> id_of(None)
+    ''
+    """
+    if message is None:
+        return ""
+    return answer_id(message.envelope) or answer_id(message.said)
 
 
 def failed(fault: Fault) -> Response:

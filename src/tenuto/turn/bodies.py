@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Generator
 from functools import partial
@@ -28,10 +29,12 @@ from tenuto.turn.commands import (
 from tenuto.turn.ending import hand_on
 from tenuto.turn.gathering import gathered
 from tenuto.turn.joining import joined
+from tenuto.turn.recent import recent
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.stream_framing import named
 from tenuto.turn.unrecognized import unreachable
-from tenuto.wires.json import JsonObject, as_utf8, decode_object, encode, readable
+from tenuto.wires.answer_id import read_ids
+from tenuto.wires.json import UNREADABLE, JsonObject, as_utf8, decode_object, encode, readable
 from tenuto.wires.members import object_in
 from tenuto.wires.stream import garbled
 
@@ -62,6 +65,8 @@ def read_body(
         return None
     if lost is None and _is_plain(turn, raw):
         turn.watch.ended = True
+        with contextlib.suppress(*UNREADABLE):
+            recent.add_plain(read_ids(raw))
         yield StartResponse(head)
         yield SendData(raw, last=True)
         return None

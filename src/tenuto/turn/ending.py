@@ -39,6 +39,7 @@ from tenuto.turn.decision import FINISHED_UPSTREAM
 from tenuto.turn.joining import take_back_unproven
 from tenuto.turn.mark import has_ours, without_ours
 from tenuto.turn.quota import quota_of
+from tenuto.turn.recent import RecentTurn, recent, text_hash
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.streams import open_as_events
 from tenuto.turn.unrecognized import with_words
@@ -115,6 +116,7 @@ def finish_turn(
         turn.around.successors.add(turn.first.response.id, attempt.response.id)
     ending = _Ending(turn, finish, facts, attempt)
     report = turn.watch.finished(finish, outcome, facts, turn.held_bytes, ending.error)
+    recent.add(report.turn, turn.watch.ids, RecentTurn(report, text_hash(ending.text)))
     if turn.context is not None:
         ending.tell(turn.context, report)
     return ending.show(report)
@@ -216,9 +218,19 @@ class _Ending:
             context.quota = quota_of(self._attempt.head.headers)
         context.ended(report, self._answer(whole=True), fault, self._turn.state.spent)
 
+    @property
+    def text(self) -> str:
+        """The text of the answer that the caller gets."""
+        text = self._turn.said or self._attempt.response.text
+        return text + self._notice if self._adds_notice else text
+
+    @property
+    def _notice(self) -> str:
+        return NOTICE.format(reason=self._finish.reason.replace("_", " "))
+
     def show(self, report: Report) -> Run:
         """Yield the head and the bytes that are still to come."""
-        turn, finish, attempt = self._turn, self._finish, self._attempt
+        turn, attempt = self._turn, self._attempt
         if self._reraised is not None:
             lost = self._reraised.error
             alone = self._is_first  # then nothing was tried that a note could tell of
@@ -234,7 +246,7 @@ class _Ending:
         if turn.facts.stream and not turn.open:
             yield from open_as_events(turn, attempt)
         if self._adds_notice:
-            notice = NOTICE.format(reason=finish.reason.replace("_", " "))
+            notice = self._notice
             text = answer.text + notice
             spoken = turn.spoken(text)
             content = () if turn.facts.stream else turn.content(spoken)

@@ -28,7 +28,7 @@ from tenuto.frames.compression import Decoder, UndecodableBytes, decoder_for
 from tenuto.frames.frame import Framing
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sniff import named_by
-from tenuto.turn.attempt import Attempt, failed
+from tenuto.turn.attempt import Attempt, failed, id_of
 from tenuto.turn.bodies import read_body
 from tenuto.turn.commands import (
     Command,
@@ -44,6 +44,7 @@ from tenuto.turn.commands import (
 from tenuto.turn.decision import decide, learn, took_prefill
 from tenuto.turn.ending import finish_turn, hand_on
 from tenuto.turn.mark import has_ours, mark_in, without_ours
+from tenuto.turn.recent import RecentTurn, recent, text_hash
 from tenuto.turn.record import TurnRecord
 from tenuto.turn.stream_framing import look_ahead
 from tenuto.turn.streams import open_head, read_stream
@@ -92,6 +93,8 @@ def run(turn: TurnRecord) -> Run:
         if not turn.watch.ended:
             said = turn.outlet.delivered_text or turn.said
             turn.watch.cancelled(len(said), turn.held_bytes, raised)
+            ids = (*turn.watch.ids, id_of(turn.outlet.message if turn.open else None))
+            recent.add(turn.watch.turn, ids, RecentTurn(turn.watch.report, text_hash(said)))
             if turn.context is not None:
                 turn.context.given = said
 

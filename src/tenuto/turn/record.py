@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
+from tenuto.core.actions import Content, DropKeys, Edit, Status, reasoning_in
 from tenuto.core.builder import Builder
 from tenuto.core.closing import ends_closed
 from tenuto.core.edits import asked_tokens, asks_for_call
@@ -295,11 +295,13 @@ class TurnRecord:
 
     def shown(self, head: Head) -> Head:
         """Return a head for the caller. It names what was left out of the request (H5), and the
-        turn if somebody may look for it, because of its events or because it took several
-        attempts."""
+        turn if somebody may look for it, because of its events, because it took several attempts,
+        or because the answer is partial."""
         went = ", ".join(self.watch.left_out).encode("ascii", "replace")
         shown = head.plus((b"x-tenuto-left-out", went)) if went else head
-        told = self.watch.heard or len(self.watch.usage) > 1
+        report = self.watch.report
+        partial = report is not None and report.status == Status.PARTIAL
+        told = self.watch.heard or len(self.watch.usage) > 1 or partial
         if not told or self.left_alone or head.get(NAME):  # an upstream's mark stays
             return shown
         return shown.plus((b"x-tenuto-turn", self.watch.turn.encode()))
@@ -327,6 +329,7 @@ class TurnRecord:
 
     def received(self, attempt: Attempt) -> Attempt:
         """Note an attempt, once it is over."""
+        self.watch.ids.append(attempt.id)
         reasoning = attempt.response.reasoning
         if self.provider.dialect.reasoning_echoed:  # remove what the model continued from
             reasoning = reasoning.removeprefix(reasoning_in(self.state.last_edits))

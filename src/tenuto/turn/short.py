@@ -38,9 +38,12 @@ from tenuto.turn.commands import (
 )
 from tenuto.turn.environment import Environment
 from tenuto.turn.mark import LIKE_OURS, OPEN, OURS, written
+from tenuto.turn.recent import recent
 from tenuto.turn.record import TurnRecord, TurnRequest, new_id
 from tenuto.turn.watch import Watch
+from tenuto.wires.answer_id import Ids, read_ids
 from tenuto.wires.base import Wire
+from tenuto.wires.json import UNREADABLE
 from tenuto.wires.request import WireRequest
 
 
@@ -81,6 +84,7 @@ class Short:
     _size = 0
     _waiting: deque[Reply]
     _turn = ""
+    _ids: Ids | None = None  # those that were noted
     _record: TurnRecord | None = None
     _watch: Watch | None = None
     _run: Run | None = None
@@ -115,14 +119,20 @@ class Short:
         headers: the body is certainly whole, and the server's name doesn't identify a provider that
         reads it differently."""
         short = self._wire.short
-        whole = short is not None and short.is_whole(body, self._request.body)
-        if not whole or self._provider.hosts or self._provider.server:
-            return whole  # the provider is known, and its server needn't identify it
-        for name, value in headers:
-            if len(name) == 6 and name.lower() == b"server":
-                server = by_server(value.decode("latin-1"), self._wire.name)
-                if server.overrides:
-                    return False
+        if short is None or not short.is_whole(body, self._request.body):
+            return False
+        # Of a known provider, the server needn't be identified.
+        if not (self._provider.hosts or self._provider.server):
+            for name, value in headers:
+                if len(name) == 6 and name.lower() == b"server":
+                    server = by_server(value.decode("latin-1"), self._wire.name)
+                    if server.overrides:
+                        return False
+        try:
+            self._ids = read_ids(body)
+        except UNREADABLE:
+            return True
+        recent.add_plain(self._ids)
         return True
 
     def mark(self, *, events: bool) -> bytes:
@@ -221,6 +231,8 @@ class Short:
 
     def _machine(self) -> Run:
         engine = self._engine
+        if self._ids is not None:
+            recent.forget(self._ids)  # the machine notes them itself
         asked = engine.read(self._request, self._parsed)
         assert asked is not None, "the wire has read it, or would"
         asked = structs.replace(asked, started_s=self._started_s, turn=self._turn)

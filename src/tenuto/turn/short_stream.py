@@ -33,7 +33,10 @@ from tenuto.turn.commands import (
     StartResponse,
 )
 from tenuto.turn.mark import has_ours
+from tenuto.turn.recent import recent
+from tenuto.turn.record import new_id
 from tenuto.turn.short import Short, TurnStarter, nothing_more
+from tenuto.wires.answer_id import answer_id, read_ids
 from tenuto.wires.base import Wire
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import is_readable
@@ -177,6 +180,7 @@ class ShortStream(Short):
     def _write_rest(self, _: Reply) -> Command:
         self.send = self._drain
         self._given_bytes += len(self._held)
+        self._note_ids()
         return SendData(self._held, last=True)
 
     def _drain(self, reply: Reply) -> Command:
@@ -207,7 +211,23 @@ class ShortStream(Short):
         if self._ended and self.send == self._write_rest:
             del self._raw[len(self._raw) - len(self._held) :]
             self._ended = False
+        if not self._ended and self._run is None:
+            self._note_ids()
         super().close()
+
+    def _note_ids(self) -> None:
+        """Let the turn be found by the id in its first event (`turn.recent`). If its caller left,
+        there is nothing to tell of it."""
+        begins = self._raw.find(b"data: ") + 6
+        try:
+            ids = read_ids(bytes(self._raw[begins : self._raw.find(b"\n", begins)]))
+        except UNREADABLE:
+            return
+        if self._ended:
+            self._ids = ids
+            recent.add_plain(ids)
+        else:
+            recent.add(self._turn or new_id(), [answer_id(ids)])
 
     def _replies(self) -> list[Reply]:
         if not self._came:

@@ -83,6 +83,7 @@ class Watch:
         heard: whether somebody listens to all events of the turn.
         events: sends the turn's events; None if nobody listens, or there is nothing to log yet.
         usage: the tokens of each attempt that ended.
+        ids: the provider's id of the answer of each attempt; "" for one without.
         untold_tokens: the output tokens of the attempts that reported none, by what came.
         last: the last response.
         left_out: what was left out of the caller's own request.
@@ -115,6 +116,7 @@ class Watch:
         self._redactor = redactor
         self.events: EventSender | None = None
         self.usage: list[Usage | None] = []
+        self.ids: list[str] = []
         self.untold_tokens: int = 0
         self.rungs: list[str] = []
         self.last: Response | None = None
