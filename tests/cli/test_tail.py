@@ -48,6 +48,9 @@ def test_each_turn_is_a_line_with_its_recoveries_above(capsys, tmp_path):
     assert "continuation: recovered (completed), requests: 1" in recovery
     assert "complete: completed, stop end_turn, 2 attempts" in last
     assert "SECRET" not in first + recovery + last
+    for line in (first, recovery, last):
+        assert " 127.0.0.1:" in line, "no row knows the host, so its name stands for the provider"
+        assert "unknown" not in line
 
 
 def test_only_the_last_turns_of_before_are_shown(capsys, tmp_path):

@@ -115,3 +115,28 @@ def test_an_installation_shows_what_is_fetched_and_how_far_it_is(tmp_path: Path)
         input=printed, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "Fetching 1 of up to 2 packages: one==1\nUnpacking 2 packages\n"
+
+
+def test_a_step_of_an_installation_that_is_silent_for_long_is_told(tmp_path: Path) -> None:
+    (tmp_path / "some.lock").write_text("one==1\n")
+    with subprocess.Popen(
+        [sys.executable, "-c", _IMPATIENT, str(Path(progress.__file__).parent), "some.lock"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path,
+    ) as shown:  # fmt: skip
+        assert shown.stdin is not None
+        assert shown.stdout is not None
+        shown.stdin.write("Collecting one==1\nInstalling collected packages: one\n")
+        shown.stdin.flush()
+        lines = [shown.stdout.readline() for _ in range(3)]
+        shown.stdin.close()
+    assert lines[:2] == ["Fetching 1 of up to 1 packages: one==1\n", "Unpacking 1 packages\n"]
+    assert lines[2].startswith("Unpacking 1 packages, ")
+
+
+_IMPATIENT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import progress
+progress._SILENT_S = 0.05
+progress.main(sys.argv[2])
+"""

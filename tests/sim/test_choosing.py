@@ -128,6 +128,16 @@ def test_a_name_that_does_not_exist_is_not_silently_normal(bare, more, status, c
     assert (error.status_code, error.code) == (status, code)
 
 
+def test_a_refusal_for_want_of_a_tool_is_no_step(bare):
+    tool = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
+    ask = {"model": "sim/call_malformed"}
+    assert isinstance(bare.ask(user("x"), **ask).error, openai.BadRequestError)
+    broken = bare.ask(user("x"), tools=[tool], **ask)
+    (call,) = broken.calls
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(call["function"]["arguments"])
+
+
 @wires
 @pytest.mark.parametrize("own", ["sim/", "sim:", "sim-model/", "sim-model:"])
 def test_the_simulators_own_name_with_a_case_chooses_it_on_every_wire(wire, own):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -58,13 +59,14 @@ def demo(
     show = View(quiet=json)
     rows: list[ModelRow] = []
     skipped = "not wanted (--no-model)" if no_model else None
+    # The answers of a model show most, so they come last, where a terminal has them in view.
+    faults = _play_faults(show, fast=fast)
     try:
         if not no_model:
             _ask_model(show, rows, live=live, model=model, fast=fast)
     except ModelServerUnavailable as error:
         skipped = str(error)
         show.say(f"The small model is left out: {error}.")
-    faults = _play_faults(show, fast=fast)
     # A service that samples may answer differently each time, so only the small model must repeat
     # itself.
     good = all(row.good for row in faults) and (live or all(r.verdict != "differs" for r in rows))
@@ -104,23 +106,30 @@ def _ask_model(
     with ExitStack() as stack:
         if live:
             client = stack.enter_context(openai.OpenAI())
-            show.say(f"Asking {named} at {client.base_url}.")
+            show.say(f"\nAsking {named} at {client.base_url}.")
         else:
-            show.say(f"Starting {named} on this machine; no network is used.")
-            url = stack.enter_context(ModelServer()).base_url
+            show.say(f"\nStarting {named} on this machine; no network is used.")
+            with show.waiting():
+                url = stack.enter_context(ModelServer()).base_url
             bare = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
             client = stack.enter_context(bare)
         prompts = demo_sdk.PROMPTS[:1] if fast else demo_sdk.PROMPTS
-        for row in demo_sdk.ask_model(client, prompts, model=named, limit_key=limit_key):
+        asked = demo_sdk.ask_model(client, prompts, model=named, limit_key=limit_key)
+        while row := _next(asked, show):
             if failed := row.bare.error or row.wrapped.error or row.uncut.error:
                 raise CommandError(f"the model did not answer ({failed})")
             rows.append(row)
             show.model_row(row)
 
 
+def _next(rows: Iterator[ModelRow], show: View) -> ModelRow | None:
+    with show.waiting():
+        return next(rows, None)
+
+
 def _play_faults(show: View, *, fast: bool) -> list[FaultRow]:
     plan = demo_sdk.faults_to_play(fast=fast)
-    show.say("\nThe same SDK against a provider that is told to fail:")
+    show.say("OpenAI's SDK against a simulated provider that is told to fail:")
     rows = list(show.faults(demo_sdk.play(plan), len(plan)))
     show.closing(rows)
     good = sum(row.good for row in rows)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.columns import Columns
 from rich.console import Console
 from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 from rich.text import Text
 
 from tenuto.agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
 from tenuto.cli.command_error import one_line
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_sdk import Answered, FaultRow, ModelRow
-from tenuto.cli.printing import pieces, print_table
+from tenuto.cli.printing import pieces, print_table, wrapped
 from tenuto.core.attempt_events import StopReasonObserved
 from tenuto.core.ladders import SENTENCES
 
@@ -33,6 +35,7 @@ _PIECE_STYLES = ("", "green", "cyan", "magenta")
 SEAM = "⟦{}⟧"
 COLUMNS = ("fault", "as", "bare SDK", "with Tenuto", "requests")
 _WIDTH = 100
+_SILENT_S = 8.0
 
 
 class View:
@@ -53,8 +56,29 @@ class View:
 
     def say(self, text: str, style: str = "") -> None:
         """Print a line."""
-        soft = self._faults is not None or not self._colours
-        self._console.print(Text(text, style), soft_wrap=soft)
+        lines = wrapped(text, self._console.width) if self._colours else text
+        self._console.print(Text(lines, style), soft_wrap=True)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Show that something goes on: on a terminal all the time, else every few seconds."""
+        if self._colours:
+            with self._console.status("one moment"):
+                yield
+            return
+        done = threading.Event()
+        watch = threading.Thread(target=self._tell_time, args=(done,), daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watch.join()
+
+    def _tell_time(self, done: threading.Event) -> None:
+        begun_s = time.monotonic()
+        while not done.wait(_SILENT_S):
+            self.say(f"still waiting, {time.monotonic() - begun_s:.0f} s")
 
     # --- the SDK's ----------------------------------------------------------------------------
 
@@ -64,16 +88,16 @@ class View:
         answers = _answers(row)
         if not self._colours:
             self.say(f"\nQuestion: {row.prompt} {limit}")
-            for title, text in answers:
-                self.say(f"{title}\n    {text.plain}".replace("\n\n", "\n"))
+            for who, ended, text in answers:
+                self.say(f"{who}: {ended}\n    {text.plain}".replace("\n\n", "\n"))
             self.say(_comparison(row))
             return
         self._console.print()
         self._console.print(Text(f"{row.prompt} ", "bold") + Text(limit, "dim"))
         width = self._console.width // 2 - 1 if self._console.width >= 80 else self._console.width
         panels = [
-            Panel(text, title=Text(title), width=width, border_style=style)
-            for (title, text), style in zip(answers, ("red", "green"), strict=True)
+            Panel(text, title=Text(who), subtitle=Text(ended), width=width, border_style=style)
+            for (who, ended, text), style in zip(answers, ("red", "green"), strict=True)
         ]
         self._console.print(Columns(panels, padding=(0, 1)))
         self.say(_comparison(row), STYLES[row.verdict])
@@ -91,18 +115,17 @@ class View:
                 yield row
 
     def closing(self, rows: Sequence[FaultRow]) -> None:
-        """Show the table at the end, with colored verdicts, or in columns of equal width."""
-        cells = [_cells(row) for row in rows]
+        """Show the table at the end: a line for each fault, two where body and stream differ."""
+        folded: dict[tuple[str, ...], list[str]] = {}
+        for row in rows:
+            folded.setdefault(_cells(row), []).append(row.mode)
+        lines = [(name, ", ".join(modes), *rest) for (name, *rest), modes in folded.items()]
         if self._colours:
-            table = Table(*COLUMNS)
-            for line in cells:
-                table.add_row(*line)
-            self._console.print(table)
+            print_table(COLUMNS, lines, style=_style)
             return
-        lines = [COLUMNS, *(tuple(cell.plain for cell in line) for line in cells)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        widths = [max(map(len, column)) for column in zip(COLUMNS, *lines, strict=True)]
         self.say("")
-        for texts in lines:
+        for texts in (COLUMNS, *lines):
             self.say("  ".join(map(str.ljust, texts, widths)).rstrip())
         self.say("")
 
@@ -162,8 +185,9 @@ class View:
         )
 
 
-def _answers(row: ModelRow) -> list[tuple[str, Text]]:
-    """Return the title and the text of both answers, with the seams marked in the second."""
+def _answers(row: ModelRow) -> list[tuple[str, str, Text]]:
+    """Return who answered, how it ended and the text of both answers, with the seams marked in the
+    second."""
     stitched = Text()
     for number, piece in enumerate(pieces(row.wrapped.text, row.seams)):
         if number:
@@ -171,8 +195,8 @@ def _answers(row: ModelRow) -> list[tuple[str, Text]]:
         stitched.append(piece, _PIECE_STYLES[number % len(_PIECE_STYLES)])
     bare, wrapped = _finish(row.bare), _finish(row.wrapped)
     return [
-        (f"bare SDK: finish reason {bare}", Text(row.bare.text)),
-        (f"with Tenuto: finish reason {wrapped}, {row.requests} requests", stitched),
+        ("bare SDK", f"finish reason {bare}", Text(row.bare.text)),
+        (f"with Tenuto, {row.requests} requests", f"finish reason {wrapped}", stitched),
     ]
 
 
@@ -191,11 +215,13 @@ def _comparison(row: ModelRow) -> str:
     return "The stitched answer differs from the uncut answer of this run."
 
 
-def _cells(row: FaultRow) -> list[Text]:
-    both = [
-        Text(f"{one.verdict}: {one.detail}", STYLES[one.verdict]) for one in (row.bare, row.wrapped)
-    ]
-    return [Text(row.fault), Text(row.mode), *both, Text(str(row.wrapped.requests))]
+def _cells(row: FaultRow) -> tuple[str, ...]:
+    both = [f"{one.verdict}: {one.detail}" for one in (row.bare, row.wrapped)]
+    return (row.fault, *both, str(row.wrapped.requests))
+
+
+def _style(cell: str) -> str:
+    return STYLES.get(cell.partition(":")[0], "")
 
 
 def _short(text: str) -> str:

@@ -18,7 +18,6 @@ from tenuto.cli.printing import (
     JsonFlag,
     Switch,
     pieces,
-    print_table,
     print_told,
     read_file,
     told_of,
@@ -31,6 +30,7 @@ from tenuto.config import load_settings, read_policy
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import Policy
 from tenuto.core.stop import printable
+from tenuto.providers.table import UNKNOWN
 
 EXAMPLES = (
     "tenuto explain turns/*.json",
@@ -79,9 +79,6 @@ def explain(
             continue
         words = _story if len(told) == 1 or show_content else _headline
         print_told(one, "explained", partial(words, one), json=json)
-    files_told = [one for one in told if "kind" in one]
-    if not json and len(told) > 1 and files_told:
-        _print_table(files_told)
     return BAD_FILE if any("error" in one or one.get("unread") for one in told) else 0
 
 
@@ -126,18 +123,31 @@ def _told(name: str, asked: Policy | None, in_force: Any, show_content: bool) ->
 
 
 def _headline(told: Plain) -> str:
-    last, many = told["attempts"][-1], len(told["attempts"])
-    attempts = f"{many} attempts" if many > 1 else "1 attempt"
-    return f"{printable(told['file'], 200)}: {attempts}, {_why(last)}. {_follows(told['next'])}"
+    return "\n".join(_brief_lines(told))
+
+
+def _brief_lines(told: Plain) -> Iterator[str]:
+    """Yield why each attempt ended and what Tenuto did, and the end: one line each."""
+    yield _named(told)
+    for attempt in told["attempts"]:
+        rung = f" → {sentence_of(attempt['rung'])}" if attempt["rung"] else ""
+        yield f"  {attempt['number']}. {_why(attempt)}{rung}"
+    yield f"  then: {_follows(told['next'])}"
 
 
 def _story(told: Plain) -> str:
     return "\n".join(_lines(told))
 
 
+def _named(told: Plain) -> str:
+    provider = told.get("provider")
+    host = told.get("host") if provider == UNKNOWN.dialect.name else provider
+    about = [told["kind"], host, told["wire"], told.get("model")]
+    return f"{printable(told['file'], 200)}: {', '.join(printable(a) for a in about if a)}"
+
+
 def _lines(told: Plain) -> Iterator[str]:
-    about = [told["kind"], told.get("provider"), told["wire"], told.get("model")]
-    yield f"{printable(told['file'], 200)}: {', '.join(printable(a) for a in about if a)}"
+    yield _named(told)
     if told["request"]:
         yield f"  asked: {_facts(told['request'])}"
     elif told["kind"] != "capture":
@@ -197,26 +207,3 @@ def _follows(following: Plain) -> str:
 def _marked(content: Plain) -> str:
     """Return the text with its seams, without characters that control a terminal."""
     return _SEAM.join(map(visible, pieces(content["text"], content["seams"])))
-
-
-def _print_table(told: list[Plain]) -> None:
-    print_table(
-        ("file", "kind", "attempts", "last stop", "outcome", "then"),
-        (
-            (
-                printable(one["file"], 200),
-                one["kind"],
-                str(len(one["attempts"])),
-                one["attempts"][-1]["reason"],
-                one["attempts"][-1]["outcome"] or "–",
-                _then(one["next"]),
-            )
-            for one in told
-        ),
-    )
-
-
-def _then(following: Plain) -> str:
-    if following["do"] == "send":
-        return sentence_of(following["rung"])
-    return f"{following['status']}: {following['reason']}"

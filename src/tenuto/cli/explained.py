@@ -198,6 +198,7 @@ class _Turn:
             "kind": "capture",
             "wire": capture.wire,
             "provider": capture.provider,
+            "host": capture.request and urlsplit(capture.request.url).netloc,
             "model": capture.model,
             "request": facts and _telling(facts),
             "attempts": attempts,

@@ -28,6 +28,8 @@ JsonFlag = Annotated[bool, Parameter(name="--json", negative="")]
 """Whether a program reads the output."""
 
 
+_HANGING = 3
+
 BAD_FILE = 2
 """The exit code if a named file can't be read."""
 
@@ -97,7 +99,36 @@ def print_told(told: dict[str, Any], verb: str, words: Callable[[], str], *, jso
         where, why = printable(told["file"], 200) or '""', visible(told["error"])
         print(f"tenuto: {where} cannot be {verb}: {why}", file=sys.stderr)
     else:
-        print(visible(words()), flush=True)
+        print_words(visible(words()))
+
+
+def print_words(text: str) -> None:
+    """Print lines for a person, which a terminal does not break within a word. Programs get the
+    lines as they are."""
+    console = Console()
+    print(wrapped(text, console.width) if console.is_terminal else text, flush=True)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return a text whose lines are broken between words, and further indented than they began. A
+    word that is wider, such as a path, is left whole.
+
+    >>> print(wrapped("  1. The output limit cut the answer.", 26))
+      1. The output limit cut
+         the answer.
+    """
+    return "\n".join(
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent=" " * (len(line) - len(line.lstrip()) + _HANGING),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        if cell_len(line) > width
+        else line
+        for line in text.split("\n")
+    )
 
 
 def pieces(text: str, seams: Sequence[int]) -> list[str]:
@@ -157,7 +188,12 @@ def visible(text: str) -> str:
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """Print one JSON value; without indent it is one line."""
-    print(json_line(value, indent=indent), flush=True)
+    print_line(json_line(value, indent=indent))
+
+
+def print_line(text: str) -> None:
+    """Print a line for a program, at once."""
+    print(text, flush=True)
 
 
 def json_line(value: Any, *, indent: int | None = None) -> str:
@@ -179,7 +215,12 @@ def print_rows(
         print_table(columns, rows)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    title: str = "",
+    style: Callable[[str], str] = lambda _: "",
+) -> None:
     """Print rows as a table on a terminal, else as lines of tab-separated fields.
 
     The first column is the row's name, which is never broken or cut. Other columns wrap between
@@ -189,6 +230,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
         columns: the titles.
         rows: the cells of each row, one for each column.
         title: a line above the table; "" for none.
+        style: returns how a cell looks, in Rich's words; "" for as it is.
     """
     console = Console()
     if not console.is_terminal:
@@ -200,13 +242,14 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
     if title:
         console.print(Text(title, "italic"))
     if sum(_least_widths(columns, cells)) + 2 * len(columns) > console.width:
-        _print_blocks(console, columns, cells)
+        _print_blocks(console, columns, cells, style)
         return
     table = Table(box=box.SIMPLE_HEAD)
     for name, least in zip(columns, _least_widths(columns, cells), strict=True):
         table.add_column(name, min_width=least)
     for row in cells:
-        table.add_row(*(Text(cell) for cell in row))  # Text: brackets in a cell aren't markup
+        # Text: brackets in a cell aren't markup
+        table.add_row(*(Text(cell, style(cell)) for cell in row))
     console.print(table)
 
 
@@ -222,7 +265,12 @@ def _least_widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list
     ]
 
 
-def _print_blocks(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _print_blocks(
+    console: Console,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    style: Callable[[str], str],
+) -> None:
     """Print each row as its name and a line for each further cell, wrapped between words. A word
     that is wider than the terminal, such as a URL, is left to the terminal to wrap."""
     indent = max(map(cell_len, columns[1:]), default=0) + 4
@@ -233,4 +281,5 @@ def _print_blocks(console: Console, columns: Sequence[str], rows: Sequence[Seque
             lines = textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False)
             for number, line in enumerate(lines or [""]):
                 label = "" if number else title
-                console.print(Text(f"  {label:<{indent - 2}}{line}"), soft_wrap=True)
+                words = Text(f"  {label:<{indent - 2}}") + Text(line, style(cell))
+                console.print(words, soft_wrap=True)

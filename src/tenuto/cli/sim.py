@@ -17,8 +17,8 @@ from tenuto.sim.wires import WIRES
 EXAMPLES = (
     "tenuto sim --port 8089",
     "tenuto sim --port 8089 --gzip --prefill continue",
-    "OPENAI_BASE_URL=http://127.0.0.1:8089/v1 OPENAI_API_KEY=none python my_program.py",
-    "ANTHROPIC_BASE_URL=http://127.0.0.1:8089 ANTHROPIC_API_KEY=none python my_program.py",
+    "OPENAI_BASE_URL=http://127.0.0.1:8089/v1 OPENAI_API_KEY=x python app.py",
+    "ANTHROPIC_BASE_URL=http://127.0.0.1:8089 ANTHROPIC_API_KEY=x python app.py",
 )
 
 _BELOW: Mapping[str, str] = {

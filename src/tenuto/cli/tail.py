@@ -14,7 +14,16 @@ from cyclopts import Parameter
 
 from tenuto.cli.command_error import CommandError, one_line
 from tenuto.cli.numbers import whole_number
-from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, json_line, visible, why_unread
+from tenuto.cli.printing import (
+    BAD_FILE,
+    JsonFlag,
+    Switch,
+    json_line,
+    print_line,
+    print_words,
+    visible,
+    why_unread,
+)
 from tenuto.core.attempt_events import FaultReported, Stalled, UnknownStopSeen
 from tenuto.core.event import Event
 from tenuto.core.events import event_from_dict
@@ -22,6 +31,7 @@ from tenuto.core.recovery_events import RecoveryEnded
 from tenuto.core.rule import Rule
 from tenuto.core.stop import printable
 from tenuto.core.turn_events import Cancelled, LeftAlone, TurnEnded, TurnStarted
+from tenuto.providers.table import UNKNOWN
 from tenuto.telemetry.following import LINE_MAX_BYTES, lines_of
 
 EXAMPLES = (
@@ -62,15 +72,16 @@ def tail(
         print(f"tenuto: {file}: its first line is not an event", file=sys.stderr)
     skipped: set[Path] = set()
     open_turns: set[str] = set()
+    hosts: dict[str, str] = {}
     unread = 0
     for line in _from_the_last(_read(file, skipped, follow=not no_follow), last, open_turns):
-        told = _told(line, open_turns, every=every, json=json)
+        told = _told(line, open_turns, hosts, every=every, json=json)
         if told is None:
             unread += 1
             if unread == 1 and not no_follow:  # the command may never end, so say it now
                 print(f"tenuto: {file}: a line is not an event", file=sys.stderr)
         elif told:
-            print(told, flush=True)
+            (print_line if json else print_words)(told)
     if unread:
         found = "1 line is" if unread == 1 else f"{unread} lines are"
         raise CommandError(f"{file}: {found} not an event", BAD_FILE)
@@ -152,17 +163,23 @@ def is_odd(line: str) -> bool:
     return bool(line.strip()) and _event_of(line) is None
 
 
-def _told(line: str, open_turns: set[str], *, every: bool, json: bool) -> str | None:
+def _told(
+    line: str, open_turns: set[str], hosts: dict[str, str], *, every: bool, json: bool
+) -> str | None:
     """Return what to print for a line: "" for nothing, None if it has no event. The beginning of a
-    turn is printed only if the turn is one of `open_turns`, or with `every`."""
+    turn is printed only if the turn is one of `open_turns`, or with `every`. `hosts` keeps where
+    each turn goes that has not ended, since only its beginning has that."""
     event = _event_of(line)
     if event is None:
         return None
+    if isinstance(event, TurnStarted) and event.host:
+        hosts[event.turn] = f"{event.host}:{event.port}" if event.port else event.host
     ended = isinstance(event, TurnStarted) and event.turn not in open_turns
     if not every and (ended or not isinstance(event, tuple(_WORDS))):
         return ""
     with contextlib.suppress(*_ODD):
-        return json_line(event.as_dict()) if json else _words(event, every=every)
+        host = hosts.pop(event.turn, "") if isinstance(event, TurnEnded) else hosts.get(event.turn)
+        return json_line(event.as_dict()) if json else _words(event, host, every=every)
     return None
 
 
@@ -206,12 +223,13 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any], str]]] = {
 """What to print for an event, by its class. Others are shown only with `--all`."""
 
 
-def _words(event: Event, *, every: bool) -> str:
+def _words(event: Event, host: str | None, *, every: bool) -> str:
     words = next((of for kind, of in _WORDS.items() if isinstance(event, kind)), None)
     # Each function takes the events of the class at its key.
     told = words(event) if words and not every else _fields(event)  # pyright: ignore[reportArgumentType]
     when = datetime.fromtimestamp(event.time).astimezone()
-    who = " ".join(printable(part) for part in (event.provider, event.model) if part)
+    provider = host if host and event.provider == UNKNOWN.dialect.name else event.provider
+    who = " ".join(printable(part) for part in (provider, event.model) if part)
     # An id ends in the turn's number in its process; its beginning differs between processes.
     return visible(f"{when:%H:%M:%S} {event.turn[-12:]} {who}  {told}".replace("\n", "\\n"))
 

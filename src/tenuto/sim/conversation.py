@@ -134,7 +134,13 @@ class Conversations:
             state.planned = self.plan.due(
                 state.place, state.answer_key, tools=bool(asked.tools), ran=state.ran
             )
+        taken, scripted = state.steps_taken, bool(self.script)
         step = self._step(state, case, after_result=answers_result(asked.rows))
+        if (refused := _lacks_tools(wire, step, asked)) is not None:
+            state.steps_taken = taken  # the next request gets the step
+            if scripted:
+                self.script.appendleft(step)
+            return refused
         if step.kind is not None:
             state.kind = step.kind
         elif state.kind is None:
@@ -253,7 +259,7 @@ def _unknown(wire: Wire, where: str, name: str) -> Failure:
     )
 
 
-def lacks_tools(wire: Wire, step: Step, asked: Asked) -> Failure | None:
+def _lacks_tools(wire: Wire, step: Step, asked: Asked) -> Failure | None:
     """Return the refusal of a request without tools for a step that needs them."""
     if step.kind not in (None, Kind.TEXT, Kind.CJK) and not asked.tools:
         return wire.refuse(

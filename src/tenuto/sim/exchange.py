@@ -19,7 +19,6 @@ from tenuto.sim.conversation import (
     arrives,
     breaks_off,
     is_broken,
-    lacks_tools,
 )
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
@@ -160,7 +159,7 @@ class Exchange:
         if isinstance(chosen, Failure):
             return chosen, Bill(prompt=first_prompt(asked.rows))
         state, step = chosen
-        refused = lacks_tools(wire, step, asked) or _refused(wire, step, asked, body)
+        refused = _refused(wire, step, asked, body)
         if refused is not None:
             return refused, Bill(prompt=first_prompt(asked.rows), conversation=state.key)
         return self._say(wire, asked, state, step, body)
