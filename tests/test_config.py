@@ -57,7 +57,7 @@ def test_a_pyproject_that_says_nothing_to_us_is_no_matter(tmp_path, text) -> Non
     ("files", "said"),
     [
         ({"tenuto": "= ="}, "tenuto.toml: cannot be read as TOML"),
-        ({"tenuto": "retries = 1"}, "tenuto.toml: retries is not a setting; the settings are "),
+        ({"tenuto": "retries = 1"}, "tenuto.toml: retries is not a setting; the nearest are "),
         ({"tenuto": "[tool.tenuto]\nfault_retries = 1"}, "tenuto.toml: tool is not a setting"),
         ({"tenuto": 'fault_retries = "1"'}, "tenuto.toml: fault_retries is '1', but it must be "),
         ({"tenuto": "fault_retries = 21"}, "tenuto.toml: fault_retries is 21, but it must be "),
@@ -113,25 +113,29 @@ def test_a_pyproject_that_cannot_be_read_is_named(tmp_path):
         load_policy(tmp_path, {})
 
 
-def test_a_variable_that_is_not_a_setting_is_warned_of_by_name_once(tmp_path, caplog) -> None:
-    variables = {"TENUTO_HARD_MAX_TOKEN": "5", "TENUTO_THEIRS": "x", "OTHER": "y"}
+def test_a_variable_that_resembles_no_setting_is_warned_of_by_name_once(tmp_path, caplog) -> None:
+    variables = {"TENUTO_THEIRS": "x", "TENUTO_SERVICE_HOST": "10.0.0.5", "OTHER": "y"}
     assert load_policy(tmp_path, variables) == Policy()
     assert load_policy(tmp_path, variables) == Policy()
-    near, far = [record.getMessage() for record in caplog.records]
-    assert near == (
-        "TENUTO_HARD_MAX_TOKEN is not a setting of Tenuto and has no effect; did you mean "
-        "TENUTO_HARD_MAX_TOKENS?"
+    assert [record.getMessage() for record in caplog.records] == [
+        "TENUTO_THEIRS is not a setting of Tenuto and has no effect",
+        "TENUTO_SERVICE_HOST is not a setting of Tenuto and has no effect",
+    ]
+
+
+@pytest.mark.behaviour("P3a")
+def test_a_misspelt_variable_is_refused_with_the_nearest_also_beside_a_policy_in_code(
+    monkeypatch, tmp_path
+) -> None:
+    with pytest.raises(PolicyError) as caught:
+        load_policy(tmp_path, {"TENUTO_HARD_MAX_TOKEN": "5"})
+    assert str(caught.value) == (
+        "TENUTO_HARD_MAX_TOKEN is not a setting; the nearest are TENUTO_HARD_MAX_TOKENS, "
+        "TENUTO_PROBE_MAX_TOKENS, TENUTO_DEFAULT_MAX_TOKENS"
     )
-    assert far == "TENUTO_THEIRS is not a setting of Tenuto and has no effect"
-
-
-def test_a_misspelt_variable_is_warned_of_beside_a_policy_in_code(monkeypatch, caplog) -> None:
     monkeypatch.setenv("TENUTO_CAPTRUE", "turns")
-    assert policy_in_force(Policy()) == Policy()
-    [told] = [record.getMessage() for record in caplog.records if "TENUTO_" in record.getMessage()]
-    assert told == (
-        "TENUTO_CAPTRUE is not a setting of Tenuto and has no effect; did you mean TENUTO_CAPTURE?"
-    )
+    with pytest.raises(PolicyError, match=r"^TENUTO_CAPTRUE .* TENUTO_CAPTURE, TENUTO_"):
+        policy_in_force(Policy())
 
 
 def test_a_bad_variable_is_named_with_its_value_and_what_is_allowed(tmp_path) -> None:
@@ -271,7 +275,7 @@ def test_a_variable_outweighs_the_tables_of_files(tmp_path):
     [
         ("models = 3", "models is 3, but it must be a table of tables of settings"),
         ("models.m = 3", "models.m is 3, but it must be a table of settings"),
-        ("models.m.x = 3", "models.m.x is not a setting; the settings are on_incomplete, "),
+        ("models.m.x = 3", "models.m.x is not a setting; the nearest are "),
         ("models.m.empty_retries = 11", "models.m.empty_retries is 11, but it must be a whole"),
         ('models.m.preset = "x"', "models.m.preset is 'x', but it must be one of 'chat', "),
         (

@@ -17,8 +17,9 @@ This page lists every limit and switch. A setting has the same name everywhere: 
 `tenuto.Policy`, as a key in `tenuto.toml` or under `[tool.tenuto]` in `pyproject.toml`, and, in
 capitals after `TENUTO_`, as an environment variable. Environment variables override `tenuto.toml`,
 which overrides `pyproject.toml`, which overrides a [preset](#presets). Tenuto ignores all of them
-if you pass a policy in code, except the `TENUTO_CAPTURE…` variables and `TENUTO_EVENTS`. An empty
-variable counts as unset.
+if you pass a policy in code, also for settings that the policy doesn't name, except the
+`TENUTO_CAPTURE…` variables and `TENUTO_EVENTS`. To change only some settings in code, use
+`dataclasses.replace(tenuto.load_policy(), empty_retries=0)`. An empty variable counts as unset.
 
 A number of attempts of 0 switches that recovery off. A limit of 0 (characters, bytes, tokens,
 seconds) means no limit. With `none`, Tenuto works the value out.

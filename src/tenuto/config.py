@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from tenuto.core.errors import PolicyError
+from tenuto.core.names import not_known
 from tenuto.core.policy import EXCEPTIONS, PRESET, RULES, Policy, text_in
 from tenuto.core.presets import values_of
 from tenuto.core.rule import wrong_value
@@ -40,8 +41,8 @@ class Settings(NamedTuple):
 def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None = None) -> Policy:
     """Return the policy that files and environment variables set. Each of these overrides those
     before it: a preset, pyproject.toml's `[tool.tenuto]`, tenuto.toml, the tables `providers` and
-    `models` of both files, the environment. If a `TENUTO_*` variable is not a setting, Tenuto logs
-    a warning that names it, once in a process.
+    `models` of both files, the environment. If a `TENUTO_*` variable resembles no setting, Tenuto
+    logs a warning that names it, once in a process.
 
     If the files have settings for a provider of your own, call `tenuto.register_provider` before
     this function, and before `tenuto.wrap` and whatever else reads the files.
@@ -52,10 +53,10 @@ def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None 
         variables: the environment; None: the process's own.
 
     Raises:
-        PolicyError: an argument has the wrong type, a file is not valid TOML, a key or a provider
-            is unknown, a value is not allowed, or a file cannot be read; the message names the file
-            or the variable. A pyproject.toml that is not valid TOML counts as empty if it has no
-            `[tool.tenuto]`.
+        PolicyError: an argument has the wrong type, a file is not valid TOML, a key, a variable or
+            a provider is unknown, a value is not allowed, or a file cannot be read; the message
+            names the file or the variable. A pyproject.toml that is not valid TOML counts as empty
+            if it has no `[tool.tenuto]`.
 
     >>> load_policy(Path("/nonexistent"), {"TENUTO_ON_INCOMPLETE": "error"}).on_incomplete
     'error'
@@ -79,7 +80,7 @@ def load_settings(
         raise wrong_value("variables", variables, "a mapping of names to texts, or none")
     base = Path.cwd() if folder is None else folder
     variables = os.environ if variables is None else variables
-    _tell_of_unknown(variables)
+    _check_variables(variables)
     tables = [
         (name, _table_in(base / name, path))
         for name, path in (("pyproject.toml", ("tool", "tenuto")), ("tenuto.toml", ()))
@@ -139,25 +140,28 @@ def policy_in_force(policy: Policy | None) -> Policy:
         return load_policy()
     if not isinstance(policy, Policy):
         raise wrong_value("policy", policy, "a tenuto.Policy, or None")
-    _tell_of_unknown(os.environ)
+    _check_variables(os.environ)
     return policy.observed_by(os.environ)
 
 
 _NAMES = {f"TENUTO_{key.upper()}": key for key in RULES}
+_KNOWN = ("TENUTO_PRESET", *_NAMES)
 _told: set[str] = set()
 
 
-def _tell_of_unknown(variables: Mapping[str, str]) -> None:
-    """Warn of each variable with our prefix that is not a setting, once. It is no error: others may
-    own variables of this prefix."""
+def _check_variables(variables: Mapping[str, str]) -> None:
+    """Raise a `PolicyError` for a variable with our prefix that looks like a misspelt setting. Warn
+    of others once: they may be somebody else's, as Kubernetes sets `TENUTO_SERVICE_HOST` for a
+    service of our name."""
     for name in variables:
-        known = name in _NAMES or name == "TENUTO_PRESET" or name in _told
+        known = name in _KNOWN or name in _told
         if known or not isinstance(name, str) or not name.upper().startswith("TENUTO_"):
             continue
+        bare = [each.removeprefix("TENUTO_") for each in _KNOWN]
+        if get_close_matches(name.upper().removeprefix("TENUTO_"), bare, 1, 0.8):
+            raise PolicyError(not_known(printable(name), _KNOWN, "a setting"))
         _told.add(name)
-        near = get_close_matches(name.upper(), [*_NAMES, "TENUTO_PRESET"], 1, 0.8)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        log.warning("%s is not a setting of Tenuto and has no effect%s", printable(name), hint)
+        log.warning("%s is not a setting of Tenuto and has no effect", printable(name))
 
 
 def read_policy(name: str, content: bytes) -> Policy:

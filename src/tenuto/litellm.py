@@ -19,9 +19,10 @@ from weakref import WeakSet
 from tenuto.clients import httpx_client
 from tenuto.clients.libraries import library_of
 from tenuto.clients.wrap import engine
-from tenuto.core.errors import UnsupportedClient
+from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.event import OnEvent
-from tenuto.core.policy import Policy
+from tenuto.core.names import refuses_unknown
+from tenuto.core.policy import RULES, Policy
 from tenuto.turn.engine import Engine
 
 __all__ = ["install", "uninstall"]
@@ -60,6 +61,7 @@ class _Installed:
     clients: ClassVar[WeakSet[Any]] = WeakSet()
 
 
+@refuses_unknown(PolicyError, settings=RULES)
 def install(*, policy: Policy | None = None, on_event: OnEvent | None = None) -> None:
     """Let Tenuto finish all turns that this process sends through LiteLLM.
 

@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from tenuto.config import policy_in_force
-from tenuto.core.errors import TurnError
+from tenuto.core.errors import PolicyError, TurnError
 from tenuto.core.event import OnEvent
 from tenuto.core.fault import FaultKind
-from tenuto.core.policy import Policy
+from tenuto.core.names import refuses_unknown
+from tenuto.core.policy import RULES, Policy
 from tenuto.core.report import Report
 from tenuto.core.rule import shown
 from tenuto.core.stop import printable
@@ -118,6 +119,7 @@ _PLAIN_REPLIES: dict[type, frozenset[type]] = {
 """The same without what comes seldom, and is looked at more closely."""
 
 
+@refuses_unknown(PolicyError, settings=RULES)
 class Turn:
     """A turn of a model that Tenuto finishes, without any I/O.
 

@@ -114,7 +114,7 @@ def test_a_header_that_says_on_changes_nothing(asker, word):
     [
         ("empty_retries=11", "empty_retries is 11, but it must be a whole number from 0 to 10"),
         ("empty_retries=many", "empty_retries is 'many', but it must be a whole number"),
-        ("empty_retires=1", "empty_retires is not a setting; the settings are on_incomplete, "),
+        ("empty_retires=1", "empty_retires is not a setting; the nearest are empty_retries, "),
         ("preset=agnets", "preset is 'agnets', but it must be one of 'chat', "),
         (
             "hold_max_bytes=0",
@@ -362,7 +362,10 @@ def test_a_block_holds_in_its_own_task_and_those_that_it_starts(asker):
     ("changes", "said"),
     [
         ({"empty_retries": 11}, "policy(): empty_retries is 11, but it must be a whole number"),
-        ({"empty_retires": 1}, "policy(): empty_retires is not a setting; the settings are "),
+        (
+            {"empty_retires": 1},
+            "policy(): empty_retires is not a setting; the nearest are empty_retries, ",
+        ),
         ({"capture": "turns"}, "policy(): capture cannot be set here"),
         ({"requests_may": "everything"}, "policy(): requests_may cannot be set here"),
         ({"preset": "agnets"}, "policy(): preset is 'agnets', but it must be one of 'chat', "),

@@ -112,7 +112,7 @@ def test_a_policy_with_tables_is_copied_pickled_and_replaced_as_any_other(table)
     ("changes", "said"),
     [
         ({"body_max_bytes": -1}, "body_max_bytes is -1, but it must be a whole number, 0 or more"),
-        ({"body_max_byte": 1}, "body_max_byte is not a setting; the settings are on_incomplete, "),
+        ({"body_max_byte": 1}, "body_max_byte is not a setting; the nearest are body_max_bytes, "),
         ({"prefill": "x"}, "prefill is 'x', but it must be one of 'auto', 'always', 'never'"),
         ({"events": "x"}, "events cannot be set here: it holds for all of a client"),
     ],

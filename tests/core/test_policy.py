@@ -178,7 +178,7 @@ def test_a_changed_policy_is_checked_and_the_old_one_stays() -> None:
     assert (changed.empty_retries, changed.fault_retries, changed.turn_timeout_s) == (2, 0, 5)
     assert policy == Policy(empty_retries=2)
     for unknown in ("retries", "decide", "Empty_retries"):
-        with pytest.raises(PolicyError, match=f"^{unknown} is not a setting; the settings are "):
+        with pytest.raises(PolicyError, match=f"^{unknown} is not a setting; the nearest are "):
             policy.changed({unknown: 1})
     with pytest.raises(PolicyError, match=re.escape("fault_retries is 21, but it must be a whole")):
         policy.changed({"fault_retries": 21})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -41,10 +40,12 @@ def test_what_the_caller_adds_outweighs_the_preset(name) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_what_a_preset_cannot_take_is_named(name) -> None:
-    known = ", ".join(item.name for item in fields(Policy))
     with pytest.raises(PolicyError) as caught:
         MADE[name](empty_retires=1)
-    assert str(caught.value) == f"empty_retires is not a setting; the settings are {known}"
+    assert str(caught.value) == (
+        "empty_retires is not a setting; the nearest are empty_retries, empty_recovery, "
+        "empty_nudges"
+    )
     with pytest.raises(PolicyError, match=r"^empty_retries is 11, but"):
         MADE[name](empty_retries=11)
 

@@ -20,7 +20,9 @@ from tenuto.agent.session import Session
 from tenuto.agent.toolbox import Toolbox
 from tenuto.clients.http_client import imported
 from tenuto.config import load_policy
-from tenuto.core.policy import Policy
+from tenuto.core.errors import AgentError
+from tenuto.core.names import refuses_unknown
+from tenuto.core.policy import RULES, Policy
 from tenuto.core.transcript import Row
 
 EMPTY_RETRIES, REASONING_PREFILLS = 3, 2
@@ -28,6 +30,7 @@ EMPTY_RETRIES, REASONING_PREFILLS = 3, 2
 one."""
 
 
+@refuses_unknown(AgentError, settings=RULES)
 class Agent:
     """An agent loop: it calls a model, runs the model's tool calls, and repeats until the turn is
     complete or reaches a limit.

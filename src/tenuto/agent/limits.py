@@ -9,10 +9,12 @@ from dataclasses import dataclass, fields, replace
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
+from tenuto.core.names import refuses_unknown
 from tenuto.core.rule import Rule
 from tenuto.core.transcript import Result
 
 
+@refuses_unknown(AgentError)
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of one turn of an agent, for all its steps together.

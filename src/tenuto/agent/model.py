@@ -12,6 +12,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from tenuto.core.errors import AgentError
+from tenuto.core.names import refuses_unknown
 from tenuto.providers.addresses import ADDRESSES, Address
 from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Row, row
@@ -36,6 +37,7 @@ _OURS = ("content-length", "transfer-encoding", "host", "connection")
 """Request headers that Tenuto sets itself."""
 
 
+@refuses_unknown(AgentError)
 @dataclass(frozen=True, eq=False)
 class Model:
     """A model at a provider. Models are equal if all their arguments are, including the key.

@@ -11,6 +11,7 @@ everything.
 from __future__ import annotations
 
 import importlib
+import inspect
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -19,9 +20,10 @@ from tenuto.clients.libraries import LIBRARIES
 from tenuto.clients.redirects import staying_with_its_host
 from tenuto.clients.two_ways import note_made
 from tenuto.clients.wrap import engine
-from tenuto.core.errors import UnsupportedClient
+from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.event import OnEvent
-from tenuto.core.policy import Policy
+from tenuto.core.names import check_arguments
+from tenuto.core.policy import RULES, Policy
 
 if TYPE_CHECKING:
     import httpx
@@ -81,8 +83,8 @@ def http_client(
 
     Raises:
         UnsupportedClient: the library is neither of the two, or is not installed.
-        PolicyError: `policy` or `on_event` has the wrong type, or a setting in a file or variable
-            is not allowed or needs a package that is not installed.
+        PolicyError: an option is unknown, `policy` or `on_event` has the wrong type, or a setting
+            in a file or variable is not allowed or needs a package that is not installed.
 
     >>> import httpx
     >>> with http_client("httpx", headers={"x-team": "tides"}) as client:
@@ -151,7 +153,10 @@ def _made(
         ),
         "follow_redirects": True,
     }
-    cls = staying_with_its_host(_of_its_library(getattr(module, name), library))
+    base: Any = getattr(module, name)
+    known = [*inspect.signature(base).parameters, "library", "policy", "on_event"]
+    check_arguments(options, known, f"an argument of a {library}.{name}", PolicyError, RULES)
+    cls = staying_with_its_host(_of_its_library(base, library))
     client = recovering(cls(**(defaults | options)), made_by)
     note_made(library, is_async=name == "AsyncClient")
     return client

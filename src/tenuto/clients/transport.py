@@ -20,9 +20,10 @@ from tenuto.clients.http_client import MAX_CONNECTIONS, MAX_KEEPALIVE_CONNECTION
 from tenuto.clients.httpx_client import HANDLED, sending, sending_async
 from tenuto.clients.libraries import LIBRARIES, library_of_class, library_of_request
 from tenuto.clients.wrap import engine
-from tenuto.core.errors import UnsupportedClient
+from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.event import OnEvent
-from tenuto.core.policy import Policy
+from tenuto.core.names import refuses_unknown
+from tenuto.core.policy import RULES, Policy
 
 if TYPE_CHECKING:
     import httpx
@@ -119,6 +120,7 @@ _ASYNC_ONLY = (
 )
 
 
+@refuses_unknown(PolicyError, settings=RULES)
 class AsyncHTTPTransport(_Async):
     """A transport for an async client of httpx or httpx2 that finishes the turns sent through it.
 
@@ -199,6 +201,7 @@ class AsyncHTTPTransport(_Async):
             await self.aclose()
 
 
+@refuses_unknown(PolicyError, settings=RULES)
 class HTTPTransport(AsyncHTTPTransport, _Sync):
     """A transport for a client of httpx or httpx2 that finishes the turns sent through it.
 

@@ -13,9 +13,10 @@ from tenuto.clients import (
 )
 from tenuto.clients.libraries import library_of
 from tenuto.config import policy_in_force
-from tenuto.core.errors import UnsupportedClient
+from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.event import OnEvent
-from tenuto.core.policy import Policy
+from tenuto.core.names import refuses_unknown
+from tenuto.core.policy import RULES, Policy
 from tenuto.turn.engine import Engine
 
 
@@ -89,6 +90,7 @@ KINDS: tuple[Kind, ...] = (
 )
 
 
+@refuses_unknown(PolicyError, settings=RULES)
 def wrap(
     client: Client, *, policy: Policy | None = None, on_event: OnEvent | None = None
 ) -> Client:

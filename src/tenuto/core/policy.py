@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
 from tenuto.core.errors import PolicyError
+from tenuto.core.names import check_arguments, not_known, refuses_unknown
 from tenuto.core.presets import PRESETS, values_of
 from tenuto.core.read_only import ReadOnly
 from tenuto.core.rule import Direction, Rule, shown, wrong_value
@@ -99,6 +100,7 @@ class Decision:
     elapsed_s: float = 0.0
 
 
+@refuses_unknown(PolicyError, "a setting")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """How far Tenuto goes to finish a turn, and what the caller sees if it cannot.
@@ -236,8 +238,8 @@ class Policy:
             anything else raises a PolicyError that lists the rungs of this ladder.
 
     Raises:
-        PolicyError: a value is not allowed; the message names the key, the value and the allowed
-            values.
+        PolicyError: a setting is unknown, or a value is not allowed; the message names the key, and
+            the nearest known ones or the value and the allowed values.
 
     >>> Policy(continuation_max_attempts=5).continuation_max_attempts
     5
@@ -503,21 +505,15 @@ def checked_changes(
         if key in fixed:
             raise PolicyError(f"{where}{key} cannot be set here: it holds for all of a client")
         if key not in RULES:
-            known = ", ".join(key for key in RULES if key not in fixed)
-            raise PolicyError(
-                f"{where}{shown(key, str)} is not a setting; the settings are {known}"
-            )
+            known = [key for key in RULES if key not in fixed]
+            raise PolicyError(where + not_known(shown(key, str), known, "a setting"))
     begun = values_of(str(preset)) if preset is not None else {}
     return begun | {key: RULES[key].checked(f"{where}{key}", v) for key, v in values.items()}
 
 
 def check_names(given: Iterable[str], known: Collection[str]) -> None:
     """Raise a `PolicyError` for the first name that is not a known one."""
-    for key in given:
-        if key not in known:
-            raise PolicyError(
-                f"{shown(key, str)} is not a setting; the settings are {', '.join(known)}"
-            )
+    check_arguments((shown(name, str) for name in given), known, "a setting", PolicyError)
 
 
 def plain(value: object) -> object:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tenuto.core.errors import RegistrationError
+from tenuto.core.names import refuses_unknown
 from tenuto.core.outcome import Outcome
 from tenuto.core.stop import StopReason
 from tenuto.providers.provider import Overrides, Row
@@ -34,6 +35,7 @@ Members = Mapping[str, Any]
 """Members of a request, by name."""
 
 
+@refuses_unknown(RegistrationError)
 @dataclass(frozen=True, slots=True)
 class Provider:
     """A description of a provider, for `register_provider`.
