@@ -22,7 +22,7 @@ in the last rows. `tenuto providers` prints the same table, with `--json` for pr
 
 `tenuto.capabilities(provider, model)` tells a program what Tenuto knows of one of them, as
 `Capabilities`: whether it finishes its answers and how, and the limits of the model. On the command
-line, `tenuto providers anthropic --model claude-sonnet-4-5` prints the same.
+line, `tenuto providers anthropic --model claude-haiku-4-5` prints the same.
 """
 
 ANSWERS = """

@@ -43,7 +43,7 @@ class Model:
     """A model at a provider. Models are equal if all their arguments are, including the key.
 
     Args:
-        name: `provider:model`, such as "anthropic:claude-sonnet-4-5". For an unknown server, use
+        name: `provider:model`, such as "anthropic:claude-sonnet-5-5". For an unknown server, use
             the name of a wire instead of the provider ("openai-chat:llama").
         base_url: the base URL; "": from the environment variables that the provider's SDK reads,
             such as `OPENAI_BASE_URL`, or else the provider's own.

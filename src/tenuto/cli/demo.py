@@ -29,10 +29,10 @@ EXAMPLES = (
     "tenuto demo",
     "tenuto demo --fast --json",
     "tenuto demo --no-model",
-    "OPENAI_API_KEY=... tenuto demo --live --model gpt-4.1-mini",
+    "OPENAI_API_KEY=... tenuto demo --live --model gpt-5.4-mini",
     *AGENT_EXAMPLES[:1],
 )
-LIVE_MODEL = "gpt-4.1-mini"
+LIVE_MODEL = "gpt-5.4-mini"
 
 
 def demo(

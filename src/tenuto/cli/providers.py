@@ -22,7 +22,7 @@ from tenuto.wires.registry import WIRES
 
 EXAMPLES = (
     "tenuto providers",
-    "tenuto providers anthropic --model claude-sonnet-4-5",
+    "tenuto providers anthropic --model claude-haiku-4-5",
     "tenuto providers --url https://api.openai.com/v1",
     "tenuto providers --url https://api.deepseek.com/beta/chat/completions",
     "tenuto providers --json",
@@ -103,11 +103,11 @@ def _shown(value: object) -> str:
 
 
 def _looks_like_a_host(name: str) -> bool:
-    """Return whether a name without a scheme is a host, and not a model such as gpt-4.1.
+    """Return whether a name without a scheme is a host, and not a model such as gpt-5.4.
 
     >>> [_looks_like_a_host(name) for name in ("api.groq.com/v1", "localhost:1234", "10.0.0.7")]
     [True, True, True]
-    >>> [_looks_like_a_host(name) for name in ("gpt-4.1", "claude-3.5-sonnet", "openai:gpt-5")]
+    >>> [_looks_like_a_host(name) for name in ("gpt-5.4", "claude-3.5-sonnet", "openai:gpt-5.4")]
     [False, False, False]
     """
     host, _, port = name.partition("/")[0].partition(":")

@@ -24,11 +24,11 @@ from tenuto.core.fault import FaultKind
 from tenuto.core.rule import Rule
 
 EXAMPLES = (
-    'tenuto run "Why do tides come twice a day?" --model openai:gpt-5-mini',
-    'tenuto run "Mend typos." --model openai:gpt-5 --tools files --session typos',
-    'tenuto run "Go on." --model openai:gpt-5 --tools files --session typos',
+    'tenuto run "Why do tides come twice a day?" --model openai:gpt-5.4-mini',
+    'tenuto run "Mend typos." --model openai:gpt-5.4 --tools files --session typos',
+    'tenuto run "Go on." --model openai:gpt-5.4 --tools files --session typos',
     "tenuto run --model openai-chat:llama --base-url http://127.0.0.1:8080/v1",
-    "git diff | tenuto run - --model openai:gpt-5-mini --system 'Review this.'",
+    "git diff | tenuto run - --model openai:gpt-5.4-mini --system 'Review this.'",
 )
 CODES = {"complete": 0, "failed": 1, "partial": 3}
 """Exit codes by the status of the last turn. 2 is a wrong request, and 130 is Ctrl-C."""

@@ -37,7 +37,7 @@ Choose a fault by the model name, for example "sim/length_twice", or by a header
   x-sim-fault: length_twice           one fault by name
   x-sim-script: length,drop,normal    steps, one for each request of a conversation
 "sim-model:length_twice" chooses the same fault. On every wire the simulator rejects unknown faults.
-A model's name also decides whether it takes a prefill: "claude-sonnet-4-5/sim/length_twice".
+A model's name also decides whether it takes a prefill: "claude-haiku-4-5/sim/length_twice".
 Your program meets its fault each time it runs. POST {root}/sim/reset clears all conversations.
 `tenuto faults` lists the faults, and GET {root}/sim/faults does so as JSON."""
 

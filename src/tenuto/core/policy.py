@@ -389,7 +389,7 @@ class Policy:
         >>> policy = Policy(providers={"groq": {"fault_retries": 5}}, models={"gpt-*": {}})
         >>> policy.resolved("groq", "gpt-oss-20b").fault_retries
         5
-        >>> policy.resolved("openai", "gpt-4o").fault_retries
+        >>> policy.resolved("openai", "gpt-5.4").fault_retries
         2
         """
         if not self.providers and not self.models:

@@ -39,7 +39,7 @@ class Capabilities:
         sends_stop: whether its streams end with a mark; None: Tenuto learns it.
         stops: the provider's own stop values, each with the reason that it means.
 
-    >>> capabilities("anthropic", "claude-sonnet-4-5").as_dict()["output_tokens"]
+    >>> capabilities("anthropic", "claude-haiku-4-5").as_dict()["output_tokens"]
     64000
     """
 
@@ -78,7 +78,7 @@ def capabilities(provider: str, model: str = "", *, wire: str = "") -> Capabilit
             message names the providers at its host that do), the URL is not valid, or an argument
             has the wrong type.
 
-    >>> capabilities("openai", "gpt-4o").continues_by
+    >>> capabilities("openai", "gpt-5.4").continues_by
     'hint'
     >>> capabilities("https://api.deepseek.com/beta").continues_by
     'prefill'

@@ -43,7 +43,7 @@ def add_listener(listener: OnEvent) -> None:
     >>> import tenuto
     >>> heard = []
     >>> add_listener(heard.append)
-    >>> body = b'{"model": "gpt-5", "messages": [{"role": "user", "content": "Why?"}]}'
+    >>> body = b'{"model": "gpt-5.4", "messages": [{"role": "user", "content": "Why?"}]}'
     >>> turn = tenuto.sansio.Turn("POST", "https://api.openai.com/v1/chat/completions", [], body)
     >>> type(turn.next()).__name__, [event.name for event in heard]
     ('SendRequest', ['turn_started', 'attempt_started'])
