@@ -24,6 +24,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+ADDRESSES = ("Homepage", "Documentation", "Changelog", "Source", "Issues", "Security")
+"""What [project.urls] has to name before a release; package indexes define these names."""
 UNDATED_S = 1_767_225_600  # 2026-01-01: the date of all files where no commit says another
 TRIAL = """
 import tenuto
@@ -136,8 +138,9 @@ def checked_metadata(wheel: Path, *, publish: bool) -> str:
     version, urls = str(metadata["Version"]), metadata.get_all("Project-URL", [])
     if publish and not re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", version):
         raise Refused(f"{version} is not the version of a tag such as v0.1.0")
-    if publish and (unsettled := [url for url in urls if ".example" in url]):
-        raise Refused(f"pyproject.toml has no settled address for {unsettled[0].split(',')[0]}")
+    settled = {url.partition(", ")[0] for url in urls if ".example" not in url}
+    if publish and (lacking := [name for name in ADDRESSES if name not in settled]):
+        raise Refused(f"pyproject.toml has no settled address for {', '.join(lacking)}")
     return version
 
 

@@ -70,14 +70,14 @@ class Links:
     """Where a link of a page leads on the site.
 
     Args:
-        root: the repository; its pyproject.toml has the address of the source.
+        root: the repository; its pyproject.toml may have the address of the source.
         places: each page of the repository, and its path on the site.
     """
 
     def __init__(self, root: Path, places: Mapping[str, str]) -> None:
         self.places = places
-        urls = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
-        self.source_url = "" if ".example" in urls["Source"] else urls["Source"]
+        project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+        self.source_url: str = project.get("urls", {}).get("Source", "")
 
     def target(self, link: str, source: str) -> str | None:
         """The link as it must be on the page of a source; None where it leads to no place."""

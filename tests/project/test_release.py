@@ -1,21 +1,27 @@
 """What a release carries and refuses, on small wheels of their own."""
 
 import json
+import re
 import sys
+import tomllib
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 import release
 import sbom
 
-METADATA = "Metadata-Version: 2.4\nName: tenuto\nVersion: {}\nProject-URL: Source, {}\n"
+METADATA = "Metadata-Version: 2.4\nName: tenuto\nVersion: {}\n"
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def wheel(folder: Path, version: str, url: str) -> Path:
+def wheel(folder: Path, version: str, url: str, names: Iterable[str] = release.ADDRESSES) -> Path:
     path = folder / f"tenuto-{version}-py3-none-any.whl"
+    addresses = "".join(f"Project-URL: {name}, {url}\n" for name in names)
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"tenuto-{version}.dist-info/METADATA", METADATA.format(version, url))
+        metadata = METADATA.format(version) + addresses
+        archive.writestr(f"tenuto-{version}.dist-info/METADATA", metadata)
     return path
 
 
@@ -43,10 +49,19 @@ def test_a_release_is_published_only_from_a_tag_and_with_settled_addresses(tmp_p
     right = wheel(tmp_path, "0.2.0rc1", "https://example.org")
     with pytest.raises(release.Refused, match=r"0\.1\.0\.dev7 is not the version of a tag"):
         release.checked_metadata(untagged, publish=True)
-    with pytest.raises(release.Refused, match="no settled address for Source"):
+    with pytest.raises(release.Refused, match=r"no settled address for Homepage, .*, Security"):
         release.checked_metadata(unsettled, publish=True)
+    without = wheel(tmp_path, "0.1.1", "https://example.org", ["Homepage", "Changelog"])
+    with pytest.raises(release.Refused, match="no settled address for Documentation, Source"):
+        release.checked_metadata(without, publish=True)
     assert release.checked_metadata(right, publish=True) == "0.2.0rc1"
     assert release.checked_metadata(untagged, publish=False) == "0.1.0.dev7"
+
+
+def test_the_package_carries_no_address_that_leads_nowhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    reserved = re.compile(r"\.(?:example|invalid|test|localhost)\b|\bexample\.(?:com|net|org)\b")
+    assert [url for url in project.get("urls", {}).values() if reserved.search(url)] == []
 
 
 def test_a_wheel_without_an_sbom_is_refused(tmp_path: Path) -> None:
