@@ -77,6 +77,7 @@ def test_the_core_imports_only_itself_and_the_standard_library() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(240)
 def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_path: Path) -> None:
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path), cwd=ROOT)
     (wheel,) = tmp_path.glob("*.whl")
