@@ -226,4 +226,7 @@ def _style(cell: str) -> str:
 
 def _short(text: str) -> str:
     line = text[:13] + one_line(text[13:])
-    return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"
+    if len(line) <= _WIDTH:
+        return line
+    kept = line[: _WIDTH - 1]
+    return (kept.rpartition(" ")[0] or kept) + " …"
