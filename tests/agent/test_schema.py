@@ -194,6 +194,8 @@ def test_a_parameter_named_like_a_keyword_of_schemas_keeps_its_name():
         (Point(1, 2), Point, {"default": {"x": 1, "y": 2}}),
         (User(name="Ada", age=3), User, {"default": {"name": "Ada", "age": 3}}),
         (object(), Any, {}),
+        (float("nan"), float, {}),
+        ([1.0, float("inf")], list[float], {}),
     ],
 )
 def test_a_default_is_told_where_json_can_say_it(default, annotation, schema):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
-from tenuto.core.arguments import judge
+from tenuto.core.arguments import Finding, judge
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.wires.form import Declared
@@ -76,6 +76,21 @@ def test_a_cut_call_gets_the_hint_of_its_tool_and_a_malformed_one_another():
     assert refused("write", '{"path": "a') == hints.CALL_CUT_RESULT
     assert refused("read", "{path: 'a'}") == hints.CALL_MALFORMED_RESULT
     assert TOOLBOX.hints() == {"read": "Error: read less at once."}
+
+
+@pytest.mark.behaviour("T3")
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+@pytest.mark.parametrize("arguments", ['{"size": %s}', '{"sizes": {"each": [1, %s]}}'])
+def test_a_number_that_json_cannot_hold_never_reaches_a_tool(number, arguments):
+    size = {"size": {"type": "number", "multipleOf": 0.5}, "sizes": {"type": "object"}}
+    parameters = {"type": "object", "properties": size}
+    toolbox = Toolbox([Tool(name="cut", description="", parameters=parameters, function=print)])
+    made = toolbox.check(ToolCall("c", "cut", arguments % number, Finding.WHOLE))
+    assert isinstance(made, Failure)
+    said = "Error: this call was not run. Its arguments do not fit the parameters of cut:\n- "
+    assert made.text.startswith(said)
+    if "999" in number:
+        assert made.text.startswith(f'{said}"{number}" is too large a number')
 
 
 @pytest.mark.behaviour("T12")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -126,7 +127,9 @@ def _parameters(function: Callable[..., object], name: str) -> list[inspect.Para
 
 def _set_default(schema: dict[str, Any], default: object) -> None:
     try:
-        schema["default"] = msgspec.to_builtins(default, enc_hook=_json_of)
+        made = msgspec.to_builtins(default, enc_hook=_json_of)
+        json.dumps(made, allow_nan=False)  # NaN and infinity would leave as null
+        schema["default"] = made
     except (TypeError, ValueError):
         schema.pop("default", None)  # JSON can't express it; the function uses it anyway
 

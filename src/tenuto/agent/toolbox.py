@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -100,8 +101,14 @@ class Toolbox:
 
 def _number(text: str) -> float:
     """Turn 3.0 into 3, because JSON Schema takes it for an integer. Beyond 2⁵³ floats are
-    inexact."""
+    inexact.
+
+    Raises:
+        ValueError: the number is larger than any float. It would reach the tool as infinity, which
+            JSON has no word for."""
     number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{quoted(text)} is too large a number")
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
