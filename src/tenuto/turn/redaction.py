@@ -247,12 +247,13 @@ class Redactor:
 
     def stop_of(self, response: Response) -> Stop:
         """Return the stop of a response for an event or a report. A value that is in a table is not
-        a secret. If the provider reports an error, the value is its code."""
+        a secret, but any white space may stand around it. If the provider reports an error, the
+        value is its code."""
         stop, raw = response.stop, response.stop.raw
         in_table = stop.confidence is Confidence.HIGH and response.fault is None
-        if raw is not None and not in_table:
-            raw = self.brief(raw)
-        words = {name: self.text(said) for name, said in stop.metadata.items()}
+        if raw is not None:
+            raw = printable(raw) if in_table else self.brief(raw)
+        words = {name: self.text(said[:_LOOKED_AT_CHARS]) for name, said in stop.metadata.items()}
         if raw == stop.raw and words == stop.metadata:
             return stop
         return replace(stop, raw=raw, metadata=words)
