@@ -97,6 +97,7 @@ def test_what_a_request_asks_for_is_read():
         prefill_barred=True,
         include_usage=True,
         follows="v1_0",
+        keeps=True,
     )
 
 

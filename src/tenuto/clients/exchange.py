@@ -110,11 +110,12 @@ class Exchange:
         headers = command.headers
         if self.signer is not None:
             headers = self.signer.unsigned(headers)
+        fetches = command.url is not None
         return self.library.Request(
-            self.request.method,
-            self.request.url,
+            "GET" if fetches else self.request.method,
+            command.url or self.request.url,
             headers=[p for p in headers if p[0].lower() not in _FRAMING],
-            content=command.body,
+            content=None if fetches else command.body,
             extensions=extensions,
         )
 

@@ -306,4 +306,4 @@ def _without_ours(request: Any, signer: Signer | None) -> bool:
 
 def _request(request: Any, url: str, headers: Headers, body: bytes) -> Request:
     timeout = request.extensions.get("timeout") or {}
-    return Request(request.method, url, headers, body, timeout.get("read"))
+    return Request(request.method, url, headers, body, timeout.get("read"), fetches=True)

@@ -90,7 +90,9 @@ def _begun(client: Any, request: Any, context: CallContext) -> tuple[Exchange, R
     timeout_s = request.extensions["timeout"]["read"]
     headers = tuple(request.headers.raw)
     body = request.read()
-    asked = engine.read(Request("POST", str(request.url), headers, body, timeout_s, context))
+    asked = engine.read(
+        Request("POST", str(request.url), headers, body, timeout_s, context, fetches=True)
+    )
     assert asked is not None, request.url
     original = client._tenuto_original  # noqa: SLF001  # the client that `recovering` copied
     return Exchange(original, request, asked.request, None), engine.run(asked)[1]

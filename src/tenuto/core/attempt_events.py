@@ -13,6 +13,7 @@ __all__ = [
     "KeysLeftOut",
     "Stalled",
     "StopReasonObserved",
+    "StreamFetched",
     "UnknownStopSeen",
     "Waited",
 ]
@@ -141,6 +142,22 @@ class Stalled(Event):
 
     answered: bool
     output_chars: int
+
+
+@event_kind("stream_fetched")
+class StreamFetched(Event):
+    """The connection of a stream broke, and Tenuto requested the rest of it from the provider,
+    which keeps the answer. It is no further attempt.
+
+    Attributes:
+        place: the place of the last event that came, in the provider's own form.
+        status: the HTTP status of the answer; None if there was none.
+        continues: whether the stream continues from there.
+    """
+
+    place: str
+    status: int | None
+    continues: bool
 
 
 @event_kind("hold_back_exceeded")

@@ -21,6 +21,7 @@ _KINDS: tuple[type[Event], ...] = (
     attempt_events.UnknownStopSeen,
     attempt_events.FaultReported,
     attempt_events.Stalled,
+    attempt_events.StreamFetched,
     attempt_events.HoldBackExceeded,
     attempt_events.KeysLeftOut,
     attempt_events.Waited,

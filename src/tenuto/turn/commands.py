@@ -53,7 +53,7 @@ BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")
 class Request(msgspec.Struct, frozen=True):
     """The caller's request. `timeout_s`: how long the caller waits for a read, None for ever;
     `context`: what an agent's loop passes with it (`turn.call_context`), None for all other
-    callers."""
+    callers; `fetches`: whether its driver carries out a `SendRequest` with a `url`."""
 
     method: str
     url: str
@@ -61,6 +61,7 @@ class Request(msgspec.Struct, frozen=True):
     body: bytes
     timeout_s: float | None = None
     context: CallContext | None = None
+    fetches: bool = False
 
     def __repr__(self) -> str:
         return f"Request({self.method} {_address(self.url)}, {_sizes(self.headers, self.body)})"
@@ -123,6 +124,8 @@ class SendRequest(msgspec.Struct, frozen=True):
         within_s: returns the seconds left for the whole head, however many waits it takes. If it
             hasn't arrived by then, reply with a `ConnectionLost` of the kind `FaultKind.TIMEOUT`.
             None: no limit.
+        url: fetch this URL, which is on the same host, with a GET and no body; None: the caller's
+            own method and URL. Only for a request whose `fetches` is set.
 
     Reply: `Head`, or `ConnectionLost`."""
 
@@ -131,6 +134,7 @@ class SendRequest(msgspec.Struct, frozen=True):
     edited: bool
     timeout_s: float | None = None
     within_s: LeftS | None = None
+    url: str | None = None
 
     def __repr__(self) -> str:
         whose = "edited" if self.edited else "the caller's own"

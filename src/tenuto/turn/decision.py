@@ -31,7 +31,7 @@ from tenuto.core.outcome import Outcome, classify
 from tenuto.core.response import Response
 from tenuto.core.runaway import is_runaway
 from tenuto.core.stop import Confidence, Stop, StopReason
-from tenuto.core.view import Facts, State, View
+from tenuto.core.view import Budget, Facts, State, View
 from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
 from tenuto.turn import checking
@@ -106,6 +106,20 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
             turn.watch.leaving_out(going or ())
             _learn_refused(turn, facts.droppable)
     return action, outcome, facts
+
+
+def may_fetch(turn: TurnRecord, *, came: bool) -> float | None:
+    """Decide whether the rest of a broken stream is fetched (C30): within `pause_resumes`, and
+    within `fault_retries` if no event `came` since the last time. Return the seconds to wait first;
+    None: it is not fetched."""
+    if turn.left_alone not in ("", "background") or turn.late or turn.is_over():
+        return None
+    budget = Budget.PAUSE if came else Budget.FAULT_RETRY
+    if not turn.state.left(budget, turn.policy):
+        return None
+    tries = turn.state.spent.get(budget, 0)
+    turn.state = replace(turn.state, spent={**turn.state.spent, budget: tries + 1})
+    return 0.0 if came else min(turn.policy.backoff_s * 2**tries, turn.policy.backoff_max_s)
 
 
 def _note_invalid(turn: TurnRecord, attempt: Attempt) -> None:

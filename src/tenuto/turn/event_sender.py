@@ -261,6 +261,11 @@ class EventSender:
         """The first piece of a stream came."""
         self._first_piece_s = self._since(self._sent_s)
 
+    def fetched(self, place: str, status: int | None, *, continues: bool) -> None:
+        """The rest of a broken stream was requested."""
+        told = self._redactor.brief(place)
+        self._send(attempt_events.StreamFetched, place=told, status=status, continues=continues)
+
     def held_too_much(self, held_bytes: int, limit_bytes: int) -> None:
         """More is held back than the policy allows."""
         self._send(attempt_events.HoldBackExceeded, held_bytes=held_bytes, limit_bytes=limit_bytes)

@@ -178,6 +178,13 @@ class StreamFraming:
             self.codec = Translated(self.codec, self.writes)
         return named(head, EVENTS) if own else head
 
+    def read_anew(self) -> None:
+        """Forget the event that a broken connection left incomplete: its stream is fetched again
+        from the last whole one on."""
+        self.codec = self._made(self._rule.writes)
+        if self.writes.framing is self.codec.framing:
+            self.writes = self.codec
+
     def opened(self, head: Head) -> Head:
         """Return the head for the caller."""
         self._opened = True

@@ -26,6 +26,7 @@ from tenuto.turn.commands import (
     StartResponse,
     late,
 )
+from tenuto.turn.fetching import fetching_of
 from tenuto.turn.joining import joint_of, keep, put_together, stopped
 from tenuto.turn.mending import Mending
 from tenuto.turn.outlet import Outlet
@@ -75,13 +76,22 @@ def read_stream(
     given, joint = yield from _begin(turn, head, decoder, ahead)
     builder, outlet = turn.builder(), turn.outlet
     events, codec = _Events(turn, decoder), turn.framing.codec
-    quick, slow = events.quick(outlet, builder), turn.reading
+    fetching, slow = fetching_of(turn), turn.reading
+    quick = slow if fetching is not None else events.quick(outlet, builder)
     tail, lost, heard, heard_s, spoke, odd = b"", None, -1, 0.0, False, events.odd()
     # This one generator does everything with each piece: another one around it would cost time for
     # every piece.
     while not builder.ended:
         offered = quick if codec.idle and outlet.flows and not odd else slow
         reply = ahead.popleft() if ahead else (yield offered)
+        broke = not isinstance(reply, bytes) or not reply
+        if broke and fetching is not None and not turn.late:
+            fetched = yield from fetching.rest()
+            if fetched is not None:
+                head, decoder = fetched
+                events, codec = _Events(turn, decoder), turn.framing.codec
+                ahead.clear()
+                continue
         if heard < 0 and reply and turn.events is not None and isinstance(reply, bytes):
             turn.events.piece_came()
         if not isinstance(reply, bytes):
@@ -94,6 +104,7 @@ def read_stream(
             break
         try:
             came = events.of(reply)
+            came = came if fetching is None else fetching.new(came)
         except (FrameTooLarge, UndecodableBytes) as error:
             builder.feed(_unreadable(error))
             break

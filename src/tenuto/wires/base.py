@@ -20,6 +20,7 @@ from tenuto.core.parts import AnySignal, Envelope, Message, Place, Said
 from tenuto.core.signals import Began, Signal, UsageSeen
 from tenuto.frames.frame import is_done
 from tenuto.wires.answer import Answer, AttemptContent, Shown, WriteError
+from tenuto.wires.cursors import Cursors
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.form import Form
@@ -158,6 +159,7 @@ class Wire:
             of which no event arrives.
         plan: where a message says what its calls are for, if that is a place of its own, which
             counts as reasoning; None: there is no such place.
+        cursors: how the rest of a broken stream is fetched; None: it can't be.
         content: the content of these attempts in the wire's own form, merged, without the calls.
         content_beside: whether that is only what stands beside the text, which no pause can be
             resumed with.
@@ -214,6 +216,7 @@ class Wire:
 
     layout: Callable[[str], Layout | GroupLayout | FlatLayout]
     plan: Place | None = None
+    cursors: Cursors | None = None
     content: Callable[[Sequence[AttemptContent]], Content] = nothing
     content_beside: bool = False
     clean_stop: Callable[[Sequence[ToolCall]], str]

@@ -25,7 +25,8 @@ class RequestFacts(msgspec.Struct, frozen=True):
     either a named one or any. `sent_once`: why no further request may follow, such as when the
     provider keeps it in a history that others read; "": one may. Such a turn is ended without a
     further request; a turn that is `left_alone` is only observed. `repeats`: each event of its
-    stream repeats everything so far; None: it depends on the model."""
+    stream repeats everything so far; None: it depends on the model. `keeps`: the provider keeps the
+    answer, so that the rest of a broken stream can be fetched (`wires.cursors`)."""
 
     model: str = ""
     stream: bool = False
@@ -45,6 +46,7 @@ class RequestFacts(msgspec.Struct, frozen=True):
     sent_once: str = ""
     follows: str = ""
     repeats: bool | None = False
+    keeps: bool = False
 
 
 class WireRequest(Protocol):

@@ -205,6 +205,7 @@ def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
     }
     return RequestFacts(
         model=model,
+        keeps=asked.store is not False,
         stream=bool(asked.stream),
         max_tokens=max_tokens,
         tools=any(map(_is_client_tool, list_in(asked.tools))),

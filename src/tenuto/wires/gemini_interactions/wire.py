@@ -36,6 +36,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wires.answer import Shown, shown_alike
 from tenuto.wires.base import Wire
+from tenuto.wires.cursors import Cursors
 from tenuto.wires.errors import error_in
 from tenuto.wires.gemini_generate.errors import asked_to_wait_s
 from tenuto.wires.gemini_interactions import body
@@ -385,6 +386,23 @@ def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     return read_fault(error, status, retry_after_s(headers) or asked_to_wait_s(error))
 
 
+# --- the rest of a broken stream --------------------------------------------------------------
+
+
+def _id_of(event: JsonObject) -> str:
+    """Return the id of an interaction. Its stream can be fetched from each event on:
+    `interactions.get` of google-genai 3.4 with `last_event_id` (read 2026-11-28)."""
+    return word_in(_interaction(event), "id") or word_in(event, "interaction_id") or ""
+
+
+CURSORS = Cursors(
+    _id_of,
+    lambda event: word_in(event, "event_id") or "",
+    lambda event: event.get("event_type") == "error",
+    "last_event_id",
+)
+
+
 WIRE = Wire(
     name="gemini-interactions",
     stops=STOPS,
@@ -401,6 +419,7 @@ WIRE = Wire(
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=InteractionLayout,
+    cursors=CURSORS,
     content=merged_content,
     clean_stop=clean_stop("completed", "requires_action"),
     as_body=body.as_body,

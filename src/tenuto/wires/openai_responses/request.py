@@ -67,6 +67,7 @@ class _Asked(msgspec.Struct):
     text: Any = None
     reasoning: Any = None
     background: Any = None
+    store: Any = None
     conversation: Any = None
     previous_response_id: Any = None
     prompt: Any = None
@@ -180,6 +181,7 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         # The provider adds the request and its answer to the conversation (C7).
         sent_once="conversation" if asked.conversation else "",
         follows=text_in(asked.previous_response_id),
+        keeps=asked.background is True and asked.store is not False,
     )
 
 

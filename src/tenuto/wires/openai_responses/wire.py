@@ -40,6 +40,7 @@ from tenuto.core.stop import CLEAN, StopReason
 from tenuto.wires.answer import Shown, error_body, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import filtered_categories, with_words
+from tenuto.wires.cursors import Cursors
 from tenuto.wires.errors import blames, fault_parser, openai_error
 from tenuto.wires.json import JsonObject, arguments_of, as_text, count
 from tenuto.wires.members import list_in, object_in, others_in, word_in
@@ -514,6 +515,32 @@ def is_event(value: JsonObject) -> bool:
     return isinstance(value.get("type"), str) and value.get("object") != "response"
 
 
+# --- the rest of a broken stream --------------------------------------------------------------
+
+
+def _kept_id(event: JsonObject) -> str:
+    """Return the id of a response in the background, which the provider keeps.
+    https://platform.openai.com/docs/guides/background#streaming-a-background-response (read
+    2026-11-28)"""
+    told = object_in(event.get("response"))
+    keeps = told.get("background") is True and told.get("store") is not False
+    return (word_in(told, "id") or "") if keeps else ""
+
+
+def _place_of(event: JsonObject) -> str:
+    number = count(event.get("sequence_number"))
+    return "" if number is None else str(number)
+
+
+CURSORS = Cursors(
+    _kept_id,
+    _place_of,
+    lambda event: event.get("type") == "error",
+    "starting_after",
+    numbered=True,
+)
+
+
 WIRE = Wire(
     name="openai-responses",
     stops=STOPS,
@@ -532,6 +559,7 @@ WIRE = Wire(
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=ResponseLayout,
+    cursors=CURSORS,
     content=merged_content,
     clean_stop=clean_stop("completed"),
     render_body=body.render_body,
