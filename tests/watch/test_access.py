@@ -12,6 +12,7 @@ from support.telemetry import answer, chat
 
 from tenuto.watch import Board, Watch
 from tenuto.watch.access import Access
+from tenuto.watch.app import MOST_STREAMS
 
 pytestmark = pytest.mark.behaviour("N10")
 
@@ -101,6 +102,57 @@ def test_over_https_the_cookie_stays_on_https_and_below_where_the_page_is() -> N
     assert cookie is not None
     assert b"; Path=/watch; " in cookie[1]
     assert cookie[1].endswith(b"; Secure")
+
+
+OF_ANOTHER_PAGE: tuple[dict[str, str], ...] = (
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},  # a server on another port of this machine
+    {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": "http://127.0.0.1:1"},
+)
+"""What a browser sends along for a page of another address."""
+
+
+@pytest.mark.parametrize("path", ["/", "/api/turns", "/api/stream", "/static/watch.js"])
+@pytest.mark.parametrize("headers", OF_ANOTHER_PAGE, ids=str)
+def test_what_a_browser_requests_for_another_page_is_refused(
+    local: str, path: str, headers: dict[str, str]
+) -> None:
+    refused = httpx.get(local + path, headers=headers)
+    assert refused.status_code == 403
+    assert "own address" in refused.text
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"sec-fetch-site": "same-origin"}, {"sec-fetch-site": "none"}], ids=str
+)
+def test_the_page_itself_and_an_address_that_was_typed_are_answered(
+    local: str, headers: dict[str, str]
+) -> None:
+    assert httpx.get(f"{local}/api/turns", headers=headers).status_code == 200
+    own = {"origin": local, "sec-fetch-site": "same-origin"}
+    assert httpx.get(f"{local}/api/turns", headers=own).status_code == 200
+
+
+@pytest.mark.parametrize("headers", OF_ANOTHER_PAGE, ids=str)
+def test_of_another_page_the_token_counts_and_the_cookie_does_not(
+    guarded: str, headers: dict[str, str]
+) -> None:
+    with httpx.Client(base_url=guarded) as client:
+        assert client.get("/", params={"token": TOKEN}, headers=headers).status_code == 200
+        assert client.get("/api/turns").status_code == 200
+        assert client.get("/api/turns", headers=headers).status_code == 403
+
+
+def test_no_website_can_use_up_the_streams(local: str) -> None:
+    evil = {"sec-fetch-site": "cross-site", "origin": "https://evil.example"}
+    for _ in range(MOST_STREAMS + 3):
+        assert httpx.get(f"{local}/api/stream", headers=evil).status_code == 403
+    with httpx.stream("GET", f"{local}/api/stream") as own:
+        assert own.status_code == 200
+        assert next(own.iter_bytes())
 
 
 def test_a_short_token_is_refused() -> None:

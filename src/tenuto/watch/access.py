@@ -4,6 +4,11 @@ Without a token, only programs on the same machine may read it, and only under a
 machine. A website can point its own name at 127.0.0.1 (DNS rebinding), and a browser would then let
 it read the answers, so the `Host` header must be one of the known names. With a token, the page can
 be read from anywhere.
+
+A website can't read what it requests here under its own name, but it could hold all streams open.
+So a request that a browser sends for another page is refused, unless it has the token itself.
+Browsers say so in `Sec-Fetch-Site` (https://www.w3.org/TR/fetch-metadata/) or in `Origin`; programs
+send neither.
 """
 
 from __future__ import annotations
@@ -46,6 +51,13 @@ class Refusal(NamedTuple):
     why: str
 
 
+_OF_ANOTHER_PAGE = Refusal(
+    403, "A page of another address asked for this. Open it by its own address."
+)
+_OWN_SITES = (b"", b"same-origin", b"none")
+"""Values of `Sec-Fetch-Site` of requests that no other page made."""
+
+
 class Access:
     """Decides which requests may read the page.
 
@@ -68,9 +80,13 @@ class Access:
         if self._token is not None:
             if self._has_token(scope):
                 return None
+            if self._has_cookie(scope):
+                return _OF_ANOTHER_PAGE if _is_of_another_page(scope) else None
             return Refusal(
                 401, "This needs the token: ?token=… in the address, or the header Authorization."
             )
+        if _is_of_another_page(scope):
+            return _OF_ANOTHER_PAGE
         if not _is_loopback(scope):
             return Refusal(403, "Without a token, this is for programs of the same machine.")
         if _host(scope) not in self._hosts:
@@ -91,11 +107,14 @@ class Access:
         kind, _, given = _header(scope, b"authorization").partition(b" ")
         if kind.lower() == b"bearer" and self._is_token(given.strip()):
             return True
+        return self._is_token(_queried(scope))
+
+    def _has_cookie(self, scope: Scope) -> bool:
         for each in _header(scope, b"cookie").split(b";"):
             name, _, value = each.strip().partition(b"=")
             if name == COOKIE.encode() and hmac.compare_digest(value, self._cookie().encode()):
                 return True
-        return self._is_token(_queried(scope))
+        return False
 
     def _is_token(self, given: bytes) -> bool:
         return self._token is not None and hmac.compare_digest(given, self._token)
@@ -118,6 +137,14 @@ def _queried(scope: Scope) -> bytes:
     except ValueError:  # too many fields, or more than one token
         return b""
     return token.encode("utf-8", "replace")
+
+
+def _is_of_another_page(scope: Scope) -> bool:
+    """Return whether a browser sends a request for a page of another address."""
+    if _header(scope, b"sec-fetch-site") not in _OWN_SITES:
+        return True
+    origin = _header(scope, b"origin").lower()
+    return bool(origin) and origin.partition(b"://")[2] != _header(scope, b"host").lower()
 
 
 def _host(scope: Scope) -> str:
