@@ -169,6 +169,22 @@ def test_the_oldest_files_go_when_a_process_begins_and_nothing_else_does(tmp_pat
     assert len([*read_events(tmp_path / own)]) == 2
 
 
+@pytest.mark.behaviour("N10")
+def test_a_folder_or_a_link_named_like_a_file_of_events_does_not_stop_the_removal(tmp_path):
+    names = [f"20260101T000000Z-{number}-00000000.jsonl" for number in range(MOST_FILES + 5)]
+    odd, link = (f"20250101T000000Z-{number}-00000000.jsonl" for number in (1, 2))
+    (tmp_path / odd).mkdir()
+    (tmp_path / link).symlink_to(tmp_path / "nowhere")
+    for age, name in enumerate([odd, *names]):
+        if name != odd:
+            (tmp_path / name).touch()
+        os.utime(tmp_path / name, (age, age))
+    EventFolder(str(tmp_path))(started())
+    left = {file.name for file in tmp_path.iterdir()}
+    assert {odd, link} < left
+    assert len(left - {odd, link}) == MOST_FILES
+
+
 # --- what fails costs nothing -------------------------------------------------------------------
 
 

@@ -549,6 +549,20 @@ def test_files_of_an_earlier_process_count_as_well(tmp_path) -> None:
 
 
 @pytest.mark.behaviour("P8b")
+def test_a_folder_named_like_a_capture_stays_and_the_oldest_files_go(tmp_path) -> None:
+    engine = engine_at(tmp_path, capture_max_files=20)
+    answered(engine, asked(), Scripted.body(body("Hello")))
+    (first,) = files(tmp_path)
+    odd = tmp_path / f"2000{first.name[4:]}"
+    odd.mkdir()
+    os.utime(odd, (1, 1))
+    for number in range(50):
+        answered(engine, asked(user=str(number)), Scripted.body(body("Hello")))
+        assert len(files(tmp_path)) <= 22
+    assert odd.is_dir()
+
+
+@pytest.mark.behaviour("P8b")
 def test_of_healthy_turns_a_share_is_captured_and_of_others_all(tmp_path) -> None:
     engine = engine_at(tmp_path, capture_share=0)
     answered(engine, asked(), Scripted.body(body("Hello")))

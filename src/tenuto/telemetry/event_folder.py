@@ -105,11 +105,12 @@ class EventFolder:
         found = []
         for file in os.scandir(self.folder):
             with contextlib.suppress(FileNotFoundError):  # another process removed it first
-                if _OWN_NAME.fullmatch(file.name):
+                if _OWN_NAME.fullmatch(file.name) and file.is_file(follow_symlinks=False):
                     found.append((file.stat().st_mtime_ns, file.name))
         found.sort()
         for _, name in found[: max(len(found) - MOST_FILES + 1, 0)]:
-            (self.folder / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # another process may have removed it first
+                (self.folder / name).unlink()
 
     def _rest(self) -> None:
         self._failed = True

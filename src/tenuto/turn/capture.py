@@ -114,13 +114,14 @@ class Capture:
             with contextlib.suppress(
                 FileNotFoundError
             ):  # another process may have removed it first
-                if _OWN_NAME.fullmatch(file.name):
+                if _OWN_NAME.fullmatch(file.name) and file.is_file(follow_symlinks=False):
                     found.append((file.stat().st_mtime_ns, file.name))
         found.sort()
         tenth = most // 10
         left = most - tenth if len(found) > most else len(found)
         for _, name in found[: len(found) - left]:
-            (self.folder / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # another process may have removed it first
+                (self.folder / name).unlink()
         self._room = min(most - left, tenth)
 
     def samples(self, turn: str) -> bool:
