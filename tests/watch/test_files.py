@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from support.telemetry import answer, chat
 
 from tenuto.telemetry import EventFile
+from tenuto.telemetry.event_files import LINE_MAX_BYTES, read_events
 from tenuto.telemetry.following import lines
 from tenuto.watch import Board, follow
 from tenuto.watch import files as files_module
@@ -113,3 +115,49 @@ def test_what_cannot_be_read_is_noted_and_the_rest_goes_on(
     assert notes["a.jsonl: a line is not an event"] == 2
     assert any("b.jsonl: it is a pipe" in note for note in notes)
     assert notes[f"only 3 files of {tmp_path} are followed"] == 1
+
+
+@pytest.mark.parametrize("reads", ["lines", "read_events", "follow"])
+def test_an_endless_line_takes_bounded_room_and_the_next_one_is_read(
+    tmp_path: Path, reads: str
+) -> None:
+    path = tmp_path / "events.jsonl"
+    one_turn(path)
+    written = path.read_bytes()
+    first, rest = written.split(b"\n", 1)
+    with path.open("wb") as file:
+        file.write(first + b"\n")
+        for _ in range(40):
+            file.write(b"x" * 1_000_000)
+        file.write(first + b"\n" + rest)  # what ends the long line is no line of its own
+    many = written.count(b"\n")
+    tracemalloc.start()
+    try:
+        if reads == "lines":
+            read = [line for line in lines(path, follow=False) if line is not None]
+            assert len(read) == many + 1
+            assert max(map(len, read)) == LINE_MAX_BYTES
+        elif reads == "read_events":
+            assert len(list(read_events(path))) == many
+        else:
+            board = Board()
+            with follow(path, board, poll_s=0.01):
+                until(lambda: board.totals()["turns"] == 1)
+            assert "is not an event" in str(board.changes())
+        assert tracemalloc.get_traced_memory()[1] < 12_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_endless_line_that_grows_while_it_is_followed_takes_bounded_room(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.touch()
+    reader = lines(path, follow=True, poll_s=0.0)
+    with path.open("ab", buffering=0) as file:
+        for _ in range(30):
+            file.write(b"x" * 100_000)
+            assert next(reader) is None
+        file.write(b'\n{"next": 1}\n')
+        assert len(next(reader) or "") == LINE_MAX_BYTES
+        assert next(reader) == '{"next": 1}'
+    reader.close()

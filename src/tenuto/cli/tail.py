@@ -32,7 +32,8 @@ from tenuto.core.rule import Rule
 from tenuto.core.stop import printable
 from tenuto.core.turn_events import Cancelled, LeftAlone, TurnEnded, TurnStarted
 from tenuto.providers.table import UNKNOWN
-from tenuto.telemetry.following import LINE_MAX_BYTES, lines_of
+from tenuto.telemetry.event_files import LINE_MAX_BYTES
+from tenuto.telemetry.following import lines_of
 
 EXAMPLES = (
     "tenuto tail events",

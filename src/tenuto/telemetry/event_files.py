@@ -17,6 +17,10 @@ MAX_BYTES = 10_000_000
 KEEP = 3
 """The default number of older files."""
 
+LINE_MAX_BYTES = 1_048_576
+"""The longest line that can be an event. Of a longer one, readers keep so much, and skip it like
+every other line that is no event."""
+
 
 class EventFile:
     """A listener that appends each event to a file, as a line of JSON. Only the program's user can
@@ -126,14 +130,18 @@ class EventFile:
 
 def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
     """Yield the events of one file, in the order in which they were written. It skips lines that
-    are incomplete or not events, such as the last line while it is being written.
+    are incomplete or not events, such as the last line while it is being written, and lines of more
+    than 1 MiB.
 
     Raises:
         OSError: the file cannot be read.
     """
     with Path(path).open("rb") as file:
-        for line in file:
-            if line.endswith(b"\n") and (event := _read(line)) is not None:
+        begins = True
+        while line := file.readline(LINE_MAX_BYTES):
+            whole = begins and line.endswith(b"\n")
+            begins = line.endswith(b"\n")
+            if whole and (event := _read(line)) is not None:
                 yield event
 
 

@@ -13,16 +13,13 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from tenuto.telemetry.event_files import numbered
+from tenuto.telemetry.event_files import LINE_MAX_BYTES, numbered
 
 POLL_S = 0.2
 """Seconds between two looks at a file that has not grown."""
 
 ENDING = ".jsonl"
 """The ending of event files; a folder's other files are ignored."""
-
-LINE_MAX_BYTES = 268_435_456
-"""The longest line. A file with a longer line is not read further."""
 
 
 class Readers:
@@ -163,13 +160,13 @@ def lines(
             file = _opened(path, follow=follow)
             continue
         with file:
-            half: list[bytes] = []
+            half = bytearray()
             moved = False
             while not moved:
                 moved = _is_another(path, file)  # checked first, so that the read gets all of it
                 yield from _whole(file, half)
                 if half and (moved or not follow):
-                    yield b"".join(half).decode("utf-8", "replace")
+                    yield half.decode("utf-8", "replace")
                 yield None
                 if not follow:
                     return
@@ -186,10 +183,10 @@ def _lines_between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> It
     try:
         found = _between(path, old, new)
         for file in reversed(found):
-            half: list[bytes] = []
+            half = bytearray()
             yield from _whole(file, half)
             if half:
-                yield b"".join(half).decode("utf-8", "replace")
+                yield half.decode("utf-8", "replace")
     except BaseException:
         if new is not None:  # the caller won't read it
             new.close()
@@ -231,19 +228,15 @@ def _between(path: Path, old: BinaryIO | None, new: BinaryIO | None) -> list[Bin
     return behind
 
 
-def _whole(file: BinaryIO, half: list[bytes]) -> Iterator[str]:
-    """Yield the lines up to the end of the file; the pieces of an incomplete line stay in
-    `half`."""
+def _whole(file: BinaryIO, half: bytearray) -> Iterator[str]:
+    """Yield the lines up to the end of the file; an incomplete line stays in `half`. Of a line, no
+    more than `LINE_MAX_BYTES` are kept."""
     while piece := file.read(65_536):
         first, *rest = piece.split(b"\n")
-        half.append(first)
+        half += first[: LINE_MAX_BYTES - len(half)]
         for begun in rest:
-            yield b"".join(half).decode("utf-8", "replace")
-            half[:] = [begun]
-        if len(half) * 65_536 > LINE_MAX_BYTES:
-            raise OSError(0, f"a line holds more than {LINE_MAX_BYTES} bytes", file.name)
-    if half and not any(half):
-        half.clear()
+            yield half.decode("utf-8", "replace")
+            half[:] = begun
 
 
 def _opened(path: Path, *, follow: bool) -> BinaryIO | None:
