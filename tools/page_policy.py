@@ -127,6 +127,15 @@ unknown, not allowed or out of range raises a `PolicyError` before anything is s
 message of the `PolicyError`.
 """
 
+OFF = """
+## Switch everything off
+
+`TENUTO=off` in the environment, or `tenuto.disable()` in code, switches Tenuto off in the whole
+process: requests leave as the program made them, and answers arrive as the provider sent them. It
+applies to all clients, also those with a policy in code, and to agents. Tenuto logs it once, as a
+warning. It can't be switched on again in that process. `on` and an empty variable change nothing.
+"""
+
 CODE_HEAD = """
 ## In code only
 """
@@ -171,7 +180,7 @@ def render() -> str:
     lines.append(EXCEPTIONS_HEAD)
     lines += table(["Table", "Meaning"], _fields(EXCEPTIONS))
     lines.append(REQUEST_HEAD.rstrip("\n"))
-    lines.append(CODE_HEAD)
+    lines += [OFF.rstrip("\n"), CODE_HEAD]
     code_only = [item.name for item in fields(Policy)]
     code_only = [name for name in code_only if name not in (*RULES, *EXCEPTIONS)]
     lines += table(["Argument", "Meaning"], _fields(code_only))

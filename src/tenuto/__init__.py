@@ -34,6 +34,7 @@ from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.registration import Provider, register_provider, register_wire
 from tenuto.reporting import report
 from tenuto.turn.per_request import policy
+from tenuto.turn.switch import disable
 
 if _typing.TYPE_CHECKING:
     from tenuto import agent, sansio
@@ -67,6 +68,7 @@ __all__ = [
     "async_http_client",
     "capabilities",
     "detect",
+    "disable",
     "http_client",
     "load_policy",
     "policy",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -29,6 +30,7 @@ from tenuto.core.rule import shown
 from tenuto.core.stop import printable
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
+from tenuto.turn import switch
 from tenuto.turn.commands import (
     Command,
     Commands,
@@ -89,6 +91,7 @@ _MOST_ENGINES = 64
 def _engines_of(policy: Policy | None) -> _Engines:
     """The engines of a policy that is seen for the first time. Of None the files and variables may
     be others with each turn."""
+    switch.obey(os.environ)
     in_force = policy_in_force(policy)
     quiet = Engine(in_force, None, _learned)
     served = quiet.serving()

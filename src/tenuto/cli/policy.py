@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from tenuto.config import Settings, load_settings
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import EXCEPTIONS, GROUPS, RULES, Policy, plain
 from tenuto.providers.registry import check_providers
+from tenuto.turn.switch import is_off_in
 
 EXAMPLES = (
     "tenuto policy",
@@ -32,6 +34,8 @@ def policy(*, json: JsonFlag = False) -> None:
             models are under `exceptions`.
     """
     settings = load_settings(any_provider=True)
+    if is_off_in(os.environ):
+        print("tenuto: the variable TENUTO switches Tenuto off here", file=sys.stderr)
     for name in settings.policy.providers:
         try:
             check_providers([name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Protocol, TypeVar, cast
 
 from tenuto.clients import (
@@ -17,6 +18,7 @@ from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.event import OnEvent
 from tenuto.core.names import refuses_unknown
 from tenuto.core.policy import RULES, Policy
+from tenuto.turn import switch
 from tenuto.turn.engine import Engine
 
 
@@ -193,4 +195,5 @@ def _advice(client: object) -> str:
 def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
     """Return the engine of a client with these settings; for a policy of None, the settings come
     from files and the environment."""
+    switch.obey(os.environ)
     return Engine(policy_in_force(policy), on_event)

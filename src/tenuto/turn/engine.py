@@ -16,7 +16,7 @@ from tenuto.core.rule import wrong_value
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import check_providers, route
-from tenuto.turn import checking, per_request, pipe
+from tenuto.turn import checking, per_request, pipe, switch
 from tenuto.turn.capture import Capture
 from tenuto.turn.commands import Commands, Head, Request, Run
 from tenuto.turn.environment import Environment
@@ -103,8 +103,9 @@ class Engine:
         return engine
 
     def is_turn(self, method: str, url: str) -> bool:
-        """Return whether a request asks a model for a turn, on a known wire."""
-        return method == "POST" and route(url, self.speaks)[0] is not None
+        """Return whether a request asks a model for a turn, on a known wire, and Tenuto may finish
+        it."""
+        return method == "POST" and not switch.off and route(url, self.speaks)[0] is not None
 
     def check(self, request: Request) -> None:
         """Raise the `PolicyError` of a request for a turn with settings that are wrong or not
@@ -123,8 +124,10 @@ class Engine:
         return refusal(getattr(parsed, "wire", wire), error)
 
     def begin(self, request: Request) -> Commands | None:
-        """Begin the turn of a request. Return None if it is no request for a turn, and must pass
-        unchanged."""
+        """Begin the turn of a request. Return None if it is no request for a turn, or Tenuto is
+        switched off, so that it must pass unchanged."""
+        if switch.off:
+            return None
         taken = self.take(request)
         return self.run(taken)[1] if isinstance(taken, TurnRequest) else taken
 
@@ -134,7 +137,7 @@ class Engine:
         wire reads them, for `run`. None: it is no request for a turn, and must pass unchanged.
 
         `machine`: the engine that begins the machine if it is needed; None for this one."""
-        if self._capture is not None or self.around.watched:
+        if self._capture is not None or self.around.watched or switch.off:
             return self.read(request)
         if request.context is not None or request.method != "POST" or policy_around():
             return self.read(request)
@@ -192,7 +195,7 @@ class Engine:
         wire = getattr(parsed, "wire", wire)
         header = per_request.header_in(request.headers)
         own = self.of(provider.dialect.name, parsed.facts.model).policy
-        policy, is_off = per_request.of_request(own, header)
+        policy, is_off = (own, True) if switch.off else per_request.of_request(own, header)
         if policy.probe_max_tokens != least and is_first:
             least = policy.probe_max_tokens
             again: WireRequest | None = wire.asked(

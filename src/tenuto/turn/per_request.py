@@ -19,12 +19,11 @@ from tenuto.core.policy import FIXED, PRESET, RULES, Policy, checked_changes, pl
 from tenuto.core.rule import wrong_value
 from tenuto.turn.checking import require_packages
 from tenuto.turn.commands import Headers
+from tenuto.turn.switch import OFF_WORDS, ON_WORDS
 
 HEADER = "header x-tenuto"
 """The name of the header in error messages."""
 
-_OFF = frozenset({"off", "false", "no", "0"})
-_ON = frozenset({"", "on", "true", "yes", "1"})
 _ALLOWED = "'off', or settings such as 'on_incomplete=error, empty_retries=0'"
 
 
@@ -116,11 +115,11 @@ def of_request(policy: Policy, header: str | None) -> tuple[Policy, bool]:
     _check_allowed("policy()", changes, policy)
     policy = policy.changed(changes) if changes else policy
     word, told = (header or "").lower(), dict[str, object]()
-    is_off = word in _OFF
+    is_off = word in OFF_WORDS
     if is_off:
         if "off" not in policy.per_request:
             raise _forbidden(f"{HEADER}: a request may not switch Tenuto off", policy)
-    elif word not in _ON:
+    elif word not in ON_WORDS:
         told = _changes_in(header or "", policy)
     if not changes and not told:
         return policy, is_off
