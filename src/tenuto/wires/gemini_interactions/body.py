@@ -14,7 +14,7 @@ from tenuto.core.parts import Message
 from tenuto.wires.answer import Answer, kept_of
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
-from tenuto.wires.gemini_interactions.content import PAUSE, TOKEN, output, without_token
+from tenuto.wires.gemini_interactions.content import TOKEN, output, without_token
 from tenuto.wires.gemini_interactions.steps import CALL, is_earlier, outputs_of
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.usage import Counts
@@ -68,7 +68,7 @@ def call_step(call: ToolCall) -> JsonObject:
 
 def as_body(message: Message) -> JsonObject:
     """Return the body of a message (`Wire.as_body`): all members of the interaction."""
-    return {key: item for key, item in message.said.items() if key != PAUSE}
+    return message.said
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

@@ -28,13 +28,10 @@ TOKEN = "continuation_token"
 """The token that continues a paused answer. It is a step of its own in the content, with the id of
 the interaction that gave it."""
 
-PAUSE = "pause"
-"""The key under which a message keeps that step."""
-
 
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
-    """Return the steps of all attempts in order, each with its kept text. If the last attempt
-    paused, the token of the pause comes last.
+    """Return the steps of all attempts in order, each with its kept text. If the provider can go on
+    from the last attempt by itself, the token for that comes last.
 
     >>> from tenuto.core.parts import Message, Opened
     >>> def spoken(came, kept):
@@ -47,8 +44,7 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """
     merged = SPEECH.merged(spoken, _steps)
     last = spoken[-1].message if spoken else None
-    paused = last.said.get(PAUSE) if last is not None else None
-    return (*merged, paused) if paused else tuple(merged)
+    return (*merged, last.checkpoint) if last is not None and last.checkpoint else tuple(merged)
 
 
 def without_token(content: Iterable[Mapping[str, Any]]) -> list[JsonObject]:

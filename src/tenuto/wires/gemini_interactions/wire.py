@@ -16,6 +16,7 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
     AnySignal,
     CallPiece,
+    Checkpoint,
     Kind,
     Opened,
     PartClosed,
@@ -40,7 +41,7 @@ from tenuto.wires.cursors import Cursors
 from tenuto.wires.errors import error_in
 from tenuto.wires.gemini_generate.errors import asked_to_wait_s
 from tenuto.wires.gemini_interactions import body
-from tenuto.wires.gemini_interactions.content import PAUSE, TOKEN, merged_content
+from tenuto.wires.gemini_interactions.content import TOKEN, merged_content
 from tenuto.wires.gemini_interactions.errors import ERRORS, errors_in, is_its_own, read_fault
 from tenuto.wires.gemini_interactions.form import FORM
 from tenuto.wires.gemini_interactions.render import InteractionLayout
@@ -124,7 +125,7 @@ def _read_body(interaction: JsonObject) -> Iterator[AnySignal]:
     answered = answered_in(steps)
     for index, step in enumerate(steps):
         yield from _read_step(step, index, answered)
-    yield from _paused(interaction)
+    yield from _checkpoint(interaction)
     yield from _end_of(interaction, "", interaction)
 
 
@@ -199,13 +200,14 @@ def _interaction(event: JsonObject) -> JsonObject:
 
 
 def _created(event: JsonObject) -> list[AnySignal]:
-    return [began(_interaction(event)), Said(_interaction(event))]
+    told = _interaction(event)
+    return [began(told), Said(told), *_checkpoint(told)]
 
 
 def _status_update(event: JsonObject) -> Iterator[AnySignal]:
     """Read a status between steps. An unknown word may only report progress, and the last event
     says how it ended."""
-    yield from _paused(event)
+    yield from _checkpoint(event)
     stop = read_stop(event)
     usage = event.get("usage")
     if stop is None or not stop.known or stop.detail == "background":
@@ -216,12 +218,14 @@ def _status_update(event: JsonObject) -> Iterator[AnySignal]:
         yield UsageSeen(body.COUNTS.read(usage.get))
 
 
-def _paused(told: JsonObject) -> list[Said]:
-    """Return the token of a pause. Earlier tokens are checkpoints."""
+def _checkpoint(told: JsonObject) -> list[Checkpoint]:
+    """Return the token with which the provider goes on from here by itself. It counts together with
+    the interaction that gave it."""
     token = told.get(TOKEN)
-    if not token or told.get("status") != "requires_continuation":
+    if not token:
         return []
-    return [Said({PAUSE: {TOKEN: token, "id": told.get("id") or told.get("interaction_id") or ""}})]
+    given_by = told.get("id") or told.get("interaction_id") or ""
+    return [Checkpoint({TOKEN: token, "id": given_by})]
 
 
 def _step_begun(event: JsonObject) -> Iterator[AnySignal]:
@@ -287,7 +291,9 @@ def _completed(event: JsonObject) -> list[AnySignal]:
     parts = _retold(steps_of(told))
     again = [Retold(tuple(parts))] if parts else []
     end = _end_of(told, "interaction.", event)
-    return [*again, Said(told), *_paused(told or event), *end, Ended()]
+    # A token of before is over: the last event says what there is.
+    token = _checkpoint(told or event) or [Checkpoint({})]
+    return [*again, Said(told), *token, *end, Ended()]
 
 
 _EVENTS: dict[str, ReadOne] = {
@@ -298,7 +304,7 @@ _EVENTS: dict[str, ReadOne] = {
     "step.stop": _step_stopped,
     # However it ended, its status says so.
     "interaction.completed": _completed,
-    "error": lambda event: [],
+    "error": lambda event: [Checkpoint({})],
 }
 """Events that are not listed, such as future ones, have no signals."""
 
