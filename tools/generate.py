@@ -16,6 +16,7 @@ import page_compared
 import page_events
 import page_ladders
 import page_metrics
+import page_native
 import page_policy
 import page_providers
 import page_reference
@@ -30,6 +31,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/compared.md": page_compared.render,
     "docs/events.md": page_events.render,
     "docs/ladders.md": page_ladders.render,
+    "docs/native.md": page_native.render,
     "docs/policy.md": page_policy.render,
     "docs/providers.md": page_providers.render,
     "docs/reference.md": page_reference.render,

@@ -19,6 +19,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from msgspec import structs
+
 from tenuto.config import policy_in_force
 from tenuto.core.errors import PolicyError, TurnError
 from tenuto.core.event import OnEvent
@@ -129,9 +131,10 @@ class Turn:
     `next()` returns a command. Carry it out, and pass the reply to the next call of `next()`, until
     it returns None:
 
-    - `SendRequest(headers, body, edited, timeout_s, within_s)`: close the previous response, and
-      send this request to the turn's URL; reply with `Head(status, headers)` or
-      `ConnectionLost(kind, error)`.
+    - `SendRequest(headers, body, edited, timeout_s, within_s, url)`: close the previous response,
+      and send this request to the turn's URL; reply with `Head(status, headers)` or
+      `ConnectionLost(kind, error)`. If `url` is not None (only with `fetches`), send a GET without
+      a body to it instead, which is on the same host.
     - `ReadMore()`: read more of the response; reply with the bytes as received, b"" at the end, or
       `ConnectionLost`. You can ignore its `take`, which saves a step per event.
     - Both may limit the wait: `within_s()` returns the seconds left. If nothing arrives by then,
@@ -154,6 +157,8 @@ class Turn:
         serves: whether the answer goes to another program, as from a gateway. It is then marked in
             its header `x-tenuto-turn`, so that a Tenuto in that program leaves it alone instead of
             finishing it once more; and headers `x-tenuto-…` of the upstream are removed.
+        fetches: whether you carry out a `SendRequest` with a `url`. Some providers keep an answer,
+            and the rest of its stream is then fetched when the connection broke.
         timeout_s: how long the caller waits for a read, in seconds, more than 0; None: no limit. If
             the answer is not streamed, waits and further attempts end no later than this too. The
             first attempt as a whole is not limited: it may take longer if it arrives slowly.
@@ -198,8 +203,11 @@ class Turn:
         on_event: OnEvent | None = None,
         timeout_s: float | None = None,
         serves: bool = False,
+        fetches: bool = False,
     ) -> None:
         request = _request(method, url, headers, body, timeout_s)
+        if fetches:
+            request = structs.replace(request, fetches=True)
         engines = _engines.get(id(policy))
         if engines is None or engines.policy is not policy or engines.learned is not _learned:
             engines = _engines_of(policy)

@@ -519,9 +519,8 @@ def is_event(value: JsonObject) -> bool:
 
 
 def _kept_id(event: JsonObject) -> str:
-    """Return the id of a response in the background, which the provider keeps.
-    https://platform.openai.com/docs/guides/background#streaming-a-background-response (read
-    2026-11-28)"""
+    """Return the id of a response in the background, which the provider keeps: `starting_after` of
+    `responses.retrieve` in openai-python 3.54 (read 2026-11-28)."""
     told = object_in(event.get("response"))
     keeps = told.get("background") is True and told.get("store") is not False
     return (word_in(told, "id") or "") if keeps else ""
