@@ -10,6 +10,7 @@ from typing import Any
 
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent
+from tenuto.agent.files.tools import writes_files
 from tenuto.agent.kit import Kit, OnEvent
 from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model, candidates, check_type
@@ -43,7 +44,8 @@ class Agent:
             (P4). Of several, one that can't be used, for example without a key, is logged and left
             out.
         tools: plain typed functions, or `Tool`s.
-        system: the system prompt.
+        system: the system prompt. If the tools of `file_tools` are among the tools and the model's
+            output limit is known, the agent adds how much one message can hold (`guidance`).
         limits: the limits of a turn; None: `Limits()`.
         policy: how far Tenuto goes to finish each answer; None: the settings of `[tool.tenuto]`,
             tenuto.toml and `TENUTO_*`, with 3 attempts at an empty answer.
@@ -91,6 +93,7 @@ class Agent:
         )
         for each in checked:
             check_type(*each)
+        tools = list(tools)
         imported(library, INSTALL if library == "httpx2" else "")
         toolbox = Toolbox(tools)
         setup = Setup(
@@ -101,6 +104,7 @@ class Agent:
             limits or Limits(),
             stream,
             time.monotonic,
+            writes_files(tools),
         )
         policy = policy or replace(
             load_policy(), empty_retries=EMPTY_RETRIES, reasoning_prefills=REASONING_PREFILLS

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tenuto.agent import text_calls
 from tenuto.agent.compaction import CHARS_PER_TOKEN
+from tenuto.agent.files.words import guidance, is_told
 from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model
 from tenuto.core.report import Report
@@ -28,6 +29,7 @@ class Setup:
         limits: the limits of a turn.
         stream: whether to ask for streams.
         now: a monotonic clock, in seconds.
+        writes_files: whether file tools that write are among the tools.
     """
 
     models: Sequence[Model]
@@ -37,6 +39,15 @@ class Setup:
     limits: Limits
     stream: bool
     now: Callable[[], float]
+    writes_files: bool = False
+
+    def system_for(self, model: Model) -> str:
+        """Return the system prompt of a candidate: with file tools, it has how much one message can
+        hold, if that is known (T17)."""
+        if not self.writes_files or is_told(self.system):
+            return self.system
+        told = guidance(model.output_limit_tokens)
+        return "\n\n".join(filter(None, (self.system, told)))
 
 
 class Requests:
@@ -62,7 +73,7 @@ class Requests:
         """Return the conversation as a request to the candidate with this index."""
         setup, model = self._setup, self._setup.models[at]
         if at not in self._written:
-            self._written[at] = self.opened(model, setup.system, setup.tools), 0
+            self._written[at] = self.opened(model, setup.system_for(model), setup.tools), 0
         request, written = self._written[at]
         for number in range(written, len(self._transcript)):
             row = self._transcript[number]

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from tenuto.agent import Agent, Conversation, Limits, Model, Session
-from tenuto.agent.files import file_tools, guidance
+from tenuto.agent.files import file_tools
 from tenuto.agent.function_tool import Tool
 from tenuto.cli.command_error import INTERRUPTED, CommandError
 from tenuto.cli.numbers import whole_number
@@ -81,11 +81,10 @@ def run(
     if root is not None and tools != "files":
         raise CommandError("--root needs --tools files: it is the folder of the file tools", 2)
     models = [_model(name, base_url, key_variable, max_tokens, len(model)) for name in model]
-    limit = models[0].output_limit_tokens
     offered: Sequence[Tool] = ()
     if tools == "files":
+        limit = models[0].output_limit_tokens
         offered = file_tools(root or ".", output_limit_tokens=limit)
-        system = "\n\n".join(filter(None, (system, guidance(limit))))
     limits = Limits(max_steps=max_steps)
     shown = JsonView() if json else PersonView()
     with contextlib.ExitStack() as stack:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from tenuto.agent.files import words
@@ -85,6 +85,17 @@ def file_tools(
         )
         for function, description, parameters, hint, flags in made
     )
+
+
+def writes_files(tools: Iterable[object]) -> bool:
+    """Return whether a tool that writes files is among these.
+
+    >>> writes_files(file_tools(".")), writes_files(file_tools(".")[:1])
+    (True, False)
+    """
+    writers = (Files.create_file, Files.edit_file, Files.append_file)
+    functions = (getattr(tool, "function", None) for tool in tools)
+    return any(getattr(function, "__func__", None) in writers for function in functions)
 
 
 def _check_limit(name: str, limit: object) -> None:

@@ -80,6 +80,15 @@ def guidance(output_limit_tokens: int | None) -> str:
     return GUIDANCE.format(tokens=output_limit_tokens, chars=chars_per_call(output_limit_tokens))
 
 
+def is_told(system: str) -> bool:
+    """Return whether a system prompt has this guidance, for whatever limit.
+
+    >>> is_told(f"Be kind. {guidance(8192)}")
+    True
+    """
+    return GUIDANCE.partition("{")[0] in system
+
+
 def chars_per_call(output_limit_tokens: int) -> int:
     """How many characters one call may hold, as a round number.
 
