@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fuzz.drawing import fixtures, pieces, seed, split
 from tenuto.core.stop import CLEAN, Confidence
-from tenuto.detection import StreamDetector, read
+from tenuto.detection import StreamDetector, detect, read
 from tenuto.wires.base import Wire
 
 
@@ -22,12 +22,12 @@ def check(wire: Wire, data: bytes) -> None:
     knobs, payload = split(data)
     name = wire.name if knobs[6] & 1 else None
     # `detect` swallows whatever is raised; what it stands on must not raise in the first place.
-    whole = read(payload, wire=name)
+    read(payload, wire=name)
     detector = StreamDetector(name)
     for piece in pieces(payload, knobs[:6]):
         stop = detector.feed(piece)
         assert stop.terminal or stop.confidence is Confidence.LOW
-    assert detector.finalize() == detector.finalize() == whole.stop
+    assert detector.finalize() == detector.finalize() == detect(payload, wire=name)
     cut = payload[: len(payload) * knobs[7] // 256]
     stop = read(cut, wire=name).stop
     if stop.reason in CLEAN and stop.confidence is Confidence.HIGH:

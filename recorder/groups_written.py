@@ -38,9 +38,6 @@ LEAST_BUFFERS: dict[str, Any] = dict.fromkeys(
 PUT = {"spaced": b"  }\n\n", "padded": b',"obfuscation":"k3f"}\n\n'}
 """What stands at the end of an event in its place."""
 
-WITHOUT_REQUESTS = ("lm-studio", "xai")
-"""Wires that are only read."""
-
 CORPUS_WIRES = frozenset(QUESTIONS)
 
 
@@ -114,10 +111,7 @@ def _fixtures(wire: str) -> Iterator[Recorded]:
     for number, (name, path, status) in enumerate(known):
         behind = known[(number * 7 + 1) % len(known)]
         key = f"fixture/{wire}/{name}"
-        if wire in WITHOUT_REQUESTS:
-            yield key, partial(_read, path.read_bytes())
-        else:
-            yield key, partial(_fixture, wire, name, path, status, behind[1])
+        yield key, partial(_fixture, wire, name, path, status, behind[1])
 
 
 def _read(data: bytes) -> Shown:

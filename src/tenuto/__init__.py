@@ -29,7 +29,7 @@ from tenuto.core.policy import Decision, Policy
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, Stop, StopReason
-from tenuto.detection import StreamDetector, detect
+from tenuto.detection import StreamDetector, detect, detect_each
 from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.registration import Provider, register_provider, register_wire
 from tenuto.reporting import report
@@ -68,6 +68,7 @@ __all__ = [
     "async_http_client",
     "capabilities",
     "detect",
+    "detect_each",
     "disable",
     "http_client",
     "load_policy",

@@ -246,7 +246,7 @@ def test_an_error_that_several_wires_write_alike_is_told_as_the_error_that_it_is
     said = capsys.readouterr().out
     assert "error" in said
     assert "invalid_api_key" in said
-    assert "No known API has this format" not in said
+    assert "not an answer in the format of a known API" not in said
     assert "Try again" not in said
     assert main([command, "refused.json", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -272,7 +272,7 @@ def test_detect_says_so_of_what_is_no_answer(
 ) -> None:
     (tmp_path / "junk").write_text(junk)
     assert main(["detect", "junk"]) == 2
-    assert "No known API has this format" in capsys.readouterr().out
+    assert "not an answer in the format of a known API" in capsys.readouterr().out
     assert main(["detect", "junk", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["wire"] is None
 

@@ -64,10 +64,6 @@ def test_a_url_that_serves_several_wires_is_asked_about_by_wire():
         tenuto.capabilities(url, wire="tgi")
 
 
-def test_a_wire_that_is_only_read_is_not_finished():
-    assert not tenuto.capabilities("lm-studio-native").finishes
-
-
 @pytest.mark.parametrize("given", ["", "  ", None, 3])
 def test_what_is_no_name_is_refused(given):
     with pytest.raises(tenuto.RegistrationError, match="must be a name or a URL"):

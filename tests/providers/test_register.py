@@ -433,6 +433,8 @@ def test_a_wire_that_writes_another_shape_than_it_reads_is_refused() -> None:
         register_wire(replace(VENDOR, layout=layout))
     only_read = replace(openai_chat.WIRE, is_request=unasked, request=no_request)
     register_wire(replace(only_read, name="read", read=read))
+    register_provider(Provider("reads", "read"))
+    assert not tenuto.capabilities("reads").finishes
 
 
 @pytest.mark.behaviour("N8")

@@ -12,7 +12,8 @@ import pytest
 from tenuto import StreamDetector, detect
 from tenuto.core.outcome import classify
 from tenuto.core.response import Response
-from tenuto.detection import _Reader, read
+from tenuto.detection import read
+from tenuto.detection.reader import Reader
 from tenuto.wires.registry import wires
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
@@ -61,12 +62,13 @@ def named(found: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_pieces(data: bytes, sizes: Any, wire: str | None) -> Response:
-    reader, at = _Reader(wire), 0
+    reader, at = Reader(wire), 0
     while at < len(data):
         size = sizes()
         reader.take(data[at : at + size])
         at += size
-    return reader.finish()
+    (reading,) = reader.finish()
+    return reading.response
 
 
 @pytest.mark.behaviour("N1", "N1a", "N2", "N3", "N4", "S1", "S6", "S8", "S9")

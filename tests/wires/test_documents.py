@@ -181,7 +181,7 @@ def test_the_document_that_a_request_asks_for_is_read(wire, members, expected):
 
 def test_every_wire_with_a_constraint_is_among_these():
     read = {wire for wire, _, expected in FORMS if expected is not None}
-    like_chat = {"lm-studio", "watsonx", "xai"}
+    like_chat = {"watsonx"}
     assert set(wires()) - read - like_chat == set()
 
 

@@ -7,25 +7,8 @@ from typing import Any
 import pytest
 
 from tenuto.core.parts import CallPiece
-from tenuto.core.signals import CallDelta, StopSeen, TextDelta, Usage, UsageSeen
-from tenuto.core.stop import StopReason
+from tenuto.core.signals import CallDelta, Usage, UsageSeen
 from tenuto.wires.registry import wires
-
-
-@pytest.mark.behaviour("N1", "N1a")
-def test_a_stop_of_lm_studio_counts_beside_a_null_under_the_other_name():
-    stats = {"stopReason": None, "stop_reason": "maxPredictedTokensReached"}
-    text, stop = wires()["lm-studio"].read({"content": "x", "stats": stats}, event=False)
-    assert text == TextDelta("x")
-    assert isinstance(stop, StopSeen)
-    assert stop.reason is StopReason.MAX_TOKENS
-
-
-@pytest.mark.parametrize("name", ["promptTokensCount", "prompt_tokens_count"])
-def test_an_answer_of_lm_studio_without_a_stop_keeps_its_text_and_usage(name):
-    result = {"content": "x", "stats": {name: 5}}
-    signals = wires()["lm-studio"].read(result, event=False)
-    assert signals == [TextDelta("x"), UsageSeen(Usage(5))]
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,7 @@ from tenuto.core.errors import PolicyError
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response
-from tenuto.detection import recognize
-from tenuto.frames.frame import Framing
-from tenuto.frames.sniff import begins
-from tenuto.frames.sse import SseDecoder
+from tenuto.detection import readings
 from tenuto.turn.capture import FORMAT
 from tenuto.turn.commands import ConnectionLost, Head, Headers, Request, encoded
 from tenuto.wires.base import Wire
@@ -72,7 +69,7 @@ class Answer:
         wire: the wire that knows its format; None: no wire does, or several share this error's
             format.
         streamed: whether it is a stream; otherwise it is a body.
-        known: whether it is an answer or may be the beginning of one.
+        known: whether it is an answer, or nothing speaks against it.
     """
 
     response: Response
@@ -81,8 +78,8 @@ class Answer:
     known: bool
 
 
-def read_recording(content: bytes, wire: str | None = None) -> Capture | Answer:
-    """Read the bytes of a file, gzipped or not.
+def read_recording(content: bytes, wire: str | None = None) -> Capture | list[Answer]:
+    """Read the bytes of a file, gzipped or not: a capture, or the answers that it holds.
 
     Args:
         content: the bytes of the file.
@@ -91,21 +88,23 @@ def read_recording(content: bytes, wire: str | None = None) -> Capture | Answer:
     Raises:
         NotRecorded: the file is empty, can't be unpacked, or is a capture that can't be read.
 
-    >>> read_recording(b'{"choices": [{"mess').known, read_recording(b"Good morning.").known
+    >>> half, prose = read_recording(b'{"choices": [{"mess'), read_recording(b"Good morning.")
+    >>> half[0].known, prose[0].known
     (True, False)
     """
     content = _unpacked(content)
     if not content.strip(_SPACE_AND_BOM):
         raise NotRecorded("it is empty")
     capture = _read_capture(content)
-    return capture if capture is not None else read_answer(content, wire)
+    return capture if capture is not None else read_answers(content, wire)
 
 
-def read_answer(content: bytes, wire: str | None = None) -> Answer:
-    """Read an answer as it was received."""
-    response, found = recognize(content, wire=wire)
-    known = found is not None or response.fault is not None or _breaks_off_at_once(content)
-    return Answer(response, found, _is_stream(content, found), known)
+def read_answers(content: bytes, wire: str | None = None) -> list[Answer]:
+    """Read the answers as they were received, at least one."""
+    return [
+        Answer(one.response, one.wire, _is_stream(content, one.wire), one.is_known)
+        for one in readings(content, wire=wire)
+    ]
 
 
 def _is_stream(content: bytes, wire: Wire | None) -> bool:
@@ -118,16 +117,6 @@ def _is_stream(content: bytes, wire: Wire | None) -> bool:
     if not isinstance(first, dict):
         return False
     return bool(rest.strip()) or (wire is not None and wire.is_event(first))
-
-
-def _breaks_off_at_once(content: bytes) -> bool:
-    """Return whether it is half a document, or a stream without a complete event, which no wire can
-    identify."""
-    if begins(content) is Framing.EVENTS:
-        return not any(event.data for event in SseDecoder().feed(content))
-    document = content.lstrip(_SPACE_AND_BOM)
-    parts = (document, document.partition(b"\n")[0])  # one document, or one per line
-    return document[:1] == b"{" and all(decode_object(part) is None for part in parts)
 
 
 def _unpacked(content: bytes) -> bytes:

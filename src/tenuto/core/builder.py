@@ -117,6 +117,11 @@ class Builder:
         return self.ended or (bool(self._stops) and not self._stop_is_no_end())
 
     @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self._text)
+
+    @property
     def saying(self) -> Callable[[str], None]:
         """A function that takes text of the answer, as `feed` takes a `TextDelta`. Use it only
         until the first stop: it doesn't note text that comes late."""

@@ -83,6 +83,29 @@ SENTENCES: dict[StopReason, str] = {
     StopReason.DROPPED: "The answer broke off without any end mark.",
 }
 
+NO_STOP = "no_stop"
+"""The anomaly of an answer to whose end the provider gave no reason."""
+
+_SAID_OF: dict[str, str] = {
+    # What `detect` was given.
+    "no_answer": "This is not an answer in the format of a known API.",
+    "several_answers": "These are several answers, each with an end of its own.",
+    "nothing_came": "Nothing came, so there is no answer.",
+    "broke_off_unread": "This broke off before it showed whether it is an answer.",
+    "unread": "This has not been read yet, so nothing shows how it ends.",
+    # Faults that the provider did not report itself.
+    "garbage": "The provider sent something that cannot be read.",
+    "not_this_api": "What answers is not this API.",
+    "redirected": "The answer is a redirect.",
+}
+"""Sentences for details that say more than their reason."""
+
+_WITHOUT_ANSWER = {
+    "connection": "The connection to the provider failed.",
+    "timeout": "The provider did not answer in time.",
+}
+"""The same for faults of which the provider said nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:
@@ -92,7 +115,9 @@ class Stop:
         reason: the normalized reason.
         raw: the provider's own value, unchanged, or None if it gave none.
         field: the path of the native field (`choices[0].finish_reason`), or None.
-        detail: a finer word (`recitation`, `guardrail`, `time_limit`, …), or None.
+        detail: a finer word (`recitation`, `guardrail`, `time_limit`, …), or None. `detect` uses
+            `no_answer`, `several_answers`, `nothing_came`, `broke_off_unread` and `unread` for what
+            is not one answer.
         confidence: how reliable the reason is: high for a known value, medium for an unknown or
             inferred one, low for none.
         anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …), often empty.
@@ -153,15 +178,30 @@ class Stop:
         }
 
     @property
+    def _gave_no_reason(self) -> bool:
+        return self.raw is None and (NO_STOP in self.anomalies or self.reason is StopReason.UNKNOWN)
+
+    @property
     def message(self) -> str:
         """One sentence for a person; it never holds text of the model or of the caller."""
         if not self.terminal:
             return "The answer has not ended yet."
-        sentence = SENTENCES[self.reason]
+        detail = self.detail or ""
+        said = _SAID_OF.get(detail) or (_WITHOUT_ANSWER.get(detail) if self.raw is None else None)
+        if said is not None:
+            return said
+        sentence = _NO_REASON.get(self.reason) if self._gave_no_reason else None
+        sentence = sentence or SENTENCES[self.reason]
         if self.detail:
             sentence = f"{sentence[:-1]} ({printable(self.detail)})."
         return f"{sentence} A tool call is broken ({self.broken})." if self.broken else sentence
 
+
+_NO_REASON = {
+    StopReason.END_TURN: "The provider gave no reason, and nothing shows that the answer was cut.",
+    StopReason.UNKNOWN: "The provider gave no reason.",
+}
+"""Sentences for stops that are inferred, since the provider gave none."""
 
 _ENUMS: tuple[tuple[str, type[StrEnum]], ...] = (("reason", StopReason), ("confidence", Confidence))
 
@@ -207,3 +247,11 @@ def graver(one: StopReason, other: StopReason) -> StopReason:
     <StopReason.MAX_TOKENS: 'max_tokens'>
     """
     return min(one, other, key=GRAVITY.index)
+
+
+NO_ANSWER = Stop(StopReason.UNKNOWN, detail="no_answer")
+SEVERAL_ANSWERS = Stop(StopReason.UNKNOWN, detail="several_answers")
+NOTHING_CAME = Stop(StopReason.DROPPED, detail="nothing_came")
+BROKE_OFF_UNREAD = Stop(StopReason.DROPPED, detail="broke_off_unread")
+UNREAD = Stop(StopReason.UNKNOWN, detail="unread")
+"""What `detect` says of things that are not one answer (N14)."""

@@ -131,6 +131,8 @@ class Wire:
         frame_mark: bytes that are in each binary frame of this wire and of no other; b"": none are
             known.
         is_event: whether an object of this shape is one event of a stream rather than a whole body.
+        last_is_body: whether the last event of a stream may look like a whole body, so that two
+            such objects may be one answer.
         make_incremental: returns a function that reduces each event of one stream to its new
             content, in order, for streams whose events may repeat everything so far
             (`RequestFacts.repeats`). Such a wire uses no templates.
@@ -198,6 +200,7 @@ class Wire:
     signed: Callable[[JsonObject], bool] | None = None
     frame_mark: bytes = b""
     is_event: Callable[[JsonObject], bool]
+    last_is_body: bool = False
     read: Read
     make_incremental: Callable[[], Callable[[JsonObject], JsonObject]] = never_repeated
     running_usage: bytes = b""

@@ -161,3 +161,41 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     if found:
         return StopSeen(raw, field, *min(found, key=lambda row: GRAVITY.index(row[0])))
     return StopSeen(raw, field, StopReason.UNKNOWN, known=False)
+
+
+_NAMES = frozenset(
+    {"finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason"}
+    | {"completion_reason", "completionReason"}
+)
+"""The names that providers give their stop."""
+
+_CONTENT = frozenset(
+    {"content", "text", "arguments", "input", "parameters", "tools", "messages", "prompt"}
+)
+"""Members that hold what people and models write, and no stop."""
+
+_DEEPEST = 5
+"""How far below the top a stop may be."""
+
+
+def unread_stop(value: object, depth: int = 0) -> str | None:
+    """Return a native stop anywhere in an object; None: it has none. An object in which a wire read
+    no stop is none of that wire's if it has one under another's name (N14).
+
+    >>> unread_stop({"outputs": [{"text": "Hi", "finish_reason": "length"}]})
+    'length'
+    >>> unread_stop({"choices": [{"finish_reason": None}]}) is None
+    True
+    """
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, list):
+        inner = value
+    elif isinstance(value, dict):
+        for name in _NAMES & value.keys():
+            if isinstance(stop := value[name], str) and stop.strip().lower() not in _NO_STOP:
+                return stop
+        inner = [item for name, item in value.items() if name not in _CONTENT]
+    else:
+        return None
+    return next((stop for item in inner if (stop := unread_stop(item, depth + 1))), None)

@@ -108,9 +108,14 @@ is_request: Callable[[str], bool] = asked_at("/model/.+/converse(?:-stream)?")
 
 def looks_like(value: JsonObject) -> bool:
     """Return whether an object is an answer of this wire or one of its events."""
-    if isinstance(value.get("output"), dict):
-        return "stopReason" in value or "message" in value["output"]
+    if isinstance(output := value.get("output"), dict):
+        return "stopReason" in value or is_message(output.get("message"))
     return is_event(value)
+
+
+def is_message(value: object) -> bool:
+    """Return whether a value is a message of this wire: it has a list of blocks."""
+    return isinstance(value, dict) and isinstance(value.get("content"), list)
 
 
 def is_event(value: JsonObject) -> bool:
@@ -118,8 +123,10 @@ def is_event(value: JsonObject) -> bool:
     among many members."""
     if EVENTS.keys().isdisjoint(value):  # fast, since every wire is asked about every shape
         return False
-    names = EVENTS.keys() if len(value) == 1 else EVENTS.keys() - {"metadata"}
-    return any(isinstance(value.get(name), dict) for name in names)
+    if any(isinstance(value.get(name), dict) for name in EVENTS.keys() - {"metadata"}):
+        return True
+    told = value.get("metadata")
+    return len(value) == 1 and isinstance(told, dict) and not {"usage", "metrics"}.isdisjoint(told)
 
 
 WIRE = Wire(

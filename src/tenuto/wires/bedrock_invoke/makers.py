@@ -80,9 +80,17 @@ PLACES: tuple[OneText, ...] = (
         ("prompt_token_count", "generation_token_count"),
     ),
     # Mistral's text.
-    OneText(("outputs[0].text",), "outputs[0].text", ("outputs[0].stop_reason",)),
+    OneText(
+        ("outputs[0].text", "outputs[0].stop_reason"),
+        "outputs[0].text",
+        ("outputs[0].stop_reason",),
+    ),
     # Cohere's Command.
-    OneText(("generations[0].text",), "generations[0].text", ("generations[0].finish_reason",)),
+    OneText(
+        ("generations[0].text", "generations[0].finish_reason"),
+        "generations[0].text",
+        ("generations[0].finish_reason",),
+    ),
     # Cohere's Command R: a body, and the events of its stream. The last one repeats everything.
     OneText(("event_type", "response"), "", ("finish_reason",)),
     OneText(("text", "generation_id"), "text", ("finish_reason",)),

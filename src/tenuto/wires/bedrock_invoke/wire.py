@@ -72,14 +72,15 @@ def signed(value: JsonObject) -> bool:
     """Return whether an object in the shape of another wire comes from InvokeModel: Claude's ids
     show it, and Converse's answers have metrics, which Nova's own answers lack.
 
-    >>> signed({"id": "msg_bdrk_01", "type": "message"}), signed({"output": {"message": {}}})
+    >>> nova = {"output": {"message": {"content": []}}}
+    >>> signed({"id": "msg_bdrk_01", "type": "message"}), signed(nova)
     (True, True)
     """
     message = value.get("message") if value.get("type") == "message_start" else value
     if isinstance(message, dict) and message.get("type") == "message":
         return str(message.get("id")).startswith("msg_bdrk_")
-    output = value.get("output")
-    return isinstance(output, dict) and "message" in output and "metrics" not in value
+    message = value_at(value, ("output", "message"))
+    return bedrock_converse.is_message(message) and "metrics" not in value
 
 
 def is_event(value: JsonObject) -> bool:
@@ -107,6 +108,7 @@ WIRE = replace(
     signed=signed,
     frame_mark=b":event-type\x07\x00\x05chunk",
     is_event=is_event,
+    last_is_body=True,
     read=read,
     form=FORM,
 )

@@ -8,6 +8,7 @@ a separate wire.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -242,6 +243,8 @@ def _error_of(value: JsonObject) -> object | None:
 
 # --- the wire itself --------------------------------------------------------------------------
 
+_is_uuid = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE).match
+
 _ERROR_KEYS = frozenset({"id", "message", "error_type", "data"})
 
 
@@ -249,9 +252,9 @@ def looks_like(value: JsonObject) -> bool:
     """Return whether an object is an answer, one of its events, or an error of this wire."""
     message = value.get("message")
     if isinstance(message, dict) and "finish_reason" in value:
-        return True
-    if isinstance(message, str) and "id" in value and value.keys() <= _ERROR_KEYS:
-        return True
+        return not isinstance(message.get("content"), str)  # as in a choice of OpenAI's chat
+    if isinstance(message, str) and value.keys() <= _ERROR_KEYS:
+        return _is_uuid(str(value.get("id"))) is not None
     return value.get("type") in _NAMES
 
 

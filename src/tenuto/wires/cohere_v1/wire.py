@@ -62,8 +62,11 @@ EVENT_TYPES = frozenset(
 
 # --- shapes
 
-_TYPED = frozenset({"event_type", "type", "message"})
-"""Members that events and bodies got after the streams of `/v1/generate`."""
+_UNTYPED = frozenset(
+    {"is_finished", "index", "text", "finish_reason", "response", "id", "prompt"}
+    | {"amazon-bedrock-invocationMetrics", "likelihood", "token_likelihoods"}
+)
+"""Members of the events of `/v1/generate`, which have no type."""
 
 
 def is_event(value: JsonObject) -> bool:
@@ -73,7 +76,7 @@ def is_event(value: JsonObject) -> bool:
     >>> is_event({"event_type": "stream-end"}), is_event({"is_finished": False, "text": "Hi"})
     (True, True)
     """
-    untyped = isinstance(value.get("is_finished"), bool) and _TYPED.isdisjoint(value)
+    untyped = isinstance(value.get("is_finished"), bool) and value.keys() <= _UNTYPED
     return untyped or text_in(value.get("event_type")) in EVENT_TYPES
 
 
@@ -83,9 +86,12 @@ def looks_like(value: JsonObject) -> bool:
     >>> looks_like({"text": "Hi", "generation_id": "1"}), looks_like({"text": "Hi"})
     (True, False)
     """
-    if isinstance(value.get("text"), str) and {"generation_id", "response_id"} & value.keys():
+    if isinstance(value.get("text"), str) and "generation_id" in value:
         return True
-    return is_event(value) or "text" in object_in(next(iter(list_in(value.get("generations"))), 0))
+    if is_event(value):
+        return True
+    generated = object_in(next(iter(list_in(value.get("generations"))), 0))
+    return "text" in generated and ("id" in generated or "finish_reason" in generated)
 
 
 # --- reading
@@ -200,6 +206,7 @@ WIRE = Wire(
     looks_like=looks_like,
     signed=lambda value: "event_type" in value and is_event(value) and makers.METRICS not in value,
     is_event=is_event,
+    last_is_body=True,
     read=read,
     parts_close=True,
     raises_on_errors=False,

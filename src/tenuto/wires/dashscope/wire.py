@@ -22,7 +22,7 @@ from tenuto.wires.dashscope.request import is_request, parse_request, with_heade
 from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import JsonObject
-from tenuto.wires.members import object_in
+from tenuto.wires.members import list_in, object_in
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.stops import StopTable
@@ -96,7 +96,8 @@ def looks_like(value: JsonObject) -> bool:
     """Return whether an object is a response of this wire, or one of its events, or its error."""
     output = object_in(value.get("output"))
     if isinstance(output.get("choices"), list) or isinstance(output.get("text"), str):
-        return True
+        choice = object_in(next(iter(list_in(output.get("choices"))), None))
+        return "request_id" in value or "finish_reason" in {**output, **choice}
     return {"request_id", "code", "message"} <= value.keys()
 
 
@@ -117,6 +118,7 @@ WIRE = replace(
     with_headers=with_headers,
     looks_like=looks_like,
     is_event=is_event,
+    last_is_body=True,
     read=read,
     make_incremental=Unrepeated,
     is_terminator=never,

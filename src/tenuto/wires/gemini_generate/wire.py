@@ -54,7 +54,7 @@ from tenuto.wires.gemini_generate.errors import (
 from tenuto.wires.gemini_generate.form import FORM
 from tenuto.wires.gemini_generate.request import STREAMING, WHOLE, GenerateRequest, parse_request
 from tenuto.wires.json import JsonObject, count
-from tenuto.wires.members import word_in
+from tenuto.wires.members import object_in, word_in
 from tenuto.wires.reading import decoded_arguments, explained
 from tenuto.wires.request_edits import key_at
 from tenuto.wires.retry_after import retry_after_s
@@ -350,9 +350,12 @@ def looks_like(value: JsonObject) -> bool:
         return True
     candidates = value.get("candidates")
     if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict):
-        keys = ("content", "finishReason", "finish_reason")
-        return any(key in candidates[0] for key in keys)
-    if any(isinstance(value.get(key), dict) for key in ("usageMetadata", "usage_metadata")):
+        if "finishReason" in candidates[0] or "finish_reason" in candidates[0]:
+            return True
+        content = candidates[0].get("content", "")
+        return content is None or isinstance(content, dict)
+    used = object_in(value.get("usageMetadata") or value.get("usage_metadata"))
+    if any(name.lower().replace("_", "").endswith("tokencount") for name in used):
         return True
     return is_googles(value.get("error"))
 
@@ -381,6 +384,7 @@ WIRE = Wire(
     limit_key=lambda _: key_at(GenerateRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
+    last_is_body=True,
     read=read,
     running_usage=b'"usageMetadata"',
     short=ShortPath(

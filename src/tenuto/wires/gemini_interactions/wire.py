@@ -369,16 +369,19 @@ def looks_like(value: JsonObject) -> bool:
     """
     kind = value.get("event_type")
     if isinstance(kind, str):
-        return kind.startswith(("interaction.", "step.", "content.")) or (
-            kind == "error" and "error" in value
-        )
+        known = kind.startswith("interaction.") or kind in _OF_PARTS
+        return known or (kind == "error" and "error" in value)
     if value.get("object") == "interaction":
         return True
-    if isinstance(value.get("steps"), list) and "status" in value:
-        return True
-    if is_earlier(value) and "status" in value and ("model" in value or "agent" in value):
+    whose = "status" in value and ("model" in value or "agent" in value)
+    if whose and (isinstance(value.get("steps"), list) or is_earlier(value)):
         return True
     return value.keys() == {"error"} and is_its_own(value["error"])
+
+
+_OF_PARTS = frozenset(
+    f"{part}.{what}" for part in ("step", "content") for what in ("start", "delta", "stop")
+)
 
 
 def is_event(value: JsonObject) -> bool:

@@ -178,7 +178,11 @@ def looks_like(value: JsonObject) -> bool:
     """Return whether an object is a response of this wire, or one of its lines."""
     if type(value.get("done")) is not bool:
         return False
-    return isinstance(value.get("message"), dict) or isinstance(value.get("response"), str)
+    message = value.get("message")
+    if isinstance(message, dict):
+        return "model" in value or "role" in message
+    told = "model" in value or "done_reason" in value
+    return told and isinstance(value.get("response"), str)
 
 
 def is_event(value: JsonObject) -> bool:
@@ -198,6 +202,7 @@ WIRE = Wire(
     limit_key=lambda _: key_at(ChatRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
+    last_is_body=True,
     read=read,
     is_terminator=never,
     usage_object=usage_object,

@@ -342,8 +342,21 @@ def looks_like(value: JsonObject) -> bool:
         return choices is None or isinstance(choices, list)
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         said = [choices[0][name] for name in ("message", "delta") if name in choices[0]]
-        return bool(said) and all(row is None or isinstance(row, dict) for row in said)
+        return bool(said) and all(_is_message(row, choices[0]) for row in said)
     return blames(value, _OWN_PARAMS, _OWN_WORDS)
+
+
+def _is_message(row: object, choice: JsonObject) -> bool:
+    if row is None or not isinstance(row, dict):
+        return row is None
+    return not row or "finish_reason" in choice or not _MEMBERS.isdisjoint(row)
+
+
+_MEMBERS = frozenset(
+    {"role", "content", "tool_calls", "function_call", "refusal", "audio"}
+    | {"reasoning", "reasoning_content", "reasoning_details", "thinking"}
+)
+"""A message of this wire has one of these members."""
 
 
 def is_event(value: JsonObject) -> bool:

@@ -63,7 +63,11 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
 
 def looks_like(value: JsonObject) -> bool:
     """Return whether an object is a completion, or one of its events."""
-    return value.get("object") in KINDS or isinstance(chat.first_choice(value).get("text"), str)
+    if value.get("object") in KINDS:
+        return True
+    choice = chat.first_choice(value)  # those of a questionnaire have a text too
+    told = "finish_reason" in choice or "usage" in value or "model" in value
+    return told and isinstance(choice.get("text"), str)
 
 
 def is_event(value: JsonObject) -> bool:
@@ -138,6 +142,7 @@ WIRE = replace(
     limit_key=lambda _: key_at(CompletionRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=is_event,
+    last_is_body=True,
     read=read,
     layout=CompletionsLayout,
     as_body=as_body,

@@ -505,8 +505,9 @@ def looks_like(value: JsonObject) -> bool:
         return True
     if isinstance(kind, str) and (kind.startswith("response.") or kind == "error"):
         return "sequence_number" in value
-    if isinstance(value.get("output"), list) and isinstance(value.get("status"), str):
-        return True
+    output = value.get("output")
+    if isinstance(output, list) and isinstance(value.get("status"), str):
+        return all(isinstance(object_in(item).get("type"), str) for item in output[:1] or [value])
     return blames(value, _OWN_PARAMS)
 
 

@@ -146,7 +146,12 @@ def looks_like(value: JsonObject) -> bool:
     """Return whether an object is a response of this wire, or one of its events, or its error."""
     if isinstance(value.get(TOKEN), dict) and "text" in value[TOKEN]:
         return True
-    return isinstance(value.get(TEXT), str) or isinstance(value.get("error_type"), str)
+    if isinstance(value.get(TEXT), str):
+        return value.keys() <= _MEMBERS  # rows of tables have more beside their text
+    return isinstance(value.get("error_type"), str) and "error" in value
+
+
+_MEMBERS = frozenset({TEXT, TOKEN, "details", "index", "top_tokens"})
 
 
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
@@ -179,6 +184,7 @@ WIRE = Wire(
     limit_key=lambda _: key_at(FormedRequest.paths.output_limit),
     looks_like=looks_like,
     is_event=lambda value: TOKEN in value,
+    last_is_body=True,
     read=read_places,
     usage_object=lambda value: object_in(value.get(DETAILS)) or None,
     parse_fault=fault_parser(_error_of, read_fault),

@@ -220,6 +220,7 @@ WIRE = replace(
     looks_like=is_its_own,
     claims=is_its_own,
     is_event=is_event,
+    last_is_body=True,
     read=read,
     parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), read_fault),
     layout=WatsonxLayout,

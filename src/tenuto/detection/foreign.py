@@ -1,0 +1,274 @@
+"""Answers in the objects of frameworks, as plain values.
+
+LangChain's messages, generations and response metadata, pydantic-ai's responses, vLLM's own
+outputs, and one choice of a body. Each is told by members that only it has, and its stop is read
+from where the framework keeps it. (Read in langchain-core 1.8 and pydantic-ai 2.68, and in
+vLLM's documentation, 2026-11-28.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from tenuto.core.signals import (
+    CallDelta,
+    ChoiceSeen,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.wires.json import JsonObject, arguments_of, count
+from tenuto.wires.members import list_in, object_in, objects_in, word_in
+from tenuto.wires.openai_responses import wire as openai_responses
+from tenuto.wires.stops import stop_reader
+
+_read_stop = stop_reader({})
+
+_STOPS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
+"""Where a framework keeps the provider's stop. LangChain keeps each provider's own name."""
+
+
+class Foreign(NamedTuple):
+    """An answer of a framework. `whole`: whether it is a whole answer rather than a piece of a
+    stream; `id`: the framework's id of it, or ""."""
+
+    signals: list[Signal]
+    whole: bool
+    id: str = ""
+
+
+def foreign(value: JsonObject) -> list[Foreign] | None:
+    """Return the answers in a framework's object; None if it is none.
+
+    >>> message = {"type": "ai", "content": "Hi", "response_metadata": {"finish_reason": "length"}}
+    >>> [answer.signals[-1].raw for answer in foreign(message)]
+    ['length']
+    >>> foreign({"choices": []}) is None
+    True
+    """
+    if _MARKS.isdisjoint(value):  # fast, since every object is asked
+        return None
+    return next((read(value) for fits, read in _FORMS if fits(value)), None)
+
+
+_MARKS = frozenset(
+    {"response_metadata", "generations", "generation_info", "model_name", "model_provider"}
+    | {"token_usage", "outputs", "parts", "meta"}
+)
+"""Every form has one of these members."""
+
+
+def _stop_in(told: JsonObject, where: str) -> StopSeen | None:
+    for name in _STOPS:
+        if (seen := _read_stop(told.get(name), f"{where}{name}")) is not None:
+            return seen
+    if "status" in told:  # Responses, which has no stop of its own
+        response = {"object": "response", "output": [], **told}
+        seen_there = openai_responses.WIRE.parse_object(response, event=False)
+        stop = next((one for one in seen_there if isinstance(one, StopSeen)), None)
+        return stop and StopSeen(stop.raw, f"{where}{stop.field}", stop.reason, stop.detail)
+    return None
+
+
+def _text_of(content: object) -> str:
+    """Return the text of a content: a text, or the parts of one."""
+    if isinstance(content, str):
+        return content
+    parts = (
+        part if isinstance(part, str) else object_in(part).get("text") for part in list_in(content)
+    )
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def _said(
+    text: str, calls: Iterator[CallDelta], told: object, stop: StopSeen | None
+) -> list[Signal]:
+    signals: list[Signal] = [TextDelta(text)] if text else []
+    signals += calls
+    if isinstance(told, dict):
+        used = Usage(count(told.get("input_tokens")), count(told.get("output_tokens")))
+        signals += [UsageSeen(used)] if used != Usage() else []
+    return [*signals, stop] if stop is not None else signals
+
+
+# --- LangChain
+
+_AI = ("ai", "AIMessage", "AIMessageChunk", "assistant")
+
+
+def _is_message(value: JsonObject) -> bool:
+    return value.get("type") in _AI and isinstance(value.get("response_metadata"), dict)
+
+
+def _message(value: JsonObject) -> list[Foreign]:
+    told = value["response_metadata"]
+    stop = _stop_in(told, "response_metadata.")
+    text = _text_of(value.get("content"))
+    signals = _said(text, _langchain_calls(value), value.get("usage_metadata"), stop)
+    return [Foreign(signals, value["type"] != "AIMessageChunk", word_in(value, "id") or "")]
+
+
+def _langchain_calls(value: JsonObject) -> Iterator[CallDelta]:
+    pieces = objects_in(value.get("tool_call_chunks"))
+    if pieces:
+        for piece in pieces:
+            yield CallDelta(
+                count(piece.get("index")), word_in(piece, "id"), word_in(piece, "name"),
+                piece.get("args") if isinstance(piece.get("args"), str) else None,
+            )  # fmt: skip
+        return
+    calls = [*objects_in(value.get("tool_calls")), *objects_in(value.get("invalid_tool_calls"))]
+    for number, call in enumerate(calls):
+        arguments = arguments_of(call.get("args"))[0]
+        yield CallDelta(number, word_in(call, "id"), word_in(call, "name"), arguments)
+
+
+def _generation(value: JsonObject) -> list[Foreign]:
+    message = object_in(value.get("message"))
+    told = object_in(value.get("generation_info"))
+    stop = _stop_in(told, "generation_info.")
+    if stop is None and _is_message(message):
+        return _message(message)
+    text = _text_of(value.get("text"))
+    calls = _langchain_calls(message)
+    return [Foreign(_said(text, calls, message.get("usage_metadata"), stop), True)]
+
+
+def _is_generation(value: object) -> bool:
+    return isinstance(value, dict) and "generation_info" in value and "text" in value
+
+
+def _first(value: object) -> object:
+    return next(iter(list_in(value)), None)
+
+
+def _result(value: JsonObject) -> list[Foreign]:
+    """Read the generations of each prompt. The first one of each counts."""
+    rows = value["generations"]
+    firsts = [_first(row) for row in rows] if isinstance(rows[0], list) else rows[:1]
+    return [
+        answer for one in firsts if _is_generation(one) for answer in _generation(object_in(one))
+    ]
+
+
+def _is_metadata(value: JsonObject) -> bool:
+    """Return whether an object is a message's metadata alone: a stop beside the model's name, and
+    nothing of an answer."""
+    told = "model_name" in value or "model_provider" in value or "token_usage" in value
+    return told and _stop_in(value, "") is not None and _CONTENT.isdisjoint(value)
+
+
+_CONTENT = frozenset(
+    {"content", "choices", "candidates", "output", "outputs", "message", "messages", "parts"}
+)
+
+
+def _metadata(value: JsonObject) -> list[Foreign]:
+    stop = _stop_in(value, "")
+    return [Foreign([stop] if stop is not None else [], True)]
+
+
+# --- pydantic-ai, Haystack, LlamaIndex
+
+
+def _is_model_response(value: JsonObject) -> bool:
+    return value.get("kind") == "response" and isinstance(value.get("parts"), list)
+
+
+def _model_response(value: JsonObject) -> list[Foreign]:
+    stop = _stop_in(object_in(value.get("provider_details")), "provider_details.")
+    stop = stop or _stop_in({"finish_reason": value.get("finish_reason")}, "")
+    parts = objects_in(value["parts"])
+    text = "".join(_text_of(p.get("content")) for p in parts if p.get("part_kind") == "text")
+    called = [part for part in parts if part.get("part_kind") == "tool-call"]
+    calls = (
+        CallDelta(
+            number, word_in(call, "tool_call_id"), word_in(call, "tool_name"),
+            arguments_of(call.get("args"))[0],
+        )
+        for number, call in enumerate(called)
+    )  # fmt: skip
+    return [Foreign(_said(text, iter(calls), value.get("usage"), stop), True)]
+
+
+def _is_haystack(value: JsonObject) -> bool:
+    meta = object_in(value.get("meta"))
+    return value.get("role") == "assistant" and _stop_in(meta, "") is not None
+
+
+def _haystack(value: JsonObject) -> list[Foreign]:
+    stop = _stop_in(value["meta"], "meta.")
+    return [Foreign(_said(_text_of(value.get("content")), iter(()), None, stop), True)]
+
+
+# --- vLLM
+
+
+def _is_vllm(value: JsonObject) -> bool:
+    first = _first(value.get("outputs"))
+    told = isinstance(first, dict) and {"text", "finish_reason"} <= first.keys()
+    return told and "request_id" in value and "finished" in value
+
+
+def _vllm(value: JsonObject) -> list[Foreign]:
+    signals: list[Signal] = []
+    for number, output in enumerate(objects_in(value["outputs"])):
+        if number:
+            signals.append(ChoiceSeen())
+        elif text := _text_of(output.get("text")):
+            signals.append(TextDelta(text))
+        stop = _stop_in({"finish_reason": output["finish_reason"]}, f"outputs[{number}].")
+        signals += [stop] if stop is not None else []
+    return [Foreign(signals, value["finished"] is True, word_in(value, "request_id") or "")]
+
+
+def unwrapped(value: JsonObject) -> JsonObject:
+    """Return the body that an object is a part of, or that it holds: for a choice, a candidate, and
+    LlamaIndex's response. Any other object is returned as it is.
+
+    >>> unwrapped({"index": 0, "message": {"role": "assistant"}, "finish_reason": "stop"}).keys()
+    dict_keys(['choices'])
+    """
+    if _is_choice(value):
+        return {"choices": [value]}
+    if "parts" in object_in(value.get("content")) and not _STOP_OF_GEMINI.isdisjoint(value):
+        return {"candidates": [value]}
+    raw = value.get("raw")
+    return raw if isinstance(raw, dict) and "message" in value and "delta" in value else value
+
+
+_STOP_OF_GEMINI = frozenset({"finishReason", "finish_reason"})
+
+
+def _is_choice(value: JsonObject) -> bool:
+    """Return whether an object is a choice of a chat. Cohere's whole answers have an id, and a list
+    as their content."""
+    said = value.get("message") or value.get("delta")
+    if "finish_reason" not in value or "generation_info" in value or not isinstance(said, dict):
+        return False
+    return "id" not in value and not isinstance(said.get("content"), list)
+
+
+_Form = tuple[Callable[[JsonObject], bool], Callable[[JsonObject], list[Foreign]]]
+
+_FORMS: tuple[_Form, ...] = (
+    (_is_message, _message),
+    (
+        lambda value: (
+            bool(value.get("generations"))
+            and (
+                _is_generation(_first(value["generations"]))
+                or _is_generation(_first(_first(value["generations"])))
+            )
+        ),
+        _result,
+    ),
+    (_is_generation, _generation),
+    (_is_metadata, _metadata),
+    (_is_model_response, _model_response),
+    (_is_haystack, _haystack),
+    (_is_vllm, _vllm),
+)

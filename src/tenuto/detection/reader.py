@@ -1,0 +1,643 @@
+"""Read answers from whatever form they are at hand in.
+
+Theory of operation
+-------------------
+One reader serves `detect` and `StreamDetector`, so that a response read at once and one read in
+pieces cannot differ (S8). Its first byte that is no white space tells a body from a stream, and one
+of lines from one of binary messages: a body is kept until its end and decoded as a whole, a stream
+is read event by event. An object on a line of its own, with another one below, is the first event
+of a stream of such lines. Objects (dicts, those of SDKs) are told apart by their wire. Where no
+wire is named, the first object whose shape a wire knows decides.
+
+What no wire knows is no answer, unless it broke off before it could show what it is. A second
+answer behind a whole one begins a reading of its own, so several answers are never taken for one
+(N14).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from tenuto.core.builder import RUNNING, Builder
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.response import Response
+from tenuto.core.signals import (
+    CallDelta,
+    Ended,
+    FaultSeen,
+    ReasoningDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    UsageSeen,
+)
+from tenuto.core.stop import BROKE_OFF_UNREAD, NO_ANSWER, NOTHING_CAME, UNREAD, Stop, StopReason
+from tenuto.detection.foreign import foreign, unwrapped
+from tenuto.detection.objects import plain
+from tenuto.detection.replies import Failure, Reply, Unread, fault_of
+from tenuto.frames.aws_messages import PRELUDE_BYTES, MessageCodec, begins_message
+from tenuto.frames.codec import Codec
+from tenuto.frames.frame import Frame
+from tenuto.frames.json_lines import LineCodec
+from tenuto.frames.pieces import Pieces
+from tenuto.frames.sse_codec import SseCodec
+from tenuto.providers.registry import named
+from tenuto.wires.base import Wire
+from tenuto.wires.json import JsonObject, decode_object
+from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires, wires_for_path
+from tenuto.wires.stops import unread_stop
+from tenuto.wires.stream import EventReader, event_object, garbled
+
+_SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
+_AWS_LENGTHS = (b"\0", b"\1")
+"""A message of an AWS event stream begins with its length in four bytes, at most 24 MiB."""
+_GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
+"""What an error table says of an error of which it knows no more."""
+_TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
+_BYTES = (bytes, bytearray, memoryview)
+"""Not `bytes | …` where it is used: that makes a type for every chunk."""
+_ERROR_MEMBERS = frozenset(
+    {"error", "errors", "error_type", "message", "detail", "code", "type", "param", "object", "id"}
+    | {"status", "status_code", "statusCode", "request_id", "requestId", "trace", "event_id"}
+    | {"sequence_number", "user_id", "success", "provider", "timestamp", "path", "base_resp"}
+)
+"""What error bodies hold. An object with anything else beside its `error` is something else, such
+as a line of a log."""
+
+_begins_answer = re.compile(
+    rb'\A\s*\[?\s*\{\s*"(?:choices|candidates)"|"id"\s*:\s*"(?:chatcmpl-|msg_|resp_|gen-)'
+    rb'|"object"\s*:\s*"(?:chat\.comp|text_comp|response"|interaction)'
+    rb'|"type"\s*:\s*"(?:message|response)|"output"\s*:\s*\{\s*"message"'
+    rb'|\A[^\[]{0,200}"message"\s*:\s*\{\s*"role"\s*:\s*"assistant"'
+).search
+"""Matches the beginning of a body that broke off and can only be an answer."""
+
+_SAYS_ERROR = frozenset({"error", "errors", "error_type", "base_resp"})
+"""A member of these shows that an object is an error."""
+
+_sounds_wrong = re.compile(
+    r"\b(?:invalid|error|fail|exceed|denied|unauthori|forbidden|must|cannot|missing|required|unknown"
+    r"|unsupported|limit|expired|quota|too (?:many|long|large)|not |no such)|n't\b",
+    re.IGNORECASE,
+).search
+"""Matches what errors say whose body is nothing but a message."""
+
+_ENDS = (StopSeen, FaultSeen)
+_ERRORS_FROM = 300
+"""HTTP statuses from this on bring no answer."""
+_SHOWS_BYTES = 2_000
+"""How much of the beginning shows what broke off."""
+
+_begins_events = re.compile(rb"\A\s*(?::|data:|event:|id:|retry:)").match
+
+
+class Reading(NamedTuple):
+    """One answer as it was read. `wire`: by which wire; None: by none, or by several that write an
+    error alike. `strange`: whether whole events came that no wire knows, and none that one does."""
+
+    response: Response
+    wire: Wire | None
+    strange: bool = False
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is an answer, or may be the beginning of one."""
+        return self.response.stop.detail not in (NO_ANSWER.detail, UNREAD.detail)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is an answer, or nothing speaks against it."""
+        return self.is_answer and not self.strange and self.response.stop != NOTHING_CAME
+
+
+def _only(stop: Stop, *, strange: bool = False) -> Reading:
+    return Reading(Response("", "", "", (), None, stop), None, strange)
+
+
+class Reader:
+    """Reads answers from pieces of any form.
+
+    >>> reader = Reader(None)
+    >>> reader.take('{"choices": [{"message": {"content": "Hi"}, ')
+    >>> reader.take('"finish_reason": "length"}]}')
+    >>> [reading.response.stop.raw for reading in reader.finish()]
+    ['length']
+    """
+
+    def __init__(self, wire: str | None) -> None:
+        # A provider may speak several wires: its name says which is likely, not which it is.
+        self._name = wire
+        self._named, self._likely, self._overrides = named(wire)
+        self._before: list[Reading] = []
+        self._codec: Codec
+        self._head = Pieces()
+        self._body: Pieces | None = None
+        self._may_be_lines = False
+        self._line_over = False
+        self._streams = False
+        self._first = b""  # the first bytes of a stream of which no wire knows anything yet
+        self._came = False  # whether anything came at all
+        self._unread_source = False
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin an answer."""
+        self._wire = self._named
+        self._builder = Builder(overrides=self._overrides)
+        self._reader: EventReader | None = None
+        self._reader_of_error: Wire | None = None
+        self._id = ""
+        self._known = False  # whether a wire knows anything of it
+        self._whole = False  # whether a whole body was read
+        self._running = False  # whether it came as events
+        self._stopped = False  # whether a stop was read
+        self._verdict: Stop | None = None  # what it is instead of an answer
+        self._strange = False  # whether a whole event came that no wire knows
+        self._unread: Frame | None = None  # the first event that no wire can read
+        self._cut = False  # whether half an event was left at the end
+        self._progress = RUNNING
+        self._progressed = False
+
+    @property
+    def progress(self) -> Stop:
+        """The stop as far as it is known; worked out when it is asked for."""
+        if self._progressed:
+            self._progress, self._progressed = self._builder.progress(), False
+        return self._progress
+
+    @property
+    def text(self) -> str:
+        """The text of the answer that is being read, as far as it came."""
+        return self._builder.text
+
+    def take(self, source: object) -> None:
+        """Take a piece."""
+        if type(source) is bytes:  # what nearly every piece is
+            self._bytes(source)
+            return
+        if isinstance(source, str):
+            source = source.encode("utf-8", "surrogatepass")
+        if isinstance(source, _BYTES):
+            self._bytes(bytes(source))
+        elif isinstance(source, list | tuple):
+            for item in source:
+                if not isinstance(item, list | tuple):
+                    self._item(item)
+        else:
+            self._came = True
+            self._value(plain(source))
+
+    def _item(self, item: object) -> None:
+        """Take an item of a list: an event, a piece of bytes, or one of several answers."""
+        if isinstance(item, str | bytes) and not self._streams and self._body is None:
+            data = item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass")
+            value = decode_object(data)
+            if isinstance(value, dict):
+                self._came = True
+                self._object(value, data)
+                return
+        self.take(item)
+
+    def _value(self, value: object) -> None:
+        if isinstance(value, dict):
+            self._object(value)
+        elif isinstance(value, list):
+            self._objects(value)
+        elif isinstance(value, Reply):
+            self._reply(value)
+        elif isinstance(value, Failure):
+            self._failure(value)
+        elif isinstance(value, Unread):
+            self._unread_source = True
+
+    def finish(self) -> list[Reading]:
+        """Return what was read of each answer, the end of the last one included. There is always at
+        least one reading: what holds no answer is read as none. You can call this again."""
+        if self._body is not None:
+            body, self._body = self._body.whole, Pieces()
+            if body:
+                self._document(body)
+        if self._streams:
+            left = self._codec.flush()
+            self._events(left)
+            self._cut = self._cut or any(event.data for event in left)
+        found = list(self._before)
+        if self._known or self._verdict is not None or not found:
+            found.append(self._built())
+        answers = [reading for reading in found if reading.is_answer]
+        return found if len(answers) > 1 else answers or found[-1:]
+
+    def _built(self) -> Reading:
+        if not self._known:
+            return _only(self._verdict or self._unknown(), strange=self._strange)
+        if self._reader is not None:
+            self._feed(self._reader.counted()[0])
+        return Reading(self._builder.build(), self._wire or self._reader_of_error)
+
+    def _unknown(self) -> Stop:
+        """Return what it is of which no wire knows anything."""
+        if self._unread_source:
+            return UNREAD
+        if not self._came:
+            return NOTHING_CAME
+        if not self._streams or not self._may_be_broken():
+            return NO_ANSWER
+        return Stop(StopReason.DROPPED) if self._names_one else BROKE_OFF_UNREAD
+
+    def _may_be_broken(self) -> bool:
+        """Return whether a stream broke off before its first whole event."""
+        if isinstance(self._codec, MessageCodec):
+            return len(self._first) < PRELUDE_BYTES or begins_message(self._first)
+        begun = _begins_events(self._first) is not None
+        return begun and (self._cut or not self._strange)
+
+    def _next(self) -> None:
+        """Begin another answer."""
+        self._before.append(self._built())
+        self._begin()
+
+    # --- bytes
+
+    def _bytes(self, data: bytes) -> None:
+        if self._streams:
+            if self._reader is not None and self._codec.idle and not self._builder.ended:
+                signal = self._reader.said_alike(data)
+                if signal is not None and self._reader.follow(signal):
+                    self._builder.feed(signal)
+                    return
+            if not self._known and len(self._first) < _SHOWS_BYTES:
+                self._first += data[:_SHOWS_BYTES]
+            self._events(self._codec.decode(data))
+        elif self._body is not None:
+            self._body.add(data)
+            if self._may_be_lines:
+                self._tell_lines(self._body, data)
+        else:
+            self._head.add(data)
+            begin = data.lstrip(_SPACE_AND_BOM)[:1]  # before it came nothing else
+            if not begin:
+                return
+            self._came = True
+            head, self._head = self._head.whole, Pieces()
+            if begin in (b"{", b"["):
+                self._may_be_lines = begin == b"{"
+                self._body = Pieces()
+                self._bytes(head.lstrip(_SPACE_AND_BOM))
+            else:
+                self._streams = True
+                made = MessageCodec if begin in _AWS_LENGTHS else SseCodec
+                self._codec = made(as_came=True)
+                self._first = head.lstrip(_SPACE_AND_BOM)[:_SHOWS_BYTES]
+                self._events(self._codec.decode(head))
+
+    def _tell_lines(self, body: Pieces, data: bytes) -> None:
+        """Whether it is objects of one line each: known when something follows the first line."""
+        rest = data
+        if not self._line_over:
+            _, end, rest = data.partition(b"\n")
+            self._line_over = bool(end)
+        if not (begin := rest.lstrip()[:1]):
+            return
+        self._may_be_lines = False
+        whole = body.whole
+        line = whole.partition(b"\n")[0]
+        if begin == b"{" and isinstance(decode_object(line), dict):
+            self._body, self._streams = None, True
+            self._codec = LineCodec(as_came=True)
+            self._first = whole[:_SHOWS_BYTES]
+            self._events(self._codec.decode(whole))
+
+    def _document(self, body: bytes) -> None:
+        value = decode_object(body)
+        if isinstance(value, dict):
+            self._object(value, body)
+        elif isinstance(value, list):
+            self._objects(value)
+        elif value is None and (values := _documents(body)):
+            self._objects(values)
+        elif value is None:
+            self._unparsed(body)
+
+    def _unparsed(self, body: bytes) -> None:
+        begun = _begins_answer(body[:_SHOWS_BYTES]) is not None or self._names_one
+        if not _is_cut(body):
+            if begun:
+                self._failure(Failure(Fault(FaultKind.GARBAGE), None))
+        else:
+            self._verdict = Stop(StopReason.DROPPED) if begun else BROKE_OFF_UNREAD
+
+    @property
+    def _names_one(self) -> bool:
+        """Whether a wire or a provider was named, so that what comes is said to be an answer."""
+        return self._named is not None or self._likely is not None
+
+    def _objects(self, values: Sequence[object]) -> None:
+        for value in values:
+            if isinstance(value, dict):
+                self._object(value)
+
+    def _events(self, events: Iterable[Frame]) -> None:
+        for event in events:
+            if event.data is None:
+                continue
+            if self._over and not self._goes_on(event):
+                continue
+            reader = self._reader
+            if reader is None or reader.wire is not self._wire:
+                if lines := _unparted(event):
+                    self._events(lines)
+                    continue
+                reader = self._reader_for(event)
+                if reader is None:
+                    continue
+            # What nearly every event is, by the quick reading: it tells of no stop.
+            quick = reader.flowing(event)
+            if quick is not None and reader.follow(quick):
+                self._running = True
+                self._builder.feed(quick)
+                continue
+            if self._lines and not self._running and isinstance(value := event_object(event), dict):
+                self._object(value, event.data)
+            else:
+                self._running = True
+                self._feed([*reader.counted()[0], *reader.read(event)[0]])
+
+    @property
+    def _lines(self) -> bool:
+        """Whether each event is a line, which may be an answer of its own."""
+        return self._streams and isinstance(self._codec, LineCodec)
+
+    @property
+    def _over(self) -> bool:
+        """Whether the answer has an end, so that what follows may be another one."""
+        return self._stopped or self._builder.ended
+
+    def _goes_on(self, event: Frame) -> bool:
+        """Return whether an event behind an end is read: it still belongs to the answer, or begins
+        another one."""
+        value = event_object(event)
+        if isinstance(value, dict):
+            if self._lines:
+                self._object(value, event.data or b"")
+                return False
+            if self._is_of_another(value):
+                self._next()
+                return True
+        return not self._builder.ended
+
+    def _reader_for(self, event: Frame) -> EventReader | None:
+        """Return the reader of the first event that a wire knows; None if none knows this one."""
+        wire = self._wire_of(event)
+        if wire is None:
+            self._strange = self._strange or event.terminated
+            value = event_object(event)
+            if isinstance(value, dict) and self._lines:
+                self._no_answer()
+            elif self._unread is None and not isinstance(value, dict):
+                self._unread = event
+            return None
+        value = event_object(event)
+        if not self._known and isinstance(value, dict):
+            self._id = answer_id(value)
+        self._known = True
+        reader = self._reader_of(wire)
+        if self._unread is not None:  # garbage, now that its wire is known
+            self._feed(reader.read(self._unread)[0])
+            self._unread = None
+        return reader
+
+    def _reader_of(self, wire: Wire) -> EventReader:
+        if self._reader is None or self._reader.wire is not wire:
+            self._reader = EventReader(wire, wire.make_incremental())
+        return self._reader
+
+    def _wire_of(self, event: Frame) -> Wire | None:
+        if self._wire is None and isinstance(self._codec, MessageCodec):
+            self._wire = wire_for_frame(event.raw)
+        if self._wire is not None:
+            return self._wire
+        value = event_object(event)
+        if isinstance(value, dict):
+            return self._wire_for(value)
+        data = event.data or b""
+        return next((wire for wire in wires().values() if wire.is_terminator(data)), None)
+
+    # --- objects
+
+    def _object(self, value: JsonObject, body: bytes = b"") -> None:
+        value = unwrapped(value)
+        if self._over and self._is_of_another(value):
+            self._next()
+        told = foreign(value)
+        if told is not None:
+            for number, answer in enumerate(told):
+                if number:
+                    self._next()
+                self._known, self._whole = True, answer.whole
+                self._id = self._id or answer.id
+                self._feed([*answer.signals, *([Ended()] if answer.whole else [])])
+            return
+        wire = self._wire_for(value)
+        if wire is None:
+            self._no_answer()
+            return
+        self._id = self._id or answer_id(value)
+        if wire.is_event(value) or (self._running and self._lines):
+            self._known = self._running = True
+            self._feed(self._reader_of(wire).signals(value))
+            return
+        if self._reader is not None:  # what ends a stream may look like a body
+            value = self._reader.new(value)
+        signals = wire.parse_object(value, event=False)
+        if garbled(body, signals):
+            self._known = True
+            return
+        if self._running and not signals:
+            return  # an event that a helper of an SDK adds
+        if not any(isinstance(one, _ENDS) for one in signals) and unread_stop(value) is not None:
+            self._wire = self._named
+            self._no_answer()
+            return
+        self._known = self._whole = True
+        self._feed([*signals, Ended()])
+
+    def _no_answer(self) -> None:
+        """Note an object that is no answer, unless it stands amid the events of one."""
+        if not self._known or self._over:
+            if self._known:
+                self._next()
+            self._before.append(_only(NO_ANSWER))
+
+    def _is_of_another(self, value: JsonObject) -> bool:
+        """Return whether an object behind the end of an answer belongs to another one. Some wires
+        end a stream with an object that looks like a whole body, and some send more behind it."""
+        wire = self._wire if self._wire is not None and not self._whole else wire_for_shape(value)
+        if foreign(value) is not None:
+            wire = None
+        told = answer_id(value)
+        if told and told == self._id:
+            return self._whole and (wire is None or not wire.last_is_body)
+        if wire is None:
+            return self._whole
+        said = wire.parse_object(value, event=wire.is_event(value))
+        speaks = any(map(_speaks, said))
+        if told and self._id:
+            return speaks
+        if not wire.last_is_body:
+            return self._whole
+        return speaks and (self._lines or self._builder.ended)
+
+    def _wire_for(self, value: JsonObject) -> Wire | None:
+        """Return the wire of an object. A wire that was named is believed unless the object has the
+        shape of another one. An error looks alike on most wires: whoever knows what it means may
+        read it, else whoever sees that it is one."""
+        if self._wire is not None:
+            if not self._known and not _shows(self._wire, value):
+                self._wire = wire_for_shape(value) or self._wire
+            return self._wire
+        likely = self._likely
+        if likely is not None and likely.looks_like(value):
+            self._wire = likely
+            return likely
+        self._wire = wire_for_shape(value)
+        if self._wire is not None or likely is not None:
+            self._reader_of_error = likely
+            return self._wire or likely
+        return self._wire_of_error(value)
+
+    def _wire_of_error(self, value: JsonObject) -> Wire | None:
+        if not {name for name, held in value.items() if held is not None} <= _ERROR_MEMBERS:
+            return None
+        readers = {
+            wire: seen.fault.kind
+            for wire in wires().values()
+            for seen in wire.parse_object(value, event=True)
+            if isinstance(seen, FaultSeen)
+        }
+        knowing = next((wire for wire, kind in readers.items() if kind not in _GENERAL), None)
+        # A message alone may be anything, unless its words are those of an error.
+        words = value.get("message") or value.get("detail")
+        if knowing is None and _SAYS_ERROR.isdisjoint(value) and not _sounds_wrong(str(words)):
+            return None
+        if len(readers) == 1:
+            (self._reader_of_error,) = readers
+        return knowing or next(iter(readers), None)
+
+    def _reply(self, reply: Reply) -> None:
+        """Read an HTTP response: an error, or bytes as they were received."""
+        if self._over:
+            self._next()
+        wire = self._named or self._likely or next(iter(wires_for_path(reply.path)), None)
+        if reply.status >= _ERRORS_FROM:
+            self._failure(Failure(fault_of(reply, wire or wires()["openai-chat"]), wire))
+            return
+        inner = Reader(self._name)
+        inner.take(reply.content)
+        self._before += inner.finish()
+
+    def _failure(self, failure: Failure) -> None:
+        """Read an exception of an SDK: it ends the answer that is being read, if any."""
+        if self._over:
+            self._next()
+        self._known = True
+        if self._wire is None:
+            self._reader_of_error = failure.wire
+        self._feed([FaultSeen(failure.fault)])
+
+    def _feed(self, signals: Sequence[Signal]) -> None:
+        for signal in signals:
+            self._builder.feed(signal)
+            if not isinstance(signal, _TELLS_NO_STOP):
+                self._progressed = True
+                self._stopped = self._stopped or _is_end(signal)
+
+
+def _shows(wire: Wire, value: JsonObject) -> bool:
+    """Return whether an object has the shape of a wire."""
+    shows = wire.claims or wire.signed
+    return wire.looks_like(value) or (shows is not None and shows(value))
+
+
+def _is_end(signal: Signal) -> bool:
+    """Return whether a signal is an end of an answer. Behind an event that cannot be read, more of
+    it may come."""
+    if isinstance(signal, FaultSeen):
+        return signal.fault.kind is not FaultKind.GARBAGE
+    return isinstance(signal, StopSeen)
+
+
+def _speaks(signal: Signal) -> bool:
+    """Return whether a signal is a piece of an answer."""
+    return (isinstance(signal, TextDelta) and bool(signal.text)) or isinstance(signal, CallDelta)
+
+
+def answer_id(value: JsonObject) -> str:
+    """Return the id of the answer that a body or an event belongs to; "" if it names none.
+
+    >>> answer_id({"type": "message_start", "message": {"id": "msg_1"}})
+    'msg_1'
+    """
+    for name in _IDS:
+        if isinstance(found := value.get(name), str) and found:
+            return found
+    inner = (value.get(name) for name in _HOLDERS)
+    return next((found for one in inner if isinstance(one, dict) and (found := answer_id(one))), "")
+
+
+_IDS = ("id", "responseId", "generation_id", "response_id", "request_id")
+_HOLDERS = ("message", "response", "interaction")
+
+
+def _unparted(event: Frame) -> list[Frame]:
+    """The events of a recording that has lost the blank lines between them: each line of data is an
+    object then. Often none."""
+    lines = (event.data or b"").split(b"\n")
+    if len(lines) == 1 or not all(isinstance(decode_object(line), dict) for line in lines):
+        return []
+    return [Frame(b"data: %b\n\n" % line, line, event.name) for line in lines]
+
+
+def _documents(body: bytes) -> list[object]:
+    """Return the values of several JSON documents in a row, such as those of joined files; [] if
+    the bytes are anything else."""
+    values: list[object] = []
+    decoder, at = json.JSONDecoder(), 0
+    try:
+        text = body.decode()
+        while at < len(text):
+            value, at = decoder.raw_decode(text, at)
+            values.append(value)
+            at = _behind_blanks(text, at)
+    except (ValueError, RecursionError):
+        return []
+    return values
+
+
+_blanks = re.compile(r"\s*")
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    found = _blanks.match(text, at)
+    return found.end() if found else at
+
+
+def _is_cut(body: bytes) -> bool:
+    """Return whether bytes are the beginning of a JSON object or of an array of objects.
+
+    >>> _is_cut(b'{"a": [1'), _is_cut(b"{'a': 1}"), _is_cut(b"[INFO] ready"), _is_cut(b'[{"a"')
+    (True, False, False, True)
+    """
+    if not body.lstrip(_SPACE_AND_BOM + b"[").startswith(b"{"):
+        return False
+    try:
+        msgspec.json.decode(body)
+    except (msgspec.DecodeError, ValueError) as error:
+        return "truncated" in str(error)
+    except RecursionError:
+        return False
+    return False

@@ -1,0 +1,208 @@
+"""`detect()`, `detect_each()` and `StreamDetector`: why answers ended.
+
+Nothing in here raises, whatever it is given (N6).
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import lru_cache
+
+from tenuto.core.builder import RUNNING
+from tenuto.core.response import Response
+from tenuto.core.stop import NO_ANSWER, SEVERAL_ANSWERS, Stop, printable
+from tenuto.detection.reader import Reader, Reading
+from tenuto.providers.registry import named
+from tenuto.wires.base import Wire
+from tenuto.wires.json import decode_strictly
+
+log: logging.Logger = logging.getLogger("tenuto")
+
+
+def detect(source: object, *, wire: str | None = None) -> Stop:
+    """Why a response ended. Never raises.
+
+    Args:
+        source: an object of an official SDK, a dict, the bytes or text of a body or of a recorded
+            stream, or a list of a stream's events in any of these forms. Also an exception of an
+            SDK, a response of `httpx`, `requests` or `aiohttp` whose body was read, a message or a
+            `response_metadata` of LangChain, and the answers of pydantic-ai, Haystack, LlamaIndex
+            and vLLM.
+        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if
+            there are several (`acme@2`). None: Tenuto detects the wire. It does so for an unknown
+            name too, and logs a warning once, and for an object that has the shape of another wire.
+
+    Returns:
+        the stop. For what is not one answer, it has low confidence, and `detail` says what it is:
+        `no_answer`: no known API has this format (reason UNKNOWN). `several_answers`: it holds
+        several; `metadata["answers"]` counts them, and `detect_each` tells each (UNKNOWN).
+        `unread`: a stream, an iterator, a file, or a response whose body was not read; `detect`
+        reads from none of them (UNKNOWN). `nothing_came`: it is empty (DROPPED).
+        `broke_off_unread`: it broke off before it showed whether it is an answer (DROPPED). An
+        answer that breaks off is DROPPED without a detail. What the provider's values mean:
+        https://platform.openai.com/docs/api-reference/chat/object
+
+    >>> detect({"object": "chat.completion", "choices": [
+    ...     {"index": 0, "message": {"content": "Hi"}, "finish_reason": "length"}]}).reason.value
+    'max_tokens'
+    >>> detect(b'{"choices": [{"mess').reason.value
+    'dropped'
+    >>> detect("Good morning.").message
+    'This is not an answer in the format of a known API.'
+    """
+    return _one(_safely(source, wire))
+
+
+def detect_each(source: object, *, wire: str | None = None) -> list[Stop]:
+    """Why each of several responses ended, in their order. Never raises.
+
+    Args:
+        source: as for `detect`; several answers stand in a list, in a JSON array, or one on each
+            line. In between, what is no answer has a stop with the detail `no_answer`.
+        wire: as for `detect`.
+
+    Returns:
+        the stops. If there is one answer or none, it is a list with the stop that `detect` returns.
+
+    >>> cut = {"choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "length"}]}
+    >>> whole = {"choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "stop"}]}
+    >>> [stop.reason.value for stop in detect_each([cut, whole])]
+    ['max_tokens', 'end_turn']
+    >>> detect([cut, whole]).detail
+    'several_answers'
+    """
+    return [reading.response.stop for reading in _safely(source, wire)]
+
+
+def _safely(source: object, wire: str | None) -> list[Reading]:
+    try:
+        return readings(source, wire=wire)
+    except Exception as error:  # noqa: BLE001 - somebody else's object: whatever it raises
+        _tell_raised(source, error)
+        return [Reading(Response("", "", "", (), None, NO_ANSWER), None)]
+
+
+def readings(source: object, *, wire: str | None = None) -> list[Reading]:
+    """Return what was read of each answer, at least one; the arguments are those of `detect`."""
+    reader = _reader(wire)
+    reader.take(_whole(source))
+    return reader.finish()
+
+
+def read(source: object, *, wire: str | None = None) -> Response:
+    """Return the first answer that a source holds; the arguments are those of `detect`."""
+    return recognize(source, wire=wire)[0]
+
+
+def recognize(source: object, *, wire: str | None = None) -> tuple[Response, Wire | None]:
+    """Return the same, and the wire by which it was read; None where no wire knows anything of it.
+
+    >>> recognize("Good morning.")[1] is None
+    True
+    """
+    first = readings(source, wire=wire)[0]
+    return first.response, first.wire
+
+
+class StreamDetector:
+    """Detects why a response ends while it is still arriving.
+
+    Feed it what arrives, in pieces of any size. It never raises, and takes a few microseconds for a
+    piece.
+
+    Args:
+        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if
+            there are several (`acme@2`). None: Tenuto detects the wire from the first object that
+            it recognizes. It does so for an unknown name too, and logs a warning once.
+
+    >>> detector = StreamDetector("openai-chat")
+    >>> stop = detector.feed(b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":null}]}')
+    >>> stop.terminal, stop.confidence.value
+    (False, 'low')
+    >>> end = b'data: {"choices":[{"delta":{},"finish_reason":"length"}]}'
+    >>> stop = detector.feed(b"\\n\\n" + end + b"\\n\\n")
+    >>> stop.terminal, stop.reason.value, stop.confidence.value
+    (True, 'max_tokens', 'high')
+    >>> detector.text
+    'Hi'
+    >>> detector.finalize().reason.value
+    'max_tokens'
+
+    A stream that breaks off:
+
+    >>> detector.reset()
+    >>> detector.feed({"choices": [{"delta": {"content": "Hi"}}]}).terminal
+    False
+    >>> detector.finalize().reason.value
+    'dropped'
+    """
+
+    def __init__(self, wire: str | None = None) -> None:
+        self._name = wire
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, to begin with another response."""
+        self._reader = _reader(self._name)
+
+    @property
+    def text(self) -> str:
+        """The text of the answer as far as it was read: without reasoning, refusals and tool calls.
+        "" before there is any. A whole body is read when `finalize` is called."""
+        return self._reader.text
+
+    def feed(self, piece: object) -> Stop:
+        """Feed a piece: bytes or text cut anywhere, or one event as a dict or an SDK's object.
+
+        Returns:
+            the stop so far. It has low confidence and is not terminal until the response names a
+            stop, reports an error, or ends in order. Only `finalize` judges tool calls and empty
+            answers.
+        """
+        try:
+            self._reader.take(piece)
+            return self._reader.progress
+        except Exception as error:  # noqa: BLE001 - somebody else's object, as in `detect`
+            _tell_raised(piece, error)
+            return RUNNING
+
+    def finalize(self) -> Stop:
+        """Return the final stop, when nothing more arrives. It is always terminal, and the same as
+        `detect` returns for the whole response. You can call this again."""
+        try:
+            return _one(self._reader.finish())
+        except Exception as error:  # noqa: BLE001 - somebody else's object, as in `detect`
+            _tell_raised(self, error)
+            return NO_ANSWER
+
+
+def _one(found: list[Reading]) -> Stop:
+    answers = [reading for reading in found if reading.is_answer]
+    if len(answers) > 1:
+        return replace(SEVERAL_ANSWERS, metadata={"answers": str(len(answers))})
+    return found[0].response.stop
+
+
+def _reader(wire: str | None) -> Reader:
+    if wire and isinstance(wire, str) and named(wire)[:2] == (None, None):
+        _tell_unknown(wire)
+    return Reader(wire)
+
+
+@lru_cache(maxsize=256)  # once for each name
+def _tell_unknown(name: str) -> None:
+    log.warning("no wire or provider is named %s: found from the shape", printable(name))
+
+
+def _tell_raised(source: object, error: Exception) -> None:
+    names = printable(type(source).__qualname__), printable(type(error).__qualname__)
+    log.warning("detect could not read an object of the class %s: it raised %s", *names)
+
+
+def _whole(source: object) -> object:
+    """Return a body as the object that it holds; anything else as it is."""
+    if type(source) is bytes and source.startswith(b"{"):
+        document = decode_strictly(source)
+        return document if isinstance(document, dict) else source
+    return source

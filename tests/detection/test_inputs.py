@@ -1,0 +1,468 @@
+"""What `detect` is given that is no answer, several answers, or an answer in somebody's object.
+
+Each input was judged from the documentation of `detect` alone, before it was run (N14). A judgement
+is a native stop value, `NONE` for no answer, the number of answers, or a word of `detail`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import io
+import json
+import pathlib
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+import anthropic
+import botocore.exceptions
+import groq.types.chat as groq_chat
+import httpx
+import httpx2
+import ollama
+import openai
+import pytest
+import requests
+from cohere.core.api_error import ApiError as CohereError
+from google.genai import errors as genai_errors
+from google.genai import types as genai_types
+from mistralai.client.errors import SDKError
+from openai.types import CreateEmbeddingResponse, Model
+from openai.types.chat import ChatCompletion
+
+import tenuto
+from tenuto import Confidence, StopReason, StreamDetector, detect, detect_each
+from tenuto.core.stop import CLEAN
+
+NONE = "no_answer"
+UNREAD = "unread"
+EMPTY = "nothing_came"
+BROKE = "broke_off_unread"
+
+
+def chat(finish: str | None = "length", text: str = "The tide comes in twi", **more: Any) -> Any:
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": finish,
+    }
+    return {
+        "id": "c1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+        **more,
+    }
+
+
+def gemini(finish: str = "MAX_TOKENS", **more: Any) -> Any:
+    content = {"role": "model", "parts": [{"text": "The tide comes in twi"}]}
+    return {"candidates": [{"content": content, "finishReason": finish}], **more}
+
+
+def claude(stop: str = "max_tokens", **more: Any) -> Any:
+    return {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude",
+        "content": [{"type": "text", "text": "Hi"}], "stop_reason": stop, "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 2}, **more,
+    }  # fmt: skip
+
+
+def lines(*rows: Any) -> str:
+    return "\n".join(map(json.dumps, rows))
+
+
+def sse(*rows: Any, done: bool = True) -> str:
+    return "".join(f"data: {json.dumps(row)}\n\n" for row in rows) + (
+        "data: [DONE]\n\n" if done else ""
+    )
+
+
+def chunk(text: str = "", finish: str | None = None, number: int = 1) -> Any:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    return {
+        "id": f"c{number}",
+        "object": "chat.completion.chunk",
+        "model": "m",
+        "choices": [choice],
+    }
+
+
+OLLAMA = {"model": "m", "created_at": "t", "message": {"role": "assistant", "content": "Hi"}}
+ROW_OF_LANGCHAIN: dict[str, Any] = {
+    "content": "The tide comes in twi", "additional_kwargs": {}, "type": "ai", "name": None, "id": "run-1",
+    "response_metadata": {"finish_reason": "length", "model_name": "m", "token_usage": {"completion_tokens": 5}},
+    "tool_calls": [], "invalid_tool_calls": [],
+    "usage_metadata": {"input_tokens": 1, "output_tokens": 5, "total_tokens": 6},
+}  # fmt: skip
+
+NOTHING: dict[str, Any] = {
+    # Text that is no answer.
+    "a stop value": "length",
+    "another stop value": "stop",
+    "the word stop as JSON": '"stop"',
+    "a path": "/var/log/answers/body.json",
+    "a path of Windows": "C:\\answers\\body.json",
+    "a URL": "https://api.openai.com/v1/chat/completions",
+    "prose": "The tide comes in twice a day, because",
+    "prose of several paragraphs": "The moon pulls.\n\nThe sea follows.\n\nSo the tides",
+    "prose with a colon first": "Note: the answer follows.\nIt never came.",
+    "a page": "<!DOCTYPE html><html><body>Log in</body></html>",
+    "XML": '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>',
+    "YAML": "model: m\nmessages:\n  - role: user\n",
+    "CSV": "id,finish_reason\n1,length\n",
+    "a traceback": 'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: x\n',
+    "a log": "[INFO] 12:00 ready\n[WARN] slow\n",
+    "a Python repr": "{'choices': [{'finish_reason': 'length'}]}",
+    "braces in prose": "{name}, your order is on its way",
+    "Markdown": '# Answer\n\n```json\n{"finish_reason": "length"}\n```\n',
+    "code": "def f():\n    return {}\n",
+    "a number": "42",
+    "a word of JSON": "null",
+    "numbers": "[1, 2, 3]",
+    "texts": '["length", "stop"]',
+    "a picture": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+    "an archive": b"PK\x03\x04\x14\0\0\0",
+    "gzip": gzip.compress(b"{}", mtime=0),
+    "bytes of zero": b"\0" * 40,
+    "an event of another kind": 'event: tick\ndata: {"price": 5}\n\n',
+    "an event of words": "data: hello\n\n",
+    # Objects that are no answer.
+    "None": None,
+    "True": True,
+    "an integer": 42,
+    "a float": 0.5,
+    "a class": ChatCompletion,
+    "a function": len,
+    "a path object": pathlib.Path("/tmp/body.json"),
+    "an empty object": {},
+    "a request": {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]},
+    "a request of Gemini": {"contents": [{"parts": [{"text": "Hi"}]}], "generationConfig": {}},
+    "a request of Responses": {"model": "m", "input": "Hi", "max_output_tokens": 9},
+    "a conversation": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes."}],
+    "a message": {"role": "assistant", "content": "The tide comes in twi"},
+    "a text part": {"type": "text", "text": "Hi"},
+    "a tool": {"type": "function", "function": {"name": "f", "parameters": {}}},
+    "a row of Ray": {"prompt": "x", "generated_text": "The tide comes in twi", "num_generated_tokens": 512},
+    "a row of training data": {"messages": [{"role": "assistant", "content": "Hi"}]},
+    "a row of a questionnaire": {"question": "?", "choices": [{"text": "Paris", "label": "A"}]},
+    "a game": {"choices": [{"message": {"title": "Go left"}}]},
+    "a list of models": {"object": "list", "data": [{"id": "m", "object": "model"}]},
+    "a deleted file": {"id": "file-1", "object": "file", "deleted": True},
+    "a batch": {"id": "batch_1", "object": "batch", "status": "completed", "errors": None},
+    "a CI job": {"status": "failed", "steps": [{"name": "build", "conclusion": "failure"}]},
+    "a prediction of Replicate": {"id": "p", "status": "succeeded", "output": ["The ", "tide"]},
+    "an output": {"output": {"text": "Hi"}, "ok": True},
+    "another output": {"output": {"message": "saved"}},
+    "a task": {"task": "sweep", "is_finished": True},
+    "a to-do": {"done": True, "message": {"title": "sweep"}},
+    "a done response": {"done": False, "response": "later"},
+    "applicants": {"candidates": [{"name": "Ada", "content": "CV"}]},
+    "metadata": {"metadata": {"name": "pod"}},
+    "a commit": {"id": "9b4fed13", "message": "Take a cut echo"},
+    "a greeting": {"message": "hello"},
+    "a line of a log": {"level": "error", "error": "disk full", "ts": 1},
+    "an RPC error": {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}},
+    "a workflow event": {"event_type": "step.completed", "run": 5},
+    "a span": {"name": "chat", "attributes": {"gen_ai.response.finish_reasons": ["length"]}},
+    "a service that stopped": {"unit": "nginx", "stop_reason": "error"},
+    "embeddings": CreateEmbeddingResponse.model_validate(
+        {"object": "list", "model": "m", "data": [], "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+    ),
+    "a model": Model(id="m", created=1, object="model", owned_by="x"),
+    "a token count": anthropic.types.MessageTokensCount(input_tokens=5),
+    "a text block": anthropic.types.TextBlock(type="text", text="Hi"),
+    "a client": openai.OpenAI(api_key="k"),
+    "an exception": ValueError("length"),
+    "a key error": KeyError("choices"),
+    "a namespace": SimpleNamespace(choices=[]),
+    "a policy": tenuto.Policy(),
+    "a message of a user": {"type": "human", "content": "Hi", "response_metadata": {}},
+}  # fmt: skip
+
+
+class Row:
+    """A plain object, as vLLM's are."""
+
+    def __init__(self, **members: Any) -> None:
+        self.__dict__ |= members
+
+
+@dataclasses.dataclass
+class Part:
+    content: str
+    part_kind: str = "text"
+
+
+@dataclasses.dataclass
+class ModelResponse:
+    """As pydantic-ai has it."""
+
+    parts: list[Part]
+    finish_reason: str | None
+    model_name: str | None = None
+    kind: str = "response"
+    provider_details: dict[str, str] | None = None
+
+
+def vllm(*finishes: str | None, finished: bool = True) -> Row:
+    outputs = [
+        Row(index=n, text="The tide", token_ids=[1], finish_reason=finish, stop_reason=None)
+        for n, finish in enumerate(finishes)
+    ]
+    return Row(request_id="1", prompt="x", outputs=outputs, finished=finished)
+
+
+def plain(value: Any) -> Any:
+    return {k: [vars(o) for o in v] if k == "outputs" else v for k, v in vars(value).items()}
+
+
+READ: dict[str, tuple[Any, str]] = {
+    "a body": (chat(), "length"),
+    "an object of openai": (ChatCompletion.model_validate(chat()), "length"),
+    "one choice": (ChatCompletion.model_validate(chat()).choices[0], "length"),
+    "one choice as a dict": (chat()["choices"][0], "length"),
+    "a message of Claude": (anthropic.types.Message.model_validate(claude()), "max_tokens"),
+    "an answer of Gemini": (genai_types.GenerateContentResponse.model_validate(gemini()), "MAX_TOKENS"),
+    "a candidate of Gemini": (gemini()["candidates"][0], "MAX_TOKENS"),
+    "an answer of Ollama": (
+        ollama.ChatResponse.model_validate(OLLAMA | {"done": True, "done_reason": "length"}), "length",
+    ),
+    "an answer of groq": (groq_chat.ChatCompletion.model_validate(chat()), "length"),
+    "vLLM": (vllm("length"), "length"),
+    "vLLM as a dict": (plain(vllm("length")), "length"),
+    "vLLM of two outputs": (vllm("stop", "length"), "length"),
+    "a message of LangChain": (ROW_OF_LANGCHAIN, "length"),
+    "its metadata": (ROW_OF_LANGCHAIN["response_metadata"], "length"),
+    "LangChain's Anthropic": (
+        ROW_OF_LANGCHAIN | {"response_metadata": {"stop_reason": "max_tokens", "model": "claude"}}, "max_tokens",
+    ),
+    "LangChain's Bedrock": (
+        ROW_OF_LANGCHAIN | {"response_metadata": {"stopReason": "max_tokens", "ResponseMetadata": {}}}, "max_tokens",
+    ),
+    "LangChain's Ollama": (
+        ROW_OF_LANGCHAIN | {"response_metadata": {"done": True, "done_reason": "length", "model": "m"}}, "length",
+    ),
+    "LangChain's Gemini": (
+        {"prompt_feedback": {"block_reason": 0}, "finish_reason": "MAX_TOKENS", "model_name": "gemini"}, "MAX_TOKENS",
+    ),
+    "LangChain's Responses": (
+        ROW_OF_LANGCHAIN
+        | {"response_metadata": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}},
+        "max_output_tokens",
+    ),
+    "a generation of LangChain": (
+        {"generations": [{"text": "Hi", "generation_info": {"finish_reason": "length"}, "message": ROW_OF_LANGCHAIN}]},
+        "length",
+    ),
+    "pydantic-ai": (ModelResponse([Part("Hi")], "length"), "length"),
+    "Haystack": ({"role": "assistant", "meta": {"finish_reason": "length"}, "content": [{"text": "Hi"}]}, "length"),
+    "LlamaIndex": ({"message": {"role": "assistant"}, "raw": chat(), "delta": None}, "length"),
+    "an eval log's output": ({"model": "m", "choices": [{"message": {"role": "assistant", "content": "x"}, "stop_reason": "max_tokens"}]}, "max_tokens"),
+    "httpx": (httpx.Response(200, json=chat()), "length"),
+    "httpx2": (httpx2.Response(200, json=chat()), "length"),
+    "httpx with a stream": (httpx.Response(200, text=sse(chunk("Hi"), chunk("", "length"))), "length"),
+    "an error that holds its answer": (
+        openai.LengthFinishReasonError(completion=ChatCompletion.model_validate(chat())), "length",
+    ),
+    "a body for another wire": (claude(), "max_tokens"),
+}  # fmt: skip
+
+SEVERAL: dict[str, tuple[Any, list[str | None]]] = {
+    "two bodies": ([chat("stop"), chat("length")], ["stop", "length"]),
+    "the same body twice": ([chat(), chat()], ["length", "length"]),
+    "bodies as text": ([json.dumps(chat("stop")), json.dumps(chat())], ["stop", "length"]),
+    "bodies as bytes": ([json.dumps(chat("stop")).encode(), json.dumps(chat()).encode()], ["stop", "length"]),
+    "objects": ([ChatCompletion.model_validate(chat(f)) for f in ("stop", "length", "stop")], ["stop", "length", "stop"]),
+    "an array": (json.dumps([chat("stop"), chat()]), ["stop", "length"]),
+    "lines": (lines(chat("stop"), chat(), chat("stop")), ["stop", "length", "stop"]),
+    "lines with a newline at their end": (lines(chat(), chat()) + "\n", ["length", "length"]),
+    "joined files": (json.dumps(chat("stop"), indent=1) + "\n" + json.dumps(chat(), indent=1), ["stop", "length"]),
+    "lines of several APIs": (lines(chat(), claude(), gemini()), ["length", "max_tokens", "MAX_TOKENS"]),
+    "bodies of Gemini": ([gemini("STOP"), gemini()], ["STOP", "MAX_TOKENS"]),
+    "bodies of Gemini with ids": ([gemini("STOP", responseId="a"), gemini(responseId="b")], ["STOP", "MAX_TOKENS"]),
+    "bodies of Ollama": (
+        lines(*(OLLAMA | {"done": True, "done_reason": why} for why in ("stop", "length"))), ["stop", "length"],
+    ),
+    "streams of Ollama": (
+        lines(*[OLLAMA | {"done": False}, OLLAMA | {"done": True, "done_reason": "stop", "message": {"role": "assistant", "content": ""}}] * 2),
+        ["stop", "stop"],
+    ),
+    "two streams": (
+        sse(chunk("Hi"), chunk("", "stop")) + sse(chunk("Ho", number=2), chunk("", "length", 2)), ["stop", "length"],
+    ),
+    "two streams without end marks": (
+        sse(chunk("Hi"), chunk("", "stop"), chunk("Ho", number=2), chunk("", "length", 2), done=False), ["stop", "length"],
+    ),
+    "chunks of two answers": (
+        [chunk("Hi"), chunk("", "stop"), chunk("Ho", number=2), chunk("", "length", 2)], ["stop", "length"],
+    ),
+    "messages of LangChain": ([ROW_OF_LANGCHAIN, ROW_OF_LANGCHAIN | {"id": "run-2"}], ["length", "length"]),
+    "a batch of LangChain": (
+        {"generations": [[{"text": "a", "generation_info": {"finish_reason": f}}] for f in ("stop", "length")]}, ["stop", "length"],
+    ),
+    "outputs of vLLM": ([vllm("stop"), vllm("length")], ["stop", "length"]),
+    "responses of httpx": ([httpx.Response(200, json=chat(f)) for f in ("stop", "length")], ["stop", "length"]),
+    "a row without an answer between": (lines(chat("stop"), {"note": "x"}, chat()), ["stop", None, "length"]),
+}  # fmt: skip
+
+FAULTS: dict[str, tuple[Any, str]] = {
+    "httpx 401": (httpx.Response(401, json={"error": {"message": "no key", "code": "invalid_api_key"}}), "authentication"),
+    "httpx2 429": (httpx2.Response(429, json={"error": {"message": "slow"}}), "rate_limited"),
+    "httpx 502 with a page": (httpx.Response(502, text="<html>Bad Gateway</html>"), "server"),
+    "httpx redirect": (httpx.Response(302, headers={"location": "/login"}), "redirected"),
+    "a key of openai": (
+        openai.AuthenticationError(
+            "no", response=httpx2.Response(401, request=httpx2.Request("POST", "http://x/v1/chat/completions")), body=None
+        ), "authentication",
+    ),
+    "openai's limit": (
+        openai.RateLimitError(
+            "no", response=httpx2.Response(429, request=httpx2.Request("POST", "http://x")), body={"message": "slow"}
+        ), "rate_limited",
+    ),
+    "openai's timeout": (openai.APITimeoutError(httpx2.Request("POST", "http://x")), "timeout"),
+    "openai's connection": (openai.APIConnectionError(request=httpx2.Request("POST", "http://x")), "connection"),
+    "anthropic overloaded": (
+        anthropic.APIStatusError(
+            "no",
+            response=httpx2.Response(
+                529, json={"type": "error", "error": {"type": "overloaded_error", "message": "x"}},
+                request=httpx2.Request("POST", "http://x"),
+            ), body=None,
+        ), "overloaded",
+    ),
+    "cohere": (CohereError(status_code=429, body={"message": "slow"}), "rate_limited"),
+    "ollama": (ollama.ResponseError("model not found", 404), "invalid_request"),
+    "mistral": (SDKError("no", httpx2.Response(401, json={"detail": "No such key."})), "authentication"),
+    "genai": (
+        genai_errors.ClientError(429, {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "x"}}), "rate_limited",
+    ),
+    "botocore": (
+        botocore.exceptions.ClientError(
+            {"Error": {"Code": "ThrottlingException", "Message": "slow"}, "ResponseMetadata": {"HTTPStatusCode": 429}}, "Converse",
+        ), "rate_limited",
+    ),
+    "botocore's timeout": (botocore.exceptions.ReadTimeoutError(endpoint_url="http://x"), "timeout"),
+    "requests' timeout": (requests.Timeout("x"), "timeout"),
+    "httpx' connection": (httpx.ConnectError("x"), "connection"),
+    "aiohttp's connection": (aiohttp.ServerDisconnectedError(), "connection"),
+    "a timeout of Python": (TimeoutError("x"), "timeout"),
+    "a filter of openai": (openai.ContentFilterFinishReasonError(), "content_blocked"),
+    "an error as a body": ({"error": {"message": "no key", "code": "invalid_api_key"}}, "authentication"),
+}  # fmt: skip
+
+
+def _stream_of_openai() -> Any:
+    transport = httpx2.MockTransport(
+        lambda _: httpx2.Response(
+            200, text=sse(chunk("Hi")), headers={"content-type": "text/event-stream"}
+        )
+    )
+    client = openai.OpenAI(
+        api_key="k", base_url="http://x", http_client=httpx2.Client(transport=transport)
+    )
+    return client.chat.completions.create(
+        model="m", messages=[{"role": "user", "content": "Hi"}], stream=True
+    )
+
+
+def _unread_of(library: Any) -> Any:
+    transport = library.MockTransport(lambda _: library.Response(200, stream=_bytes_of(library)))
+    client = library.Client(transport=transport)
+    return client.send(client.build_request("GET", "http://x"), stream=True)
+
+
+def _bytes_of(library: Any) -> Any:
+    class Stream(library.SyncByteStream):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[bytes]:
+            raise AssertionError("detect read from the connection")
+
+    return Stream()
+
+
+def _generator() -> Iterator[Any]:
+    raise AssertionError("detect advanced the iterator")
+    yield
+
+
+OTHERS: dict[str, tuple[Callable[[], Any], str]] = {
+    "nothing": (lambda: "", EMPTY),
+    "no bytes": (lambda: b"", EMPTY),
+    "blanks": (lambda: " \n\t\n", EMPTY),
+    "an empty list": (list, EMPTY),
+    "an empty reply": (lambda: httpx.Response(200, content=b""), EMPTY),
+    "half an object": (lambda: '{"name": "ada", "age": 3', BROKE),
+    "half an event": (lambda: 'data: {"name": "ad', BROKE),
+    "keep-alives alone": (lambda: ": ping\n\n: ping\n\n", BROKE),
+    "a stream of openai": (_stream_of_openai, UNREAD),
+    "a generator": (_generator, UNREAD),
+    "a file": (lambda: io.BytesIO(b"{}"), UNREAD),
+    "a file of text": (lambda: io.StringIO("{}"), UNREAD),
+    "an unread reply": (lambda: _unread_of(httpx), UNREAD),
+    "an unread reply of httpx2": (lambda: _unread_of(httpx2), UNREAD),
+    "boto3's stream": (lambda: {"ResponseMetadata": {}, "stream": io.BytesIO(b"x")}, UNREAD),
+}
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", NOTHING)
+@pytest.mark.parametrize("feed", [False, True], ids=["detect", "feed"])
+def test_what_is_no_answer_is_said_to_be_none(name: str, feed: bool) -> None:
+    stop = _told(NOTHING[name], feed)
+    assert (stop.detail, stop.reason) == (NONE, StopReason.UNKNOWN)
+    assert (stop.confidence, stop.raw) == (Confidence.LOW, None)
+    assert stop.message == "This is not an answer in the format of a known API."
+    assert detect_each(NOTHING[name]) == [stop]
+
+
+def _told(source: Any, feed: bool) -> tenuto.Stop:
+    if not feed:
+        return detect(source)
+    detector = StreamDetector()
+    detector.feed(source)
+    return detector.finalize()
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("feed", [False, True], ids=["detect", "feed"])
+def test_the_stop_that_an_object_holds_is_the_one_that_is_told(name: str, feed: bool) -> None:
+    source, raw = READ[name]
+    stop = _told(source, feed)
+    assert (stop.raw, stop.reason) == (raw, StopReason.MAX_TOKENS)
+    assert stop.confidence is Confidence.HIGH
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_answers_are_told_one_by_one(name: str) -> None:
+    source, raws = SEVERAL[name]
+    each = detect_each(source)
+    assert [stop.raw for stop in each] == raws
+    stop = detect(source)
+    assert (stop.detail, stop.reason) == ("several_answers", StopReason.UNKNOWN)
+    answers = [raw for raw in raws if raw is not None]
+    assert stop.metadata["answers"] == str(len(answers))
+    assert {one.detail for one in each if one.raw is None} <= {NONE}
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", FAULTS)
+def test_an_error_is_told_as_what_it_is(name: str) -> None:
+    source, kind = FAULTS[name]
+    stop = detect(source)
+    assert (stop.detail, stop.field) == (kind, "error")
+    assert stop.reason not in CLEAN
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_empty_unread_or_broken_is_said_to_be_that(name: str) -> None:
+    make, detail = OTHERS[name]
+    stop = detect(make())
+    assert (stop.detail, stop.confidence) == (detail, Confidence.LOW)
+    assert stop.reason is (StopReason.UNKNOWN if detail == UNREAD else StopReason.DROPPED)
