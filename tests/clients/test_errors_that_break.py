@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -14,6 +16,7 @@ from support.every_wire import LIMITS, MAKERS, At, ask, made
 from support.far_sides import FarSide
 
 import tenuto
+from tenuto.providers.table import ROWS
 
 HALF = "The moon pulls the se"
 BROKEN: dict[str, type[Exception]] = {
@@ -70,6 +73,40 @@ def test_the_last_event_has_the_providers_stop_and_the_usage(
     assert ending.finish_reason == ("ERROR" if stop == "COMPLETE" else stop)
     used = ending.usage if wire == "cohere" else ending.response.meta
     assert used.tokens.output_tokens == 5 * len(far.requests)
+
+
+@pytest.fixture
+def mistral() -> Iterator[FarSide]:
+    """A host of Mistral's API, which answers with half a text, and then with nothing."""
+    known = ROWS.all()
+    parts = made("mistral", "stream", HALF, "length"), made("mistral", "stream", "")
+    with FarSide(*parts) as far:
+        host = far.base_url.removeprefix("http://").removesuffix("/v1")
+        tenuto.register_provider(tenuto.Provider("mine", wire="mistral", hosts=[host]))
+        yield far
+    ROWS._all = known
+    ROWS.changes += 1
+
+
+@pytest.mark.behaviour("P1a")
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_a_reader_that_skips_mistrals_errors_finds_a_broken_stream(
+    library: Any, mistral: FarSide
+) -> None:
+    """langchain-mistralai reads the events itself, and skips each that has no choice."""
+    policy = tenuto.Policy(**QUICK, on_incomplete="error")
+    rows = [{"role": "user", "content": "Tell."}]
+    body = {"model": "m", "messages": rows, "max_tokens": 100, "stream": True}
+    broken = importlib.import_module(library).ReadError
+    lines = []
+    url = f"{mistral.base_url}/chat/completions"
+    with (
+        tenuto.http_client(library, policy=policy) as client,
+        client.stream("POST", url, json=body) as told,
+        pytest.raises(broken, match="Tenuto could not finish this turn"),
+    ):
+        lines.extend(told.iter_lines())
+    assert "data: [DONE]" not in lines  # where such a reader leaves
 
 
 @pytest.mark.behaviour("P1a")

@@ -418,10 +418,10 @@ class _Ending:
 
     @property
     def _must_break(self) -> bool:
-        """Whether the stream must break for the caller's SDK to raise, as it raises on no event."""
+        """Whether the stream must break for the caller to notice, as it may raise on no event."""
         turn = self._turn
         certain = turn.policy.on_incomplete == "error" and turn.context is None
-        return certain and not turn.wire.raises_on_errors
+        return certain and turn.wire.breaks_on_errors
 
     @property
     def _unclean_stop(self) -> str | None:

@@ -149,6 +149,8 @@ class Wire:
         keep_alive: the type of an event that only keeps the connection alive; "": comments do.
         raises_on_errors: whether its official SDK raises on an event of a stream that holds an
             `error`.
+        breaks_on_errors: whether under `on_incomplete="error"` a stream breaks behind such an event
+            of ours, since something that reads this wire raises on none.
         is_terminator: whether the data of an event is the stream's end mark.
         listed: whether a whole body is the first element of a list.
         short: the readings for the short path; None: it has none.
@@ -210,6 +212,7 @@ class Wire:
     named_events: bool = False
     keep_alive: str = ""
     raises_on_errors: bool = True
+    breaks_on_errors: bool = False
     is_terminator: Callable[[bytes], bool] = is_done
     listed: bool = False
     short: ShortPath | None = None

@@ -279,6 +279,7 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     raises_on_errors=False,
+    breaks_on_errors=True,
     opening=b"event: message-start\ndata: {",
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),

@@ -210,6 +210,7 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     raises_on_errors=False,
+    breaks_on_errors=True,
     usage_object=usage_object,
     parse_fault=fault_parser(error_of, read_fault),
     layout=render.ChatLayout,

@@ -425,6 +425,7 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     raises_on_errors=False,
+    breaks_on_errors=True,
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=InteractionLayout,

@@ -93,5 +93,6 @@ WIRE = replace(
     layout=render.MistralLayout,
     render_body=render.render_body,
     render_error=error_body(render.error_of_ours),
+    breaks_on_errors=True,
     form=USAGE_ALWAYS,
 )
