@@ -161,7 +161,7 @@ def _plain(model: Model, rows: Any, schema: Any, limit: int, seed: int) -> tuple
 
 
 def _wrapped(base_url: str, rows: Any, schema: Any, limit: int, seed: int) -> Made:
-    """Ask through the wrapped SDK. It counts no requests of its own: the report of the turn does."""
+    """Ask through the wrapped SDK. The turn's last event says what its requests were billed."""
     import openai
 
     import tenuto
@@ -175,10 +175,9 @@ def _wrapped(base_url: str, rows: Any, schema: Any, limit: int, seed: int) -> Ma
         given: dict[str, Any] = {"model": "m", "messages": rows, "max_tokens": limit, "seed": seed}
         given |= {"temperature": 0.6, "response_format": response_format(schema)}
         got: Any = client.chat.completions.create(**given)
-    choice, usage = got.choices[0], got.usage
-    attempts = int(told[-1].get("attempts", 1)) if told else 1
-    tokens = (usage.completion_tokens, usage.prompt_tokens) if usage else (0, 0)
-    return choice.message.content or "", choice.finish_reason == "stop", attempts, *tokens
+    choice, turn = got.choices[0], told[-1]
+    tokens = [sum(u[key] for u in turn["usage"]) for key in ("output_tokens", "input_tokens")]
+    return choice.message.content or "", choice.finish_reason == "stop", turn["attempts"], *tokens
 
 
 WAYS: Final[dict[str, Callable[[str, Any, Any, int, int], Made]]] = {
