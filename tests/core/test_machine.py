@@ -317,6 +317,10 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.EMPTY, "end_cut_document"): replace(EMPTY, facts=HALF, state=CONTINUING),
     (Outcome.EMPTY, "end_without_rest"): replace(EMPTY, facts=SAID, state=BROKE_AGAIN),
     (Outcome.EMPTY, "nudge_after_tool_result"): EMPTY + {"facts": {"after_tool_result": True}},
+    (Outcome.EMPTY, "ask_without_tools"): replace(
+        EMPTY + {"facts": {"tools": True, "tools_may_go": True}},
+        policy=Policy(empty_without_tools=1),
+    ),
     (Outcome.EMPTY, "pass_on_empty_answer"): replace(EMPTY, state=SPENT_REPHRASE)
     + {"facts": {"after_tool_result": True}},
     (Outcome.EMPTY, "ask_to_rephrase"): EMPTY + {"facts": {"tools": True}},
@@ -463,6 +467,9 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "the request ends in a tool result": {"facts": {"after_tool_result": False}},
     "the request offers tools": {"facts": {"tools": False}},
+    "the request demands no call, and the provider accepts it without the tools that it offers": {
+        "facts": {"tools_may_go": False}
+    },
     "the answer ended cleanly": {"signals": (Ended(),)},
     "no limit of the policy was exceeded": {"signals": (fault(FaultKind.LIMIT),)},
     "a retry can help": {"signals": (fault(FaultKind.AUTHENTICATION),)},

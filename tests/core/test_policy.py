@@ -25,6 +25,7 @@ NUMBERS: dict[str, tuple[Any, float, float | None]] = {
     "tool_shrink_attempts": (5, 0, 20),
     "empty_nudges": (1, 0, 10),
     "reasoning_prefills": (1, 0, 10),
+    "empty_without_tools": (0, 0, 10),
     "empty_retries": (1, 0, 10),
     "thinking_retries": (1, 0, 10),
     "missing_call_retries": (1, 0, 10),

@@ -28,6 +28,7 @@ from tenuto.core.actions import (
     AppendUser,
     DropConstraint,
     DropKeys,
+    DropTools,
     Edit,
     Finish,
     FreeToolChoice,
@@ -162,6 +163,8 @@ def _edit(edit: Edit) -> Iterator[str]:
             yield f"left out: {', '.join(map(printable, keys))}"
         case FreeToolChoice():
             yield "the tool choice is free"
+        case DropTools():
+            yield "the tools are left out"
 
 
 # --- a captured turn ----------------------------------------------------------------------------

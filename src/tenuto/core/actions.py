@@ -114,6 +114,11 @@ class FreeToolChoice:
     """Make a forced tool choice free, so that the model can continue text (C28a)."""
 
 
+@dataclass(frozen=True, slots=True)
+class DropTools:
+    """Leave out the tools, so that the model can only answer in text (E2a)."""
+
+
 Edit = (
     AppendAssistant
     | AppendReasoning
@@ -125,6 +130,7 @@ Edit = (
     | DropConstraint
     | DropKeys
     | FreeToolChoice
+    | DropTools
 )
 
 ROWS = (AppendAssistant, AppendReasoning, AppendContent, AppendUser, AppendCalls)

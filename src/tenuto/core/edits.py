@@ -15,6 +15,7 @@ from tenuto.core.actions import (
     AppendUser,
     DropConstraint,
     DropKeys,
+    DropTools,
     Edit,
     FreeToolChoice,
     LowerReasoning,
@@ -214,6 +215,10 @@ def nudge(view: View) -> tuple[Edit, ...]:
 
 def rephrase(view: View) -> tuple[Edit, ...]:
     return (AppendAssistant(hints.EMPTY_WITH_TOOLS_NOTE), AppendUser(hints.EMPTY_WITH_TOOLS))
+
+
+def ask_without_tools(view: View) -> tuple[Edit, ...]:
+    return (DropTools(), AppendUser(hints.EMPTY))
 
 
 def ask_again(view: View) -> tuple[Edit, ...]:

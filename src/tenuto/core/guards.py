@@ -255,6 +255,10 @@ EMPTY_RECOVERY = Guard(
 )
 AFTER_TOOL_RESULT = Guard("the request ends in a tool result", lambda v: v.facts.after_tool_result)
 TOOLS = Guard("the request offers tools", lambda v: v.facts.tools)
+TOOLS_MAY_GO = Guard(
+    "the request demands no call, and the provider accepts it without the tools that it offers",
+    lambda v: v.facts.tools_may_go,
+)
 CLEAN_END = Guard("the answer ended cleanly", lambda v: v.response.stop.reason in CLEAN)
 WITHIN_LIMITS = Guard(
     "no limit of the policy was exceeded", lambda v: not _fault(v, FaultKind.LIMIT), "limit_passed"

@@ -462,6 +462,14 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.EMPTY,
         ),
         Rung(
+            "ask_without_tools",
+            "ask again without the tools",
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.TOOLS_MAY_GO),
+            edits.ask_without_tools,
+            Budget.WITHOUT_TOOLS,
+            Recovery.EMPTY,
+        ),
+        Rung(
             "pass_on_empty_answer",
             "return the empty answer",
             (when.NOTHING_SAID, when.NOTHING_LACKS, when.AFTER_TOOL_RESULT, when.CLEAN_END),

@@ -161,6 +161,8 @@ class Policy:
             cause.
         reasoning_prefills: how often Tenuto sends reasoning without an answer back as the beginning
             of the answer, if the model can continue from it.
+        empty_without_tools: how often Tenuto retries an empty answer without the request's tools,
+            so that the model can only answer in text. 0: never.
         empty_retries: how often Tenuto retries an empty answer.
         thinking_retries: how often Tenuto asks for less reasoning after reasoning used up the
             output limit.
@@ -274,6 +276,7 @@ class Policy:
     empty_recovery: bool = _f("empty", "lower", True, bool)
     empty_nudges: int = _f("empty", "lower", 1, int, 0, 10)
     reasoning_prefills: int = _f("empty", "lower", 1, int, 0, 10)
+    empty_without_tools: int = _f("empty", "lower", 0, int, 0, 10)
     empty_retries: int = _f("empty", "lower", 1, int, 0, 10)
     thinking_retries: int = _f("empty", "lower", 1, int, 0, 10)
     fault_retries: int = _f("faults", "lower", 2, int, 0, 20)

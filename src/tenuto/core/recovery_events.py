@@ -164,6 +164,8 @@ class EmptyRecovery(Event):
         stop: why the answer ended, a value of `StopReason`.
         tools: whether the request offers tools.
         after_tool_result: whether the request ended in a tool result.
+        response_id: the provider's id of the answer, to name it in a report of the fault; "" if it
+            gave none.
     """
 
     rung: str
@@ -174,6 +176,7 @@ class EmptyRecovery(Event):
     stop: str
     tools: bool
     after_tool_result: bool
+    response_id: str = ""
 
 
 @event_kind("empty_recovery_ended")

@@ -27,6 +27,7 @@ class Budget(StrEnum):
     NUDGE = "nudge"
     REPHRASE = "rephrase"
     REASONING_PREFILL = "reasoning_prefill"
+    WITHOUT_TOOLS = "without_tools"
     EMPTY_RETRY = "empty_retry"
     THINKING = "thinking"
     MISSING_CALL = "missing_call"
@@ -43,6 +44,7 @@ LIMITS: dict[Budget, str] = {
     Budget.NUDGE: "empty_nudges",
     Budget.REPHRASE: "empty_nudges",
     Budget.REASONING_PREFILL: "reasoning_prefills",
+    Budget.WITHOUT_TOOLS: "empty_without_tools",
     Budget.EMPTY_RETRY: "empty_retries",
     Budget.THINKING: "thinking_retries",
     Budget.MISSING_CALL: "missing_call_retries",
@@ -201,6 +203,7 @@ class Facts:
             while that is unknown (S3a).
         tools: whether the request has tools.
         call_forced: whether the request demands a call of one of them.
+        tools_may_go: whether it may be sent without them; only set if the policy allows it.
         after_tool_result: whether the request ends in a tool result.
         runnable: the calls of this response that are complete and satisfy their tool's parameters;
             only set if the policy runs calls of a cut response (T3).
@@ -247,6 +250,7 @@ class Facts:
     marks_ends: bool | None = None
     tools: bool = False
     call_forced: bool = False
+    tools_may_go: bool = False
     after_tool_result: bool = False
     runnable: tuple[ToolCall, ...] = ()
     http_error: bool = False

@@ -226,6 +226,7 @@ def _facts(
         marks_ends=turn.marks_ends,
         tools=request.tools,
         call_forced=request.call_forced,
+        tools_may_go=turn.policy.empty_without_tools > 0 and turn.parsed.tools_may_go,
         after_tool_result=request.after_tool_result,
         runnable=_runnable(turn, response),
         http_error=attempt.http_error and turn.context is None,

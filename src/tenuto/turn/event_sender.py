@@ -112,6 +112,7 @@ class EventSender:
         self._cancelled = False
         self._wire, self._stream = wire, stream
         self._stop_raw: str | None = None
+        self._answer_id = ""
         self._begun: list[str] = []  # the kinds of recoveries
         self._repairing: tuple[Outcome, str] | None = None  # the last problem with a call
 
@@ -278,8 +279,10 @@ class EventSender:
         status: int | None,
         lost: ConnectionLost | None,
         output_chars: int,
+        answer_id: str,
     ) -> None:
         """An attempt was read, and Tenuto decided what follows."""
+        self._answer_id = self._redactor.brief(answer_id)
         lost = lost or self._lost
         self._attempt_ended(status, lost, outcome, response)
         self._stalled(lost, status, output_chars)
@@ -428,6 +431,7 @@ class EventSender:
             stop=response.stop.reason.value,
             tools=facts.tools,
             after_tool_result=facts.after_tool_result,
+            response_id=self._answer_id,
         )
 
     def _over(self, over: Over, output_chars: int) -> None:

@@ -171,7 +171,9 @@ class Watch:
         self.untold_tokens += untold_tokens(response)
         if self.events is not None:
             status = attempt.head.status if attempt.head is not None else None
-            self.events.answered(response, outcome, action, status, attempt.lost, output_chars)
+            self.events.answered(
+                response, outcome, action, status, attempt.lost, output_chars, attempt.id
+            )
         if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is Confidence.MEDIUM:
             logged = note_unknown_stop(self.provider, self.model, self._redactor.brief(stop.raw))
             if self.events is not None:

@@ -100,6 +100,11 @@ class Composed:
         """Return the size of `body` in bytes, without building it."""
         return len(self._body) + len(_END)
 
+    @property
+    def tools_may_go(self) -> bool:
+        """Whether the provider accepts the request without the tools that it offers."""
+        return self._parsed(self.body).tools_may_go
+
     def tool_parameters(self) -> dict[str, JsonObject]:
         """Return the JSON Schema of each attached tool, by name."""
         return self._tools

@@ -63,6 +63,11 @@ class WireRequest(Protocol):
         """The repairs of its history, in words; often empty."""
         ...
 
+    @property
+    def tools_may_go(self) -> bool:
+        """Whether the provider accepts the request without the tools that it offers."""
+        ...
+
     def tool_parameters(self) -> dict[str, JsonObject]:
         """Return the JSON Schema of each attached tool, by name; {}: the tool has none."""
         ...

@@ -22,6 +22,7 @@ from tenuto.core.actions import (
     AppendUser,
     Content,
     DropConstraint,
+    DropTools,
     Edit,
     FreeToolChoice,
     LowerReasoning,
@@ -62,6 +63,9 @@ class Paths:
             counts; if none is, the first is used.
         constraints: the paths of what constrains the output. The first that is present says which
             document is asked for.
+        tools: the paths of the tools, and of how they are to be used.
+        calls_need_tools: what marks a call or a result in a history that the provider refuses
+            without tools; b"": it accepts each.
         not_empty: a member to remove if it held only a constraint; "": none.
         joined_anew: whether every edit rebuilds the list of rows.
     """
@@ -69,6 +73,8 @@ class Paths:
     rows: str
     output_limit: Path
     constraints: Sequence[Path]
+    tools: Sequence[Path] = ()
+    calls_need_tools: bytes = b""
     not_empty: str = ""
     joined_anew: bool = False
 
@@ -189,6 +195,14 @@ class EditableRequest:
             if self._mends_rows and self._rules is not None:
                 self._rows = apply_repairs(self._plan, self._rows, self._rules)
 
+    @property
+    def tools_may_go(self) -> bool:
+        """Whether the provider accepts the request without the tools that it offers."""
+        if not self.facts.tools or self.facts.call_forced or not self.paths.tools:
+            return False
+        mark = self.paths.calls_need_tools
+        return not mark or mark not in self._body
+
     def tool_parameters(self) -> dict[str, JsonObject]:
         """Return the JSON Schema of each attached tool, by name; {}: the tool has none."""
         self._split()
@@ -227,6 +241,9 @@ class EditableRequest:
                     self._drop_constraint(members)
                 case FreeToolChoice():
                     self._free_tool_choice(members)
+                case DropTools():
+                    for path in self.paths.tools:
+                        put(members, path, None)
                 case _:
                     added += self._added(edit, members, dialect)
         if added or self.repairs or self.paths.joined_anew:

@@ -19,6 +19,7 @@ class Watched:
             model=model, stream=stream, left_alone="no_messages"
         )
         self.repairs: tuple[str, ...] = ()
+        self.tools_may_go: bool = False
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """Return {}: no tools are known."""

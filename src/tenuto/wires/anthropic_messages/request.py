@@ -100,6 +100,9 @@ class MessagesRequest(EditableRequest):
         rows="messages",
         output_limit=(("max_tokens",),),
         constraints=[(("output_format",),), (("output_config",), ("format",))],
+        tools=[(("tools",),), (("tool_choice",),), (("mcp_servers",),)],
+        # "Requests which include `tool_use` or `tool_result` blocks must define tools"
+        calls_need_tools=b'tool_use"',
         not_empty="output_config",
     )
     instructions: ClassVar[Instructions | None] = Instructions(("system",))

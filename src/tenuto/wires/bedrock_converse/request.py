@@ -64,6 +64,9 @@ class ConverseRequest(EditableRequest):
         rows="messages",
         output_limit=(_CONFIG, ("maxTokens",)),
         constraints=[(("outputConfig",), ("textFormat",))],
+        tools=[(("toolConfig",),)],
+        # "The toolConfig field must be defined when using toolUse and toolResult content blocks."
+        calls_need_tools=b'"toolUse"',
         not_empty="outputConfig",
         joined_anew=True,
     )

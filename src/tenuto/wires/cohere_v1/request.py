@@ -47,7 +47,11 @@ class ChatRequest(EditableRequest):
     wire: Wire
     repairs: tuple[str, ...]
     paths: ClassVar[Paths] = Paths(
-        rows=ROWS, output_limit=(("max_tokens",),), constraints=[(("response_format",),)]
+        rows=ROWS,
+        output_limit=(("max_tokens",),),
+        constraints=[(("response_format",),)],
+        tools=[(("tools",),), (("force_single_step",),)],
+        calls_need_tools=b'"tool_results"',
     )
 
     def __init__(self, body: bytes, facts: RequestFacts) -> None:

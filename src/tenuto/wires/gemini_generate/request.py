@@ -117,6 +117,7 @@ class GenerateRequest(EditableRequest):
         rows="contents",
         output_limit=(CONFIG, _BUDGET),
         constraints=[(CONFIG, names) for names in CONSTRAINTS],
+        tools=[(("tools",),), (_CHOICE,)],
     )
     instructions: ClassVar[Instructions | None] = Instructions(
         ("systemInstruction", "system_instruction"), parts="parts"

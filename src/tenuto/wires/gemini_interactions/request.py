@@ -89,6 +89,7 @@ class InteractionRequest(EditableRequest):
         rows="input",
         output_limit=((_CONFIG,), ("max_output_tokens",)),
         constraints=[((key,),) for key in _CONSTRAINTS],
+        tools=[(("tools",),), ((_CONFIG,), ("tool_choice",))],
     )
 
     stored = True

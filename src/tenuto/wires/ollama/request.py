@@ -69,7 +69,9 @@ def less_thinking(think: Any) -> str | bool | None:
 class _Knobs(EditableRequest):
     """Edits that all requests share. No tool can be forced."""
 
-    paths: ClassVar[Paths] = Paths("messages", (("options",), (BUDGET,)), [(("format",),)])
+    paths: ClassVar[Paths] = Paths(
+        "messages", (("options",), (BUDGET,)), [(("format",),)], [(("tools",),)]
+    )
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         less = less_thinking(value_of(members.get("think")))

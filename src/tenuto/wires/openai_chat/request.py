@@ -74,6 +74,16 @@ PLAIN = Dialect()
 """The dialect of an unknown provider."""
 
 
+TOOLS: tuple[Path, ...] = tuple(
+    ((name,),)
+    for name in (
+        *("tools", "tool_choice", "tool_choice_option", "parallel_tool_calls", "strict_tools"),
+        *("functions", "function_call"),
+    )
+)
+"""The members about tools, also those of APIs with the same rows."""
+
+
 class ChatRequest(EditableRequest):
     """A chat request as bytes, with what was read from it (`wires.request.WireRequest`)."""
 
@@ -81,6 +91,7 @@ class ChatRequest(EditableRequest):
         rows="messages",
         output_limit=(OUTPUT_KEYS,),
         constraints=CONSTRAINTS,
+        tools=TOOLS,
     )
     history: ClassVar[Rules] = RULES
 

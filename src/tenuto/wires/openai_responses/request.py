@@ -85,6 +85,9 @@ class ResponsesRequest(EditableRequest):
         rows="input",
         output_limit=(("max_output_tokens",),),
         constraints=[(("text",), ("format",))],
+        tools=[
+            ((name,),) for name in ("tools", "tool_choice", "parallel_tool_calls", "max_tool_calls")
+        ],
     )
 
     def _rows_in(self, raw: bytes) -> list[bytes]:
