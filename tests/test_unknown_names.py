@@ -6,6 +6,7 @@ import inspect
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import openai
 import pytest
 
@@ -136,6 +137,20 @@ def test_limits_and_policies_name_three() -> None:
     with pytest.raises(tenuto.PolicyError) as policy:
         tenuto.Policy(**THREE)
     assert str(policy.value).count(", ") == 2
+
+
+def test_a_client_that_a_tracer_replaced_takes_what_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = httpx.Client.__init__
+
+    def traced(self: Any, *args: Any, **options: Any) -> None:
+        assert options.pop("verify") is False
+        made(self, *args, **options)
+
+    monkeypatch.setattr(httpx.Client, "__init__", traced)
+    with tenuto.http_client("httpx", verify=False) as client:
+        assert isinstance(client, httpx.Client)
 
 
 def test_what_reads_signatures_reads_them_as_before() -> None:

@@ -154,8 +154,10 @@ def _made(
         "follow_redirects": True,
     }
     base: Any = getattr(module, name)
-    known = [*inspect.signature(base).parameters, "library", "policy", "on_event"]
-    check_arguments(options, known, f"an argument of a {library}.{name}", PolicyError, RULES)
+    taken = inspect.signature(base).parameters.values()
+    if not any(each.kind is each.VAR_KEYWORD for each in taken):  # as where a tracer replaced it
+        known = [*(each.name for each in taken), "library", "policy", "on_event"]
+        check_arguments(options, known, f"an argument of a {library}.{name}", PolicyError, RULES)
     cls = staying_with_its_host(_of_its_library(base, library))
     client = recovering(cls(**(defaults | options)), made_by)
     note_made(library, is_async=name == "AsyncClient")
