@@ -55,6 +55,7 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "prefill": ("auto", ("auto", "always", "never")),
     "structured_streams": ("flow", ("flow", "hold")),
     "invalid_documents": ("pass", ("pass", "error", "ask_again")),
+    "tool_choice": ("auto", ("auto", "required")),
     "requests_may": ("listed", ("listed", "everything")),
 }
 SWITCHES = {"empty_recovery": True}
@@ -299,7 +300,7 @@ def test_the_docstring_shows_the_settings_below_the_titles_of_their_groups() -> 
 
 @pytest.mark.behaviour("P3")
 def test_what_a_request_may_change_is_a_set_of_groups_and_off() -> None:
-    assert {"observing"} == set(GROUPS) - set(MAY_CHANGE)
+    assert {"agent", "observing"} == set(GROUPS) - set(MAY_CHANGE)
     assert made(per_request=["off", "tokens"]).per_request == {"off", "tokens"}
     assert made(per_request="none").per_request == made(per_request=[]).per_request == frozenset()
     variables = {"TENUTO_PER_REQUEST": "none"}

@@ -11,7 +11,7 @@ import openai
 import pytest
 
 import tenuto
-from tenuto.core.policy import COMMON, RULES, Policy
+from tenuto.core.policy import FIXED, RULES, Policy
 from tenuto.sim import Simulator
 from tenuto.turn.per_request import of_request
 
@@ -23,7 +23,7 @@ BODY = json.dumps({"model": "m", "messages": ASK}).encode()
 
 ANY = {"on_incomplete", "prefill", "structured_streams"}
 RAISE = {"context_min_free_tokens", "probe_max_tokens"}
-NONE = {"truncated_calls", "drop_unsupported", *COMMON}
+NONE = {"truncated_calls", "drop_unsupported", *FIXED}
 # Every other setting may only be lowered.
 
 # In force, lower, higher.
@@ -34,6 +34,7 @@ WORDS: dict[str, tuple[Any, list[str], list[str]]] = {
     "invalid_documents": ("error", ["pass"], ["ask_again"]),
     "truncated_calls": ("refuse", [], ["execute_complete"]),
     "requests_may": ("listed", [], ["everything"]),
+    "tool_choice": ("auto", [], ["required"]),
     "empty_recovery": (True, ["false"], []),
     "drop_unsupported": (frozenset({"seed"}), ["none"], ["seed user"]),
     "per_request": (frozenset(Policy().per_request), ["text", "none"], []),
@@ -87,7 +88,7 @@ def test_a_header_changes_a_setting_only_as_its_row_says(key, tmp_path, monkeypa
             if not error:
                 given = of_request(policy, f"{key}={text}")[0]
                 assert getattr(given, key) == RULES[key].checked(key, RULES[key].read(text))
-            elif change != "nonsense" and key not in COMMON:
+            elif change != "nonsense" and key not in FIXED:
                 assert error.startswith(f"header x-tenuto: a request may {_only(key)}")
                 assert "requests_may='everything'" in error
 
@@ -106,7 +107,7 @@ def test_everything_lets_a_header_change_what_a_block_around_the_request_may(
         for text in texts:
             policy = Policy().changed({"requests_may": "everything", key: now})
             error = begun(f"{key}={text}", policy)
-            assert (not error) is (change != "nonsense" and key not in COMMON), (text, error)
+            assert (not error) is (change != "nonsense" and key not in FIXED), (text, error)
             given: Any = {key: RULES[key].read(text)}
             if error:
                 with pytest.raises(tenuto.PolicyError):

@@ -96,8 +96,12 @@ class Agent:
         tools = list(tools)
         imported(library, INSTALL if library == "httpx2" else "")
         toolbox = Toolbox(tools)
+        policy = policy or replace(
+            load_policy(), empty_retries=EMPTY_RETRIES, reasoning_prefills=REASONING_PREFILLS
+        )
+        models = candidates(given)
         setup = Setup(
-            candidates(given),
+            models,
             system,
             toolbox.declarations(),
             dict(toolbox.hints()),
@@ -105,9 +109,7 @@ class Agent:
             stream,
             time.monotonic,
             writes_files(tools),
-        )
-        policy = policy or replace(
-            load_policy(), empty_retries=EMPTY_RETRIES, reasoning_prefills=REASONING_PREFILLS
+            [_must_call(model, policy) for model in models],
         )
         self._kit = Kit(setup, toolbox, policy, on_event, library)
 
@@ -160,3 +162,8 @@ class Agent:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _must_call(model: Model, policy: Policy) -> bool:
+    """Return whether the policy demands a call in the first answer of a turn."""
+    return policy.resolved(model.provider.dialect.name, model.id).tool_choice == "required"

@@ -238,7 +238,7 @@ class Loop:
     def _asked(self) -> Generator[AgentCommand, AgentReply, CallContext]:
         model = self._setup.models[self._at]
         synthetic: list[tuple[ToolCall, str, bool]] = []
-        request = self._requests.to(self._at)
+        request = self._requests.next(self._at)
         context = CallContext(
             request,
             model.provider,

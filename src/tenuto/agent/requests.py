@@ -12,7 +12,7 @@ from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
-from tenuto.core.transcript import Transcript
+from tenuto.core.transcript import Transcript, User
 from tenuto.wires.composing import Composed
 from tenuto.wires.form import Declared, Opening
 
@@ -30,6 +30,7 @@ class Setup:
         stream: whether to ask for streams.
         now: a monotonic clock, in seconds.
         writes_files: whether file tools that write are among the tools.
+        call_first: for each candidate, whether its first answer in a turn has to call a tool.
     """
 
     models: Sequence[Model]
@@ -40,6 +41,7 @@ class Setup:
     stream: bool
     now: Callable[[], float]
     writes_files: bool = False
+    call_first: Sequence[bool] = ()
 
     def system_for(self, model: Model) -> str:
         """Return the system prompt of a candidate: with file tools, it has how much one message can
@@ -81,13 +83,28 @@ class Requests:
         self._written[at] = request, len(self._transcript)
         return request
 
-    def opened(self, model: Model, system: str, tools: Sequence[Declared]) -> Composed:
+    def next(self, at: int) -> Composed:
+        """Return the next request to the candidate with this index. The first one of a turn may
+        demand a call; after results of tools, that would have no end."""
+        setup, model = self._setup, self._setup.models[at]
+        if not any(setup.call_first[at : at + 1]) or not isinstance(self._transcript[-1], User):
+            return self.to(at)
+        request = self.opened(model, setup.system_for(model), setup.tools, call_needed=True)
+        for row in self._transcript:
+            request.add(text_calls.textual(row) if model.text_calls else row)
+        return request
+
+    def opened(
+        self, model: Model, system: str, tools: Sequence[Declared], *, call_needed: bool = False
+    ) -> Composed:
         """Return a request without rows."""
         stream = self._setup.stream
         if model.text_calls:
             system, tools = text_calls.described(system, tools), ()
         limit = model.max_output_tokens
-        opening = Opening(model.id, system, tools, limit, stream, model.options)
+        opening = Opening(
+            model.id, system, tools, limit, stream, model.options, call_needed=call_needed
+        )
         path = model.form.path(model.id, stream).partition("?")[0]
         return Composed(model.wire, model.provider.dialect, path, opening)
 

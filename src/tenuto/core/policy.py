@@ -25,6 +25,7 @@ Prefill = Literal["auto", "always", "never"]
 StructuredStreams = Literal["flow", "hold"]
 InvalidDocuments = Literal["pass", "error", "ask_again"]
 RequestsMay = Literal["listed", "everything"]
+ToolChoice = Literal["auto", "required"]
 
 Changes = Mapping[str, Mapping[str, object]]
 """Settings for a part of the turns, by the provider's name or by a pattern for models."""
@@ -38,12 +39,13 @@ GROUPS: dict[str, str] = {
     "faults": "Faults and waits",
     "tokens": "Tokens",
     "sizes": "Memory",
+    "agent": "The agent",
     "observing": "Observing",
 }
 """The groups of settings, each with its title, in the order of the documentation."""
 
 
-MAY_CHANGE = ("off", *(group for group in GROUPS if group != "observing"))
+MAY_CHANGE = ("off", *(group for group in GROUPS if group not in ("agent", "observing")))
 """What a policy may let a single request change: groups of settings, and "off" to switch Tenuto
 off."""
 
@@ -207,6 +209,12 @@ class Policy:
         body_max_bytes: the largest body that Tenuto reads; larger ones pass through unread.
             0: no limit.
 
+        The agent:
+
+        tool_choice: whether the first answer of an agent's turn has to call a tool, if the agent
+            has tools. "auto": the model decides. "required": it has to; after the results of its
+            tools, the model decides. Only Tenuto's agent reads it. Ollama has no such choice.
+
         Observing:
 
         capture: a folder to which Tenuto writes each turn's requests and responses for `tenuto
@@ -298,6 +306,7 @@ class Policy:
     hold_max_bytes: int = _f("sizes", "lower", 16_777_216, int, unlimited_at_0=True)
     event_max_bytes: int = _f("sizes", "lower", 16_777_216, int, unlimited_at_0=True)
     body_max_bytes: int = _f("sizes", "lower", 67_108_864, int, unlimited_at_0=True)
+    tool_choice: ToolChoice = _f("agent", "none", "auto", str, choices=get_args(ToolChoice))
     capture: str | None = _f("observing", "none", None, str, optional=True)
     capture_max_bytes: int = _f("observing", "none", 16_777_216, int, unlimited_at_0=True)
     capture_max_files: int = _f("observing", "none", 0, int, unlimited_at_0=True)
@@ -543,7 +552,7 @@ gives values to settings that no file and no variable sets."""
 COMMON = ("per_request", "requests_may", *OBSERVING)
 """Settings that are the same for all providers and models."""
 
-FIXED = COMMON
+FIXED = (*COMMON, "tool_choice")
 """Settings that no single request can change, whatever the policy allows its client."""
 
 EXCEPTIONS = ("providers", "models")

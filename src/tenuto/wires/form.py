@@ -37,6 +37,7 @@ class Opening:
         stream: whether to ask for a stream.
         options: further members of the body, by the provider's names.
         output_key: the member of the output limit, for wires with several.
+        call_needed: whether the model has to call one of the tools, if there are any.
     """
 
     model: str
@@ -46,6 +47,7 @@ class Opening:
     stream: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
     output_key: str = "max_tokens"
+    call_needed: bool = False
 
 
 def written_here(model: str) -> str:

@@ -20,6 +20,8 @@ def members(opening: Opening) -> JsonObject:
         made["system"] = opening.system
     if opening.tools:
         made["tools"] = [tool.told("input_schema") for tool in opening.tools]
+        if opening.call_needed:
+            made["tool_choice"] = {"type": "any"}
     return made | ({"stream": True} if opening.stream else {})
 
 

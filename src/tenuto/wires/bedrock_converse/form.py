@@ -32,6 +32,8 @@ def members(opening: Opening) -> JsonObject:
                 for tool in opening.tools
             ]
         }
+        if opening.call_needed:
+            made["toolConfig"]["toolChoice"] = {"any": {}}
     return made
 
 

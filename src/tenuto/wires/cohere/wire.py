@@ -41,12 +41,11 @@ from tenuto.wires.cohere import render
 from tenuto.wires.cohere.citations import CITATIONS
 from tenuto.wires.cohere.content import merged_content
 from tenuto.wires.cohere.errors import ERRORS, read_fault
+from tenuto.wires.cohere.form import FORM
 from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.errors import bare_error, fault_parser
-from tenuto.wires.form import at
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in, others_in, value_at
-from tenuto.wires.openai_chat.form import USAGE_ALWAYS
 from tenuto.wires.openai_chat.wire import read_call
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 
@@ -291,5 +290,5 @@ WIRE = Wire(
     as_body=render.as_body,
     render_body=render.render_body,
     render_error=error_body(bare_error),
-    form=replace(USAGE_ALWAYS, path=at("/v2/chat")),
+    form=FORM,
 )

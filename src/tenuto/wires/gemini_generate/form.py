@@ -21,6 +21,8 @@ def members(opening: Opening) -> JsonObject:
     if opening.tools:
         declared = [tool.told("parametersJsonSchema") for tool in opening.tools]
         made["tools"] = [{"functionDeclarations": declared}]
+        if opening.call_needed:
+            made["toolConfig"] = {"functionCallingConfig": {"mode": "ANY"}}
     return made
 
 

@@ -14,10 +14,15 @@ def members(opening: Opening) -> JsonObject:
     made: JsonObject = {"model": opening.model, "store": False}
     if opening.system:
         made["system_instruction"] = opening.system
+    config: JsonObject = {}
     if opening.max_tokens is not None:
-        made["generation_config"] = {"max_output_tokens": opening.max_tokens}
+        config["max_output_tokens"] = opening.max_tokens
     if opening.tools:
         made["tools"] = [{"type": "function", **tool.told()} for tool in opening.tools]
+        if opening.call_needed:
+            config["tool_choice"] = "any"
+    if config:
+        made["generation_config"] = config
     return made | ({"stream": True} if opening.stream else {})
 
 

@@ -14,7 +14,9 @@ from tenuto.wires.openai_chat import form as openai_chat_form
 
 def members(opening: Opening) -> JsonObject:
     """Return all members except the messages."""
-    made = openai_chat_form.without_stream_options(replace(opening, max_tokens=None))
+    # It has no choice of tools.
+    asked = replace(opening, max_tokens=None, call_needed=False)
+    made = openai_chat_form.without_stream_options(asked)
     made["stream"] = opening.stream  # by default it streams
     if opening.max_tokens is not None:
         made["options"] = {"num_predict": opening.max_tokens}

@@ -18,6 +18,8 @@ def members(opening: Opening) -> JsonObject:
         made[opening.output_key] = opening.max_tokens
     if opening.tools:
         made["tools"] = [{"type": "function", "function": tool.told()} for tool in opening.tools]
+        if opening.call_needed:
+            made["tool_choice"] = "required"
     if opening.stream:
         made |= {"stream": True, "stream_options": {"include_usage": True}}
     return made

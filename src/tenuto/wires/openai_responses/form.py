@@ -21,6 +21,8 @@ def members(opening: Opening) -> JsonObject:
         made["tools"] = [
             {"type": "function", **tool.told(), "strict": False} for tool in opening.tools
         ]
+        if opening.call_needed:
+            made["tool_choice"] = "required"
     return made | ({"stream": True} if opening.stream else {})
 
 
