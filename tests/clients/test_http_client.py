@@ -308,7 +308,7 @@ def test_a_library_that_is_not_installed_is_told_with_what_to_install(make, libr
 def test_settings_of_the_wrong_type_are_refused_before_a_client_is_made(make, given):
     with pytest.raises(tenuto.PolicyError, match=next(iter(given))):
         make("httpx", **given)
-    with pytest.raises(tenuto.PolicyError, match="^timeut is not an argument .* are timeout, "):
+    with pytest.raises(tenuto.PolicyError, match=r"^timeut is not an argument .* are timeout, "):
         make("httpx", timeut=3)
 
 
