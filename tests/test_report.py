@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -447,6 +448,78 @@ def test_the_parsed_body_of_an_invoked_model_has_a_report_by_its_id() -> None:
             told = tenuto.report(json.loads(answer["body"].read()))
             assert told is not None
             assert told.attempts == attempts
+
+
+def langchains(answer: Any, **metadata: Any) -> dict[str, Any]:
+    """What `model_dump` gives of the message that langchain-openai 1.7 makes of an answer, without
+    what stands beside it."""
+    choice, usage = answer.choices[0], answer.usage
+    told = {"token_usage": usage.model_dump(), "model_provider": "openai", "model_name": "m"}
+    stop = {"id": answer.id, "finish_reason": choice.finish_reason, "logprobs": None}
+    return {
+        "type": "ai",
+        "id": "lc_run--01a221b9-d476-7216-b8e8-7477e1135a26-0",
+        "content": choice.message.content,
+        "response_metadata": told | stop | metadata,
+        "usage_metadata": {
+            "input_tokens": usage.prompt_tokens,
+            "output_tokens": usage.completion_tokens,
+            "total_tokens": usage.total_tokens,
+        },
+    }
+
+
+@pytest.mark.behaviour("P11")
+def test_a_message_of_langchain_has_a_report_by_the_id_in_its_metadata(fresh: RecentTurns) -> None:
+    cut = json_answer(body("The ti", "two", "length")), json_answer(body("de.", "three"))
+    with FarSide(json_answer(body("One.", "one")), *cut) as far:
+        client = tenuto.wrap(_bare(far))
+        plain, recovered = (_chat(client, "m", "Why?") for _ in range(2))
+    assert tokens(tenuto.report(langchains(plain))) == [5]
+    assert tenuto.report(langchains(plain)["response_metadata"]) is None, "it has no tokens"
+    message = langchains(recovered)
+    assert tokens(tenuto.report(message)) == [5, 5]
+    assert tokens(tenuto.report(message["response_metadata"])) == [5, 5]
+    assert tenuto.report(message | {"content": "Of another answer with this id."}) is None
+    streamed = {
+        name: message["response_metadata"][name] for name in ("finish_reason", "model_name")
+    }
+    assert tenuto.report(message | {"response_metadata": streamed}) is None
+
+
+@pytest.mark.behaviour("P11")
+def test_whatever_ids_answers_have_no_report_is_that_of_another_turn(fresh: RecentTurns) -> None:
+    """Answers through Tenuto and past it, whole, cut, streamed and left, with few ids for many."""
+    draw = random.Random(20_261_128)
+    told: list[tuple[Any, int]] = []
+    with FarSide() as far:
+        bare = _bare(far)
+        client = tenuto.wrap(_bare(far), policy=tenuto.Policy(backoff_s=0.01))
+        for number in range(300):
+            name = f"id-{draw.randrange(150)}"
+            text = draw.choice(("It turns.", f"Answer {number}."))
+            kind = draw.choice(("whole", "cut", "stream", "left", "bare", "raw"))
+            rest = (json_answer(body(" And on.", name)),) if kind == "cut" else ()
+            streams = kind in ("stream", "left")
+            first = (
+                stream(text, name) if streams else body(text, name, "length" if rest else "stop")
+            )
+            whole = (sse_answer if streams else json_answer)(first)
+            far.answers = (*far.answers[: len(far.requests)], whole, *rest)
+            asked = {"model": "m", **rows(f"{number}?")}
+            if streams:
+                chunks = client.chat.completions.create(**asked, stream=True)
+                told.append(([next(chunks)] if kind == "left" else list(chunks), 1))
+                chunks.close()
+            elif kind == "raw":
+                told.append((client.chat.completions.with_raw_response.create(**asked), 1))
+            else:
+                asks = bare if kind == "bare" else client
+                told.append((asks.chat.completions.create(**asked), len(rest) + 1))
+    reports = [(tenuto.report(answer), attempts) for answer, attempts in told]
+    found = [(each.attempts, attempts) for each, attempts in reports if each is not None]
+    assert len(found) > 30
+    assert all(attempts == made for attempts, made in found)
 
 
 @pytest.mark.behaviour("P11")

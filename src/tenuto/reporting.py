@@ -67,10 +67,11 @@ def _report(answer: object) -> Report | None:
     if named and (ended is not None or not marked):
         return ended.report if ended is not None else None
     # A mark (`turn.mark`) may be that of another process, or of a turn that needed nothing.
-    source = _source(answer)
-    name = _id_of(source)
+    metadata = member(answer, "response_metadata")  # of a message of LangChain's
+    source = answer if isinstance(metadata, Mapping) else _source(answer)
+    name = _id_of(metadata if isinstance(metadata, Mapping) else source)
     ended = recent.of_answer(name) if name else None
-    if ended is None or (ended.report is not None and not _has_text_of(ended, answer, source)):
+    if ended is None or (ended.report is not None and not _has_text_of(ended, source)):
         return None
     return ended.report or _of_plain(source)
 
@@ -86,14 +87,14 @@ def _of_plain(source: object) -> Report | None:
     return Report("complete", "completed", stop, (usage,), "none")
 
 
-def _has_text_of(ended: RecentTurn, answer: object, source: object) -> bool:
+def _has_text_of(ended: RecentTurn, source: object) -> bool:
     """Return whether an answer has the text that the turn's caller was shown, or is of a kind that
     has none."""
     if _is_metadata(source):
-        text = member(answer, "text")  # a message has it, and its metadata alone have not
-        return source is answer or text_hash(str(text)) == ended.text
+        return True
     response, wire = recognize(source)
-    return wire is not None and text_hash(response.text) == ended.text
+    is_answer = wire is not None or bool(response.text or response.calls)
+    return is_answer and text_hash(response.text) == ended.text
 
 
 def _is_metadata(source: object) -> bool:
@@ -112,10 +113,7 @@ def _turn_in(answer: object) -> str:
 
 
 def _source(answer: object) -> object:
-    """Return what of an object tells of the answer: the body of a raw response, and the metadata
-    of a message of LangChain's."""
-    if isinstance(metadata := member(answer, "response_metadata"), Mapping):
-        return metadata
+    """Return what of an object is the answer itself: for a raw response, its body."""
     for path in _ANSWERS_AT:
         found = _at(answer, path)
         if isinstance(found, bytes) or (path == ("data",) and answer_id(found)):

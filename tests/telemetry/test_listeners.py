@@ -9,13 +9,14 @@ import pytest
 from support.telemetry import answer, chat
 
 import tenuto
-from tenuto.telemetry.listeners import add_listener, heard_by, is_listening, remove_listener
+from tenuto.telemetry import listeners
+from tenuto.telemetry.listeners import add_listener, heard_by, remove_listener
 
 
 @pytest.fixture(autouse=True)
 def no_listeners() -> Iterator[None]:
     yield
-    assert not is_listening(), "a test removes what it adds"
+    assert not listeners.current, "a test removes what it adds"
 
 
 @pytest.mark.behaviour("P6")

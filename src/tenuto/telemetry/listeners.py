@@ -27,7 +27,8 @@ lines_log.addHandler(logging.NullHandler())
 Heard = TypeVar("Heard")
 
 _lock = threading.Lock()
-_listeners: tuple[OnEvent, ...] = ()
+current: tuple[OnEvent, ...] = ()
+"""Those that there are now; each turn looks whether there are any."""
 
 
 def add_listener(listener: OnEvent) -> None:
@@ -49,25 +50,20 @@ def add_listener(listener: OnEvent) -> None:
     ('SendRequest', ['turn_started', 'attempt_started'])
     >>> remove_listener(heard.append)
     """
-    global _listeners  # noqa: PLW0603 - the tuple belongs to the process
+    global current  # noqa: PLW0603 - the tuple belongs to the process
     if not callable(listener):
         raise TypeError(f"a listener is called with each event; {listener!r} cannot be called")
     with _lock:
-        if listener not in _listeners:
-            _listeners = (*_listeners, listener)
+        if listener not in current:
+            current = (*current, listener)
 
 
 def remove_listener(listener: OnEvent) -> None:
     """Stop calling a function. Turns that have begun still call it until they end. Removing a
     function that is not a listener has no effect."""
-    global _listeners  # noqa: PLW0603 - the tuple belongs to the process
+    global current  # noqa: PLW0603 - the tuple belongs to the process
     with _lock:
-        _listeners = tuple(one for one in _listeners if one != listener)
-
-
-def is_listening() -> bool:
-    """Return whether the process has a listener."""
-    return bool(_listeners)
+        current = tuple(one for one in current if one != listener)
 
 
 def heard_by(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | None:
@@ -75,7 +71,7 @@ def heard_by(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | N
     Log lines alone don't count.
 
     `folder`: where the process writes its events, from the client's policy; None: nowhere."""
-    listeners = _listeners if on_event is None else (on_event, *_listeners)
+    listeners = current if on_event is None else (on_event, *current)
     if folder:
         from tenuto.telemetry.event_folder import events_in
 

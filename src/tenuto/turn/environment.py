@@ -18,7 +18,7 @@ from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.frames.templates import Templates
 from tenuto.providers.learned import Learned
-from tenuto.telemetry.listeners import is_listening
+from tenuto.telemetry import listeners
 
 
 class Successors:
@@ -103,4 +103,4 @@ class Environment:
         policy = self.policy
         if self.on_event is not None or policy.decide is not None:
             return True
-        return bool(policy.events) or is_listening()
+        return bool(policy.events) or bool(listeners.current)

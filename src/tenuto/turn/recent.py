@@ -3,13 +3,12 @@
 A turn is found by its own id, or by an id of the provider's that no other turn had. Ids are kept
 longer than reports are, so that an id which comes again is not taken for that of one turn.
 
-Most turns need nothing. Of these, only the ids are kept, as they were read, so that noting them
-takes no call of a function of ours; they are looked through when somebody asks for a report.
+Most turns need nothing. Of these, only the ids are kept, in a queue, so that noting them takes no
+call of a function of ours; they are sorted in when another turn is kept or somebody asks for one.
 """
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -60,9 +59,11 @@ class RecentTurns:
     def __init__(self, most: int = _MOST_TURNS, most_ids: int = _MOST_IDS) -> None:
         self._most = most
         self._turns: dict[str, RecentTurn] = {}
-        self._ids: deque[Ids | tuple[str, str]] = deque(maxlen=most_ids)
+        self._most_ids = most_ids
+        self._ids: dict[str, str | Ids | None] = {}
+        self._plain: deque[Ids] = deque(maxlen=most_ids)
         self._lock = threading.Lock()
-        self.add_plain: Callable[[Ids], None] = self._ids.append
+        self.add_plain: Callable[[Ids], None] = self._plain.append
 
     def add(self, turn: str, ids: Iterable[str], ended: RecentTurn | None = None) -> None:
         """Keep a turn.
@@ -72,17 +73,21 @@ class RecentTurns:
             ids: those of the answers of its attempts; "" is none.
             ended: how it ended; None if there is nothing to tell of it.
         """
-        self._ids.extend((name, turn) for name in ids if name)
-        if ended is not None:
-            with self._lock:
+        with self._lock:
+            self._sort_in()
+            self._note(filter(None, ids), turn)
+            if ended is not None:
                 self._turns[turn] = ended
                 if len(self._turns) > self._most:
                     del self._turns[next(iter(self._turns))]
 
     def forget(self, plain: Ids) -> None:
         """Forget the ids of a turn that turned out to need something."""
-        with contextlib.suppress(ValueError):  # so many came since that they are gone
-            self._ids.remove(plain)
+        with self._lock:
+            self._sort_in()
+            for name in plain.names:
+                if self._ids.get(name) is plain:
+                    del self._ids[name]
 
     def of_turn(self, turn: str) -> RecentTurn | None:
         """Return the turn with this id."""
@@ -90,12 +95,24 @@ class RecentTurns:
 
     def of_answer(self, name: str) -> RecentTurn | None:
         """Return the only turn that got an answer with this id."""
-        found = [each for each in self._ids.copy() if name in each]
-        turns = {each[1] for each in found if isinstance(each, tuple)}
-        plain = sum(isinstance(each, Ids) for each in found)
-        if len(turns) + plain != 1:
-            return None
-        return _PLAIN if plain else self._turns.get(turns.pop())
+        with self._lock:
+            self._sort_in()
+            turn = self._ids.get(name)
+        return self._turns.get(turn) if isinstance(turn, str) else turn and _PLAIN
+
+    def _sort_in(self) -> None:
+        while self._plain:
+            plain = self._plain.popleft()
+            self._note(plain.names, plain)
+        while len(self._ids) > self._most_ids:
+            del self._ids[next(iter(self._ids))]
+
+    def _note(self, names: Iterable[str], turn: str | Ids) -> None:
+        """Note the ids of a turn; None stands for several turns. The newest stay longest."""
+        for name in names:
+            known = self._ids.pop(name, turn)
+            same = known is turn or (isinstance(turn, str) and known == turn)
+            self._ids[name] = turn if same else None
 
 
 recent = RecentTurns()

@@ -60,9 +60,8 @@ class Inner(msgspec.Struct):
 class Ids(msgspec.Struct):
     """The same places on the wires that have a short path (`wires.short`), read without the rest.
 
-    >>> event = read_ids(b'{"type": "message_start", "message": {"id": "msg_1", "content": []}}')
-    >>> "msg_1" in event, "msg_2" in event
-    (True, False)
+    >>> read_ids(b'{"type": "message_start", "message": {"id": "msg_1", "content": []}}').names
+    ['msg_1']
     """
 
     id: _Id = None
@@ -70,9 +69,11 @@ class Ids(msgspec.Struct):
     response: Inner | None = None
     message: Inner | None = None
 
-    def __contains__(self, name: str) -> bool:
+    @property
+    def names(self) -> list[str]:
+        """The ids; often one."""
         inner = self.response or self.message
-        return name in (self.id, self.response_id, inner and inner.id)
+        return [each for each in (self.id, self.response_id, inner and inner.id) if each]
 
 
 read_ids: Callable[[bytes], Ids] = msgspec.json.Decoder(Ids).decode
