@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -21,6 +23,7 @@ from support.stored_streams import Refusal, StoredStreams
 
 import tenuto
 import tenuto.events
+from tenuto.cli import main
 
 CALL = Call(('{"path": "a", ', '"content": ', '"b"}'))
 
@@ -92,6 +95,7 @@ class Asking:
         else:
             given |= {"automatic_continuation": False} | more
             create = (client.aio if self.way == "async" else client).interactions.create
+        given = {key: item for key, item in given.items() if item is not None}
         got = Got([])
         try:
             if self.way == "async":
@@ -282,6 +286,33 @@ def test_an_error_in_the_stream_is_no_break(wire: str, way: str) -> None:
     assert "GET" not in [method for method, *_ in far.requests]
 
 
+@pytest.mark.behaviour("C30")
+@pytest.mark.parametrize(
+    "more", [{"background": True}, {"agent": "a"}, {"continuation_token": "t"}]
+)
+def test_interactions_that_are_left_alone_are_fetched_too(more: dict[str, Any], way: str) -> None:
+    whole = unbroken("interactions", way)
+    given: dict[str, Any] = dict(more)
+    if "agent" in more:
+        given["model"] = None
+    if "background" in more:
+        given["automatic_continuation"] = None
+    with far_side("interactions", 5, 2) as far:
+        got = Asking(far, "interactions", way).ask(**given)
+    assert (got.error, got.kinds) == (None, whole)
+    assert [method for method, *_ in far.requests] == ["POST", "GET", "GET"]
+
+
+@pytest.mark.behaviour("C30")
+@pytest.mark.parametrize("without", [[0], [3], [3, 4]])
+def test_no_stream_is_fetched_from_an_event_without_a_place(without: list[int], way: str) -> None:
+    with far_side("interactions", without[-1] + 1, others=[interactions.events("two.")] * 2) as far:
+        for at in without:
+            far.events[at].pop("event_id")
+        Asking(far, "interactions", way).ask()
+    assert "GET" not in [method for method, *_ in far.requests]
+
+
 @pytest.mark.behaviour("C30", "P3")
 @WIRES
 def test_without_a_budget_nothing_is_fetched(wire: str, way: str) -> None:
@@ -289,3 +320,18 @@ def test_without_a_budget_nothing_is_fetched(wire: str, way: str) -> None:
     with far_side(wire, 3, others=others) as far:
         Asking(far, wire, way, pause_resumes=0).ask()
     assert "GET" not in [method for method, *_ in far.requests]
+
+
+@pytest.mark.behaviour("C30", "P8b")
+def test_a_captured_turn_names_what_was_fetched_and_can_be_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with far_side("interactions", 4) as far:
+        assert Asking(far, "interactions", "sync", capture=str(tmp_path)).ask().error is None
+    (file,) = tmp_path.glob("*.json")
+    first, second = (each["request"] for each in json.loads(file.read_text())["attempts"])
+    assert (first["method"], second["method"]) == ("POST", "GET")
+    assert "/v1_1?stream=true&last_event_id=" in second["url"]
+    assert main(["explain", "--json", str(file)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert not told.get("note"), told

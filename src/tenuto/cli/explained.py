@@ -275,6 +275,8 @@ class _Turn:
             if self.capture.report:
                 self.note = "when it was recorded, the turn ended here"
             return False
+        if command.url is not None:
+            return True  # the rest of the same answer, which no rung asks for
         before = self.capture.exchanges[number - 1].report.get("rung") if number else None
         now = self._observed(number - 1).get("rung") if number else None
         if before != now:

@@ -168,16 +168,20 @@ def _capture(value: dict[str, Any]) -> Capture:
         provider=str(value.get("provider") or "unknown"),
         model=str(value.get("model") or ""),
         policy=policy,
-        request=_request(value["attempts"][0]["request"]),
+        request=_request([attempt["request"] for attempt in value["attempts"]]),
         exchanges=exchanges,
         report=dict(value.get("report") or {}),
     )
 
 
-def _request(value: dict[str, Any]) -> Request | None:
+def _request(sent: list[dict[str, Any]]) -> Request | None:
+    value = sent[0]
     body = _body(value["body"])
+    if not body:
+        return None
+    fetches = any(str(each["method"]) == "GET" for each in sent)
     headers = _headers(value["headers"])
-    return Request(str(value["method"]), str(value["url"]), headers, body) if body else None
+    return Request(str(value["method"]), str(value["url"]), headers, body, fetches=fetches)
 
 
 def _exchange(value: dict[str, Any]) -> Exchange:

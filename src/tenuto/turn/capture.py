@@ -342,8 +342,8 @@ class Record:
         coding = head.coding if head else ""
         return {
             "request": {
-                "method": self._request.method,
-                "url": redactor.url(self._request.url),
+                "method": "GET" if attempt.command.url else self._request.method,
+                "url": redactor.url(attempt.command.url or self._request.url),
                 "headers": redactor.headers(decoded(attempt.command.headers)),
                 "edited": attempt.command.edited,
                 "body": attempt.sent.value(redactor, "", self._most),

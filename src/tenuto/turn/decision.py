@@ -112,7 +112,7 @@ def may_fetch(turn: TurnRecord, *, came: bool) -> float | None:
     """Decide whether the rest of a broken stream is fetched (C30): within `pause_resumes`, and
     within `fault_retries` if no event `came` since the last time. Return the seconds to wait first;
     None: it is not fetched."""
-    if turn.left_alone not in ("", "background") or turn.late or turn.is_over():
+    if turn.left_alone not in _MADE_ANYWAY or turn.late or turn.is_over():
         return None
     budget = Budget.PAUSE if came else Budget.FAULT_RETRY
     if not turn.state.left(budget, turn.policy):
@@ -120,6 +120,10 @@ def may_fetch(turn: TurnRecord, *, came: bool) -> float | None:
     tries = turn.state.spent.get(budget, 0)
     turn.state = replace(turn.state, spent={**turn.state.spent, budget: tries + 1})
     return 0.0 if came else min(turn.policy.backoff_s * 2**tries, turn.policy.backoff_max_s)
+
+
+_MADE_ANYWAY = ("", "background", "agent", "resumption")
+"""Why a turn is left alone although its answer is one of the model's, and its stream can break."""
 
 
 def _note_invalid(turn: TurnRecord, attempt: Attempt) -> None:

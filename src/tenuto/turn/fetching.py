@@ -21,6 +21,7 @@ from tenuto.turn.commands import Command, Head, Headers, Reply, SendRequest, Sle
 from tenuto.turn.decision import may_fetch
 from tenuto.turn.record import TurnRecord
 from tenuto.wires.cursors import Cursors
+from tenuto.wires.json import JsonObject
 from tenuto.wires.stream import event_object
 
 Fetched = tuple[Head, Decoder]
@@ -44,41 +45,45 @@ class Fetching:
         self._turn = turn
         self._cursors = cursors
         self._answer = ""
-        self._place = ""
-        self._begun_at = ""
-        self._fetched = False
-        self._failed = False  # an event said so: the stream ended, and did not break
+        self._last: Frame | None = None
+        self._fetched_at = ""
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the stream can't be fetched, since its first event has no place or no id."""
+        return self._last is not None and not self._answer
 
     def new(self, frames: list[Frame]) -> list[Frame]:
         """Take the events that came. Return them without those that came before the break."""
-        return [frame for frame in frames if self._is_new(frame)]
+        if self._fetched_at:
+            frames = [frame for frame in frames if self._is_new(frame)]
+        last = next((f for f in reversed(frames) if f.terminated and f.data), None)
+        if self._last is None and last is not None:
+            value = _value(frames[0] if frames[0].data else last)
+            self._answer = self._cursors.id_of(value) if self._cursors.place_of(value) else ""
+        self._last = last or self._last
+        return frames
 
     def _is_new(self, frame: Frame) -> bool:
-        value = event_object(frame) if frame.terminated else None
-        if not isinstance(value, dict):
-            return True
-        self._failed = self._failed or bool(value.get("error")) or self._cursors.fails(value)
-        self._answer = self._answer or self._cursors.id_of(value)
-        place = self._cursors.place_of(value)
-        if not place:
-            return True
-        if self._fetched and not self._cursors.is_behind(place, self._place):
-            return False
-        self._place = place
-        return True
+        place = self._cursors.place_of(_value(frame))
+        return not place or self._cursors.is_behind(place, self._fetched_at)
 
     def rest(self) -> Generator[Command, Reply, Fetched | None]:
         """Fetch the rest of the stream. Return its head, and what reads its body; None: there is no
         way to it."""
-        turn = self._turn
-        while self._answer and self._place and not self._failed:
-            wait_s = may_fetch(turn, came=self._place != self._begun_at)
+        turn, value = self._turn, _value(self._last)
+        # An event without a place would come once more. An error ends a stream, and breaks none.
+        place = self._cursors.place_of(value)
+        if value.get("error") or self._cursors.fails(value) or not (self._answer and place):
+            return None
+        while True:
+            wait_s = may_fetch(turn, came=place != self._fetched_at)
             if wait_s is None:
                 return None
-            self._begun_at, self._fetched = self._place, True
+            self._fetched_at = place
             if wait_s:
                 yield Sleep(wait_s * turn.around.jitter())
-            url = self._cursors.url(turn.request.url, self._answer, self._place)
+            url = self._cursors.url(turn.request.url, self._answer, place)
             reply = yield SendRequest(
                 _headers(turn), b"", edited=True, within_s=turn.within_s, url=url
             )
@@ -86,13 +91,18 @@ class Fetching:
             decoder = _decoder_of(turn, head)
             if turn.events is not None:
                 status = head.status if head is not None else None
-                turn.events.fetched(self._place, status, continues=decoder is not None)
+                turn.events.fetched(place, status, continues=decoder is not None)
             if head is not None and decoder is not None:
                 turn.framing.read_anew()
                 return head, decoder
             if head is not None and head.status < 500 and head.status != 429:
                 return None
-        return None
+
+
+def _value(frame: Frame | None) -> JsonObject:
+    """Return the object of an event; {}: it has none."""
+    value = event_object(frame) if frame is not None else None
+    return value if isinstance(value, dict) else {}
 
 
 def _decoder_of(turn: TurnRecord, head: Head | None) -> Decoder | None:

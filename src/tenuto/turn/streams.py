@@ -77,12 +77,13 @@ def read_stream(
     builder, outlet = turn.builder(), turn.outlet
     events, codec = _Events(turn, decoder), turn.framing.codec
     fetching, slow = fetching_of(turn), turn.reading
-    quick = slow if fetching is not None else events.quick(outlet, builder)
+    quick = events.quick(outlet, builder)
     tail, lost, heard, heard_s, spoke, odd = b"", None, -1, 0.0, False, events.odd()
     # This one generator does everything with each piece: another one around it would cost time for
     # every piece.
     while not builder.ended:
-        offered = quick if codec.idle and outlet.flows and not odd else slow
+        flows = outlet.flows and fetching is None
+        offered = quick if codec.idle and flows and not odd else slow
         reply = ahead.popleft() if ahead else (yield offered)
         broke = not isinstance(reply, bytes) or not reply
         if broke and fetching is not None and not turn.late:
@@ -104,7 +105,9 @@ def read_stream(
             break
         try:
             came = events.of(reply)
-            came = came if fetching is None else fetching.new(came)
+            if fetching is not None:
+                came = fetching.new(came)
+                fetching = None if fetching.is_hopeless else fetching
         except (FrameTooLarge, UndecodableBytes) as error:
             builder.feed(_unreadable(error))
             break

@@ -253,7 +253,8 @@ def test_at_the_providers_own_limit_the_token_goes_back_with_a_limit(play: Any, 
 
 
 @pytest.mark.behaviour("C30", "C5")
-@pytest.mark.parametrize(("mode", "stop"), [("body", MAX), ("stream", MAX), ("stream", None)])
+@MODES
+@pytest.mark.parametrize("stop", [MAX, PAUSE, None])
 def test_a_refused_token_is_followed_by_asking_in_words(
     play: Any, mode: str, way: str, stop: str | None
 ) -> None:
@@ -286,10 +287,8 @@ def test_a_refused_token_and_refused_words_leave_what_came_with_its_stop(
 
 
 @pytest.mark.behaviour("C30", "E1")
-@pytest.mark.parametrize(
-    ("mode", "stop"),
-    [("body", PAUSE), ("stream", PAUSE), ("body", MAX), ("stream", MAX), ("stream", None)],
-)
+@MODES
+@pytest.mark.parametrize("stop", [PAUSE, MAX, None])
 def test_a_hop_that_adds_nothing_ends_the_answer(
     play: Any, mode: str, way: str, stop: str | None
 ) -> None:

@@ -174,7 +174,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
             for part in parts_of(candidate):
                 signals += _read_part(part)
             signals += _checkpoint(candidate)
-        signals += _stop_of(candidate, number)
+        signals += _stop_of(candidate, number) or ([] if event else _unstopped(candidate, number))
     signals += _failure_of(value, bool(candidates))
     usage = usage_object(value)
     if usage is not None:
@@ -206,6 +206,13 @@ def _failure_of(value: JsonObject, answered: bool) -> list[Signal]:
     error = error_of(value)
     fault: list[Signal] = [] if error is None else [FaultSeen(read_fault(error))]
     return [*_blocked(value, answered), *fault]
+
+
+def _unstopped(candidate: JsonObject, number: int) -> list[Signal]:
+    """Return the stop of a body without one: with a token, "the model has not stopped"."""
+    if number or not member(candidate, TOKEN, "continuation_token"):
+        return []
+    return [StopSeen("", f"candidates[{number}].finishReason", _R.PAUSED, "resumable")]
 
 
 def _stop_of(candidate: JsonObject, number: int) -> list[Signal]:
