@@ -43,6 +43,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "outcomes": page_shown.render_outcomes,
     "panels": monitoring.render_panels,
     "shown": page_shown.render,
+    "shown-by-api": page_shown.render_by_api,
 }
 FILES: dict[str, Callable[[], str]] = {
     "docs/monitoring/alerts.yml": monitoring.render_alerts,

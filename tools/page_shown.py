@@ -1,7 +1,8 @@
 """Blocks of docs/guide/what-the-caller-sees.md: what each outcome is, and how it shows (outcome ×
 wire × `on_incomplete`) by the tables that decide it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from page import code, table
 
@@ -33,6 +34,25 @@ MEANINGS = {
     Outcome.UNKNOWN: "Tenuto doesn't know its stop value.",
 }
 
+NAMES = {
+    "openai-chat": "Chat Completions",
+    "openai-responses": "Responses",
+    "openai-completions": "Completions",
+    "anthropic-messages": "Anthropic Messages",
+    "gemini-generate": "Gemini",
+    "gemini-interactions": "Gemini Interactions",
+    "bedrock-converse": "Bedrock Converse",
+    "bedrock-invoke": "Bedrock InvokeModel",
+    "mistral": "Mistral",
+    "cohere": "Cohere",
+    "cohere-v1": "Cohere version 1",
+    "ollama": "Ollama",
+    "dashscope": "DashScope",
+    "watsonx": "watsonx.ai",
+    "tgi": "Text Generation Inference",
+}
+"""The APIs whose turns Tenuto finishes, in the order of the page; others follow under their names."""
+
 
 def render_outcomes() -> str:
     """What each outcome is, in words."""
@@ -45,30 +65,78 @@ def _meanings() -> Iterator[list[str]]:
 
 
 def render() -> str:
-    """How each ending shows."""
-    known = [wire for _, wire in sorted(wires().items()) if not wire.only_read]
-    head = ["Outcome", "Status", "Reason", *(code(wire.name) for wire in known), '`"error"`']
-    return "\n".join(table(head, _rows(known))) + "\n"
+    """How each ending shows, as far as all APIs show it alike."""
+    head = ["Outcome", "Status", "Reason", "By default", 'With `"error"`']
+    return "\n".join(table(head, _general(_rows()))) + "\n"
 
 
-def _rows(known: list[Wire]) -> Iterator[list[str]]:
+def render_by_api() -> str:
+    """What an API has of its own; those that show every ending alike share a table."""
+    rows = [row for row in _rows() if not row.shared]
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for number, title in enumerate(_known()):
+        alike.setdefault(tuple(row.faces[number] for row in rows), []).append(title)
+    lines: list[str] = []
+    for faces, titles in alike.items():
+        own = zip((row.title for row in rows), faces, strict=True)
+        lines += [f"### {', '.join(titles)}", "", *table(["Outcome", "By default"], own), ""]
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How one ending shows.
+
+    Attributes:
+        title, status, reason: the outcome, and how Tenuto names the ending.
+        faces: what each API shows by default.
+        error: what all of them show if errors are asked for.
+    """
+
+    title: str
+    status: str
+    reason: str
+    faces: list[str]
+    error: str
+
+    @property
+    def shared(self) -> bool:
+        """Whether all of them show it alike."""
+        return len(set(self.faces)) == 1
+
+
+def _general(rows: Iterable[Row]) -> Iterator[list[str]]:
+    for row in rows:
+        default = row.faces[0] if row.shared else "[by API](#what-each-api-shows)"
+        yield [row.title, row.status, row.reason, default, row.error]
+
+
+def _known() -> dict[str, Wire]:
+    """The wires that can be finished, by the title of their table."""
+    finished = {name: wire for name, wire in sorted(wires().items()) if not wire.only_read}
+    named = {title: finished.pop(name) for name, title in NAMES.items()}
+    return named | finished
+
+
+def _rows() -> Iterator[Row]:
+    known = list(_known().values())
     for outcome, ending in ENDINGS.items():
         kept, bare = (Finish(s, ending.reason, outcome) for s in (ending.kept, ending.bare))
+        reason = code(ending.reason)
         if _faces(known, kept) == _faces(known, bare):
             status = kept.status.value
             status += f", {bare.status.value} without text" if bare.status != kept.status else ""
-            yield [code(outcome), status, code(ending.reason), *_faces(known, kept)]
+            yield Row(code(outcome), status, reason, *_faces(known, kept))
         else:
             for finish, text in ((kept, "text kept"), (bare, "no text")):
                 status = finish.status.value
-                name = f"{code(outcome)}, {text}"
-                yield [name, status, code(ending.reason), *_faces(known, finish)]
+                yield Row(f"{code(outcome)}, {text}", status, reason, *_faces(known, finish))
 
 
-def _faces(known: list[Wire], finish: Finish) -> list[str]:
+def _faces(known: list[Wire], finish: Finish) -> tuple[list[str], str]:
     shown = [wire.shown[finish.shown] for wire in known]
     codes = {_code(finish, each) for each in shown}
-    return [*(_face(finish, each) for each in shown), _error(finish, codes)]
+    return [_face(finish, each) for each in shown], _error(finish, codes)
 
 
 def _face(finish: Finish, shown: Shown) -> str:
