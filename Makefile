@@ -20,7 +20,7 @@ CHECKS := check-format check-lint check-types check-pyright check-layers check-d
 PYRIGHT_VENV := .pyright/venv
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-openai-alone phoenix openllmetry openai-v2
-FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain pydantic-ai openai-agents \
+FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain langgraph pydantic-ai openai-agents \
   openai-agents-responses strands agno litellm litellm-anthropic llamaindex llamaindex-anthropic crewai haystack autogen \
   agent-framework semantic-kernel google-adk smolagents instructor dspy llm
 
@@ -140,8 +140,8 @@ define INSTALL_OWN
 	@touch $@
 endef
 
-# A framework that is measured on a second wire uses the same environment for it.
-ENVIRONMENT = $(patsubst %-anthropic,%,$(1:%-responses=%))
+# A framework that is measured on a second wire uses the same environment for it. LangChain brings LangGraph.
+ENVIRONMENT = $(patsubst langgraph,langchain,$(patsubst %-anthropic,%,$(1:%-responses=%)))
 frameworks: $(foreach name,$(sort $(call ENVIRONMENT,$(FRAMEWORKS))),.frameworks/$(name)/.installed) ## run every fault under each framework, with and without Tenuto (FRAMEWORKS="agno strands")
 	@failed=; $(foreach name,$(FRAMEWORKS), \
 	  .frameworks/$(call ENVIRONMENT,$(name))/bin/python tests/frameworks/run.py $(name) .frameworks/$(name).json || failed="$$failed $(name)";) \

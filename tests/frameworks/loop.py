@@ -65,7 +65,7 @@ class SdkLoop:
     """The loop over a provider's SDK. A driver sends what `talk` holds, whole or streamed, and keeps
     what comes: False says that it has no calls, so that it is the answer."""
 
-    ways = ("sync", "async")
+    ways: tuple[str, ...] = ("sync", "async")
     rows = "messages"
     """The argument with the conversation."""
 

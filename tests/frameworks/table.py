@@ -6,7 +6,7 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,17 @@ MARK = "<!-- Below: written by `make frameworks`. -->\n"
 SDKS = ("openai", "openai-responses", "anthropic", "google-genai")
 """The providers' SDKs by themselves. Each row is compared with the one on the same wire."""
 NAMES = (
-    *SDKS, "langchain", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
+    *SDKS, "langchain", "langgraph", "pydantic-ai", "openai-agents", "openai-agents-responses", "strands", "agno",
     "litellm", "litellm-anthropic", "llamaindex", "llamaindex-anthropic", "crewai", "haystack",
     "autogen", "agent-framework", "semantic-kernel", "google-adk", "smolagents", "instructor", "dspy", "llm",
 )  # fmt: skip
+APIS = {
+    "openai-chat": "Chat Completions",
+    "openai-responses": "Responses",
+    "anthropic-messages": "Anthropic Messages",
+    "gemini-generate": "Gemini's API",
+}
+"""The wires that are measured, in the order of the page."""
 VERDICTS = ("right", "told", "silent", "harmful")
 CLIENTS = {"bare": "bare", "stop": "Tenuto, default policy", "error": 'Tenuto, `"error"`'}
 
@@ -49,41 +56,57 @@ def share_of(found: dict[str, Any], sdk: set[tuple[str, ...]]) -> str:
     return f"{len(right_of(found) & both)} of {len(both)}"
 
 
-def sums(measured: dict[str, Any]) -> list[str]:
+def sums(measured: dict[str, Any], sdks: dict[str, set[tuple[str, ...]]]) -> list[str]:
     """How many turns came out how, framework by framework."""
     rows = [
         f"| | | {' | '.join(VERDICTS)} | of the SDK's |",
         "| --- | --- " + "| ---: " * (len(VERDICTS) + 1) + "|",
     ]
-    sdks = {measured[sdk]["wire"]: right_of(measured[sdk]) for sdk in SDKS if sdk in measured}
     for name, found in measured.items():
         for column, client in CLIENTS.items():
             counts = Counter(r["verdict"] for r in found["results"] if r["column"] == column)
             cells = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
             title = f"{name} {found['version']}" if column == "bare" else ""
             recommended = ", as above" if column == recipe_of(found) else ""
-            sdk = sdks.get(found.get("wire"))  # None: it was not measured
+            sdk = sdks.get(found["wire"])  # None: it was not measured
             share = share_of(found, sdk) if recommended and sdk else ""
             rows.append(f"| {title} | {client}{recommended} | {cells} | {share} |")
     return rows
 
 
-def faults(measured: dict[str, Any]) -> list[str]:
-    """The worst verdict on each fault over streams and bodies, sync and async: bare → as the page
-    recommends."""
-    cases = dict.fromkeys(r["case"] for found in measured.values() for r in found["results"])
-    rows = [f"| | {' | '.join(measured)} |", "| --- " * (len(measured) + 1) + "|"]
-    for case in cases:
-        cells = []
-        for found in measured.values():
-            bare, ours = (
-                worst(r for r in found["results"] if (r["case"], r["column"]) == (case, column))
-                for column in ("bare", recipe_of(found))
+def faults(found: dict[str, Any]) -> list[str]:
+    """What a framework makes of each fault: the worst verdict over streams and bodies, sync and async,
+    bare → as the page recommends. Faults that come out alike share a row, the worst bare ones first."""
+    alike: dict[tuple[int, int], list[str]] = {}
+    for case in dict.fromkeys(r["case"] for r in found["results"]):
+        bare, ours = (
+            worst(r for r in found["results"] if (r["case"], r["column"]) == (case, column))
+            for column in ("bare", recipe_of(found))
+        )
+        came = -VERDICTS.index(bare), VERDICTS.index(ours)
+        alike.setdefault(came, []).append(f"`{case}`")
+    return [
+        f"| {VERDICTS[-bare]} → {VERDICTS[ours]} | {', '.join(cases)} |"
+        for (bare, ours), cases in sorted(alike.items())
+    ]
+
+
+def by_api(measured: dict[str, Any]) -> Iterator[str]:
+    """A part for each API: all sums, then the faults of each framework."""
+    sdks = {measured[sdk]["wire"]: right_of(measured[sdk]) for sdk in SDKS if sdk in measured}
+    for wire, title in APIS.items():
+        mine = {name: found for name, found in measured.items() if found["wire"] == wire}
+        if not mine:
+            continue
+        yield from (f"### Over {title}", "", *sums(mine, sdks), "")
+        for name, found in mine.items():
+            yield from (
+                f"#### {name}, by fault",
+                "",
+                "| Bare → as above | Faults |",
+                "| --- | --- |",
             )
-            alike = {"right": "right", "": "–"} if bare == ours else {}  # "": not for this row
-            cells.append(alike.get(bare, f"{bare} → {ours}"))
-        rows.append(f"| `{case}` | {' | '.join(cells)} |")
-    return rows
+            yield from (*faults(found), "")
 
 
 def main(folder: str) -> None:
@@ -91,7 +114,7 @@ def main(folder: str) -> None:
     measured = {
         name: json.loads(file.read_text("utf-8")) for name, file in files.items() if file.exists()
     }
-    text = "\n".join([*sums(measured), "", *faults(measured)])
+    text = "\n".join(by_api(measured)).rstrip()
     print(text)
     if len(measured) < len(NAMES):
         print(f"Not all were measured, so {PAGE.name} stays as it is.")
