@@ -15,8 +15,22 @@ import site_llms
 import site_pages
 
 ROOT = Path(__file__).resolve().parent.parent
-WHOLE_FOLDERS = ("decisions/",)
-"""Folders whose index names their pages, so that `nav` need not."""
+DECISIONS = "decisions/"
+"""Its index names its pages, so that `nav` need not. The search gives them behind all others: they
+tell why, and a reader first looks for how."""
+
+SEARCH = (
+    (
+        "case 0:let e=",
+        "case 0:self.later=t.data.items.map(each=>each.location.includes({last}));let e=",
+    ),
+    (
+        "l.items.sort(ht(...s))",
+        "l.items.sort(ht(...s)),l.items.sort((a,b)=>self.later[a.id]-self.later[b.id])",
+    ),
+)
+"""What is replaced in the generator's search, which has no setting for it: it remembers which pages
+come last, and sorts by that once more. A sort keeps the order of what is equal."""
 
 SHIM_URL = "https://unpkg.com/iframe-worker/shim"
 SHIM = "site_vendor/iframe-worker.js"
@@ -36,6 +50,7 @@ def main(generator: str) -> int:
     done = subprocess.run([generator, "build", "--clean"], cwd=ROOT, check=False)
     if done.returncode == 0:
         keep_at_home(site)
+        sort_last(site)
         site_llms.write(ROOT, site, texts)
         print(f"{len(texts)} pages in {site.relative_to(ROOT)}/; open {site.name}/index.html")
     return done.returncode
@@ -51,6 +66,17 @@ def keep_at_home(site: Path) -> None:
         page.write_text(text, "utf-8")
 
 
+def sort_last(site: Path) -> None:
+    """Let the search give the decisions last; ValueError: the generator's search is another one."""
+    (worker,) = site.glob("assets/javascripts/workers/search.*.js")
+    text = worker.read_text("utf-8")
+    for found, instead in SEARCH:
+        if text.count(found) != 1:
+            raise ValueError(f"{worker.name} has {text.count(found)} times {found!r}, not once")
+        text = text.replace(found, instead.replace("{last}", repr(DECISIONS)))
+    worker.write_text(text, "utf-8")
+
+
 def unlisted(root: Path, places: set[str]) -> list[str]:
     """Pages that stand in no menu."""
     project = tomllib.loads((root / "zensical.toml").read_text("utf-8"))["project"]
@@ -62,7 +88,7 @@ def unlisted(root: Path, places: set[str]) -> list[str]:
         for place in entry.values()
     }
     gone = sorted(named - places)
-    free = sorted(place for place in places - named if not place.startswith(WHOLE_FOLDERS))
+    free = sorted(place for place in places - named if not place.startswith(DECISIONS))
     return gone + free
 
 

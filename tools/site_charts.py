@@ -32,7 +32,7 @@ red bar is a figure beyond its target. The table has the units."""
 def frameworks(root: Path) -> str:
     """How many faults each framework gets right, alone and with Tenuto: docs/frameworks.md."""
     lines, y = list(_legend()), 44
-    for name, policy, counts in _counted((root / "docs/frameworks.md").read_text("utf-8")):
+    for name, policy, counts in counted((root / "docs/frameworks.md").read_text("utf-8")):
         if name:
             y += 8
             lines.append(text(0, y + 14, name, "name"))
@@ -46,7 +46,7 @@ def frameworks(root: Path) -> str:
     )
 
 
-def _counted(page: str) -> Iterator[tuple[str, str, list[int]]]:
+def counted(page: str) -> Iterator[tuple[str, str, list[int]]]:
     """Name (only on the first row of a framework), policy, and the four counts."""
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]

@@ -16,6 +16,24 @@ function read() {
   };
 }
 
+// Words of code that begin on one line of a table and end on another.
+function broken() {
+  const found = [];
+  const range = document.createRange();
+  for (const each of document.querySelectorAll(".md-typeset td code, .md-typeset th code")) {
+    const walk = document.createTreeWalker(each, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      // A browser may break behind a hyphen, a slash or a bracket; inside \w+ it may not.
+      for (const word of walk.currentNode.data.matchAll(/\w+/g)) {
+        range.setStart(walk.currentNode, word.index);
+        range.setEnd(walk.currentNode, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) found.push(word[0]);
+      }
+    }
+  }
+  return found;
+}
+
 // Texts whose contrast with what lies behind them is below that of WCAG 2.2: 4.5, or 3 if they are large.
 function faint() {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

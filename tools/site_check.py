@@ -31,15 +31,37 @@ from playwright.sync_api import (
 )
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SHOWN = ("index.html", "reference.html", "ladders.html", "frameworks.html", "performance.html")
+SHOWN = (
+    "index.html",
+    "reference.html",
+    "ladders.html",
+    "frameworks.html",
+    "performance.html",
+    "glossary.html",
+    "stability.html",
+    "guide/disable.html",
+    "guide/troubleshooting.html",
+    "guide/what-the-caller-sees.html",
+    "guide/what-you-use.html",
+)
 SEARCHED = "max_tokens"
 SCHEMES = ("light", "dark")
+WIDTHS = (390, 1280)
+FOUND_FIRST = {
+    "structured": "guide/structured-output.html",
+    "gateway": "guide/what-you-use.html",
+    "disable": "guide/disable.html",
+    "why not": "guide/what-you-use.html",
+    "langgraph": "frameworks.html",
+    "glossary": "glossary.html",
+}
+"""What people search for, and the page that has to be the first result."""
 LEFT = "net::ERR_ABORTED"
 """How a request ends when its page is left: the search of a page that nobody searches."""
 
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text("utf-8")
-"""The functions that run in the page: `read` and `faint`."""
+"""The functions that run in the page: `read`, `broken` and `faint`."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -58,8 +80,9 @@ def main(arguments: Sequence[str]) -> int:
         # Its sandbox wants rights that root, as in a container, must not use.
         browser = playwright.chromium.launch(executable_path=command, args=["--no-sandbox"])
         found += look(browser, given.site, url)
-        found += search(browser, url, given.shots)
-        found += search(browser, given.site.resolve().as_uri() + "/", None)
+        for address, shots in ((url, given.shots), (given.site.resolve().as_uri() + "/", None)):
+            found += search(browser, address, shots)
+            found += first_results(browser, address)
         if given.shots:
             picture(browser, url, given.shots)
         browser.close()
@@ -99,6 +122,9 @@ def look(browser: Browser, site: Path, url: str) -> list[str]:
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             found += [f"{place}, {scheme}: faint: {each}" for each in asked(page, "faint")]
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            found += [f"{place}, {width} px: broken: {each}" for each in asked(page, "broken")]
         told = asked(page, "read")
         found += [f"{place}: {each}" for each in disorder(told["headings"])]
         found += [f"{place}: has no name: {each}" for each in told["nameless"]]
@@ -200,7 +226,33 @@ def search(browser: Browser, url: str, shots: Path | None) -> list[str]:
     return found
 
 
+def first_results(browser: Browser, url: str) -> Iterator[str]:
+    """Searches whose first result is another page, and decisions that come before a page."""
+    for words, wanted in FOUND_FIRST.items():
+        page = browser.new_page()
+        page.goto(url + "index.html")
+        page.keyboard.press("/")
+        page.wait_for_timeout(200)  # what opens would lose the first letter
+        page.keyboard.type(words)
+        try:
+            page.locator(RESULT).first.wait_for(timeout=10_000)
+        except Exception as error:  # noqa: BLE001 — whatever it is, the search does not work
+            yield f"{url}: no result for {words!r}: {error}"
+        else:
+            page.wait_for_timeout(500)  # the results of the first letters go
+            results = page.locator(RESULT).evaluate_all(LEADS_TO)
+            places = [urldefrag(each)[0].removeprefix(url).partition("?")[0] for each in results]
+            if places[0] != wanted:
+                yield f"{words!r} finds {places[0]} first, not {wanted}"
+            whys = [place.startswith("decisions/") for place in places]
+            if whys != sorted(whys):
+                yield f"{words!r} finds a decision before a page: {places}"
+        page.close()
+
+
 RESULT = "[role=option]"
+LEADS_TO = "all => all.map(each => (each.closest('a') ?? each.querySelector('a') ?? each).href)"
+"""Where each result leads."""
 
 
 def picture(browser: Browser, url: str, shots: Path) -> None:
