@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pkgutil
 import re
+import subprocess
 from importlib import import_module
 from pathlib import Path
 
+import page_reference
 import page_surface
 import pytest
 
@@ -79,6 +81,58 @@ def test_a_changed_method_or_property_changes_the_list(
     before, after = list(page_surface.lines("X", Old)), list(page_surface.lines("X", new))
     assert before == ["X()", "X.ask(text: str) -> str", "X.size: int"]
     assert after != before
+
+
+FROZEN, OPEN = page_surface.PARTS
+
+
+def test_each_public_module_is_either_frozen_or_open() -> None:
+    assert set(page_reference.MODULES) | {"tenuto.events"} == set(page_surface.SURFACE)
+    assert len(page_surface.SURFACE) == len(set(page_surface.SURFACE))
+
+
+def test_what_is_frozen_needs_nothing_that_may_change() -> None:
+    text = page_surface.render()
+    frozen, still_open = text.split(f"\n# {OPEN}\n")
+    names = set(re.findall(r"^tenuto\.(?:\w+\.)*([A-Z]\w+)", still_open, re.MULTILINE))
+    names -= set(re.findall(r"^tenuto\.(?:\w+\.)*([A-Z]\w+)", frozen, re.MULTILINE))
+    assert sorted(name for name in names if re.search(rf"\b{name}\b", frozen)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gone"),
+    [
+        ("f(a: int) -> str", "f(a: int) -> str", []),
+        ("f(a: int) -> str", "f(a: int, *, b: int = 1) -> str", []),
+        ("f(a: int) -> str", "f(a: int, b: int) -> str", ["f"]),
+        ("f(a: int, b: int = 1) -> str", "f(a: int) -> str", ["f"]),
+        ("f(a: int, b: int) -> str", "f(b: int, a: int) -> str", ["f"]),
+        ("f(a: int) -> str", "f(a: int) -> bytes", ["f"]),
+        ("f(\n    a: int,\n) -> str", "f(\n    a: int,\n    b: int = 1,\n) -> str", []),
+        ("C: 'a', 'b'", "C: 'a', 'new', 'b'", []),
+        ("C: 'a', 'b'", "C: 'b'", ["C"]),
+        ("C.size: int", "C.size: float", ["C.size"]),
+        ("NAME\nf()", "f()", ["NAME"]),
+    ],
+)
+def test_what_breaks_programs_is_told_from_what_does_not(
+    before: str, after: str, gone: list[str]
+) -> None:
+    told = page_surface.broken(f"# {FROZEN}\n{before}\n", f"# {FROZEN}\n{after}\n")
+    assert told == gone
+
+
+def test_no_release_of_0_1_takes_away_what_0_1_0_froze() -> None:
+    shown = subprocess.run(
+        ["git", "show", "v0.1.0:docs/surface.txt"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if shown.returncode:
+        pytest.skip("there is no tag v0.1.0 yet")
+    assert page_surface.broken(shown.stdout, page_surface.render()) == []
 
 
 def test_each_public_name_is_explained_on_a_page_beside_the_reference() -> None:
