@@ -8,10 +8,12 @@ is generated where its format has comments. To add any of them, add one row belo
 import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import behaviours
 import monitoring
+import page_alternatives
 import page_compared
 import page_events
 import page_ladders
@@ -39,9 +41,12 @@ PAGES: dict[str, Callable[[], str]] = {
 }
 BLOCKS: dict[str, Callable[[], str]] = {
     "alerts": monitoring.render_rules,
+    "instructor": partial(page_alternatives.render, "instructor"),
+    "litellm": partial(page_alternatives.render, "litellm"),
     "metrics": page_metrics.render,
     "outcomes": page_shown.render_outcomes,
     "panels": monitoring.render_panels,
+    "pydantic-ai": partial(page_alternatives.render, "pydantic-ai"),
     "shown": page_shown.render,
     "shown-by-api": page_shown.render_by_api,
 }

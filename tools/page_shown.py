@@ -51,7 +51,7 @@ NAMES = {
     "watsonx": "watsonx.ai",
     "tgi": "Text Generation Inference",
 }
-"""The APIs whose turns Tenuto finishes, in the order of the page; others follow under their names."""
+"""The APIs whose turns Tenuto finishes, in the order of the page. Others follow."""
 
 
 def render_outcomes() -> str:

@@ -127,7 +127,9 @@ def test_what_differs_between_apis_stands_in_a_table_of_each() -> None:
 
 
 def test_no_table_of_what_the_caller_sees_is_wider_than_a_page() -> None:
-    heads = re.findall(r"^(\|.*\|)\n\| ---", page_shown.render() + page_shown.render_by_api(), re.M)
+    heads = re.findall(
+        r"^(\|.*\|)\n\| ---", page_shown.render() + page_shown.render_by_api(), re.MULTILINE
+    )
     assert len(heads) > 5
     assert max(head.count("|") - 1 for head in heads) <= 5
 
