@@ -47,10 +47,10 @@ def report(answer: object) -> Report | None:
 
     Returns:
         the report; None if the answer has no id and keeps no header, if the turn isn't among the
-        last 1,000 of this process, or if several answers have the same id. Objects with which that
-        is always so: https://tenuto.example/docs/guide/what-the-caller-sees.html. Where a turn
-        needed nothing, the stop and the tokens are read from the answer itself, so its usage is
-        None if the object has none.
+        last 1,000 of this process, or if several answers have the same id. The guide on what the
+        caller sees lists the SDKs whose objects never have one. Where a turn needed nothing, the
+        stop and the tokens are read from the answer itself, so its usage is None if the object has
+        none.
 
     >>> report({"id": "chatcmpl-1", "choices": []}) is None
     True

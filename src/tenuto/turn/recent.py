@@ -98,7 +98,9 @@ class RecentTurns:
         with self._lock:
             self._sort_in()
             turn = self._ids.get(name)
-        return self._turns.get(turn) if isinstance(turn, str) else turn and _PLAIN
+        if isinstance(turn, str):
+            return self._turns.get(turn)
+        return None if turn is None else _PLAIN
 
     def _sort_in(self) -> None:
         while self._plain:
@@ -115,7 +117,7 @@ class RecentTurns:
             self._ids[name] = turn if same else None
 
 
-recent = RecentTurns()
+recent: RecentTurns = RecentTurns()
 """Those of the process."""
 
 
