@@ -15,6 +15,7 @@ from tenuto.clients.transport import AsyncHTTPTransport, HTTPTransport
 from tenuto.clients.wrap import wrap
 from tenuto.config import load_policy
 from tenuto.core.actions import Status
+from tenuto.core.deciding import Context, decide
 from tenuto.core.errors import (
     PolicyError,
     RegistrationError,
@@ -29,7 +30,15 @@ from tenuto.core.policy import Decision, Policy
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, Stop, StopReason
-from tenuto.detection import StreamDetector, detect, detect_each
+from tenuto.detection import (
+    AssistantTurn,
+    DetectedConversation,
+    StreamDetector,
+    WaitingCall,
+    detect,
+    detect_conversation,
+    detect_each,
+)
 from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.registration import Provider, register_provider, register_wire
 from tenuto.reporting import report
@@ -42,10 +51,13 @@ if _typing.TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AssistantTurn",
     "AsyncHTTPTransport",
     "Capabilities",
     "Confidence",
+    "Context",
     "Decision",
+    "DetectedConversation",
     "Event",
     "FaultKind",
     "HTTPTransport",
@@ -63,11 +75,14 @@ __all__ = [
     "TurnError",
     "UnsupportedClient",
     "Usage",
+    "WaitingCall",
     "__version__",
     "agent",
     "async_http_client",
     "capabilities",
+    "decide",
     "detect",
+    "detect_conversation",
     "detect_each",
     "disable",
     "http_client",

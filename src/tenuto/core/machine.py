@@ -142,6 +142,19 @@ def _going_on(before: State, state: State, response: Response, facts: Facts) -> 
     )
 
 
+def decided(
+    state: State, response: Response, facts: Facts, policy: Policy, now_s: float
+) -> Decision:
+    """Return what `step` would do about a response, in words."""
+    outcome = in_turn(classify(response), state, response, facts)
+    state = _seen(state, outcome, response, facts)
+    view = View(state, response, facts, policy, now_s)
+    rung, blocked = _choose(view, outcome)
+    if policy.decide is not None:
+        rung, _, _ = _overridden(policy.decide, view, outcome, rung, blocked)
+    return decision(view, outcome, rung, blocked)
+
+
 def in_turn(outcome: Outcome, state: State, response: Response, facts: Facts) -> Outcome:
     """Return what a response means within its turn. A continuation frees the tool choice (C28a), so
     if the caller demanded a call, the turn still owes it. If several calls were begun, and fewer
@@ -376,12 +389,13 @@ def _overridden(
     return rung, blocked, ""
 
 
-def decision(view: View, outcome: Outcome, rung: Rung | None) -> Decision:
+def decision(view: View, outcome: Outcome, rung: Rung | None, blocked: str = "") -> Decision:
     """Return the decision in words (P2): whether the turn continues, why, by which rule, what
-    helps, and the facts behind it."""
+    helps, and the facts behind it. `blocked`: what stood in the way of the rungs; "" if that is no
+    reason of its own."""
     proceed = rung is not None and rung.edits is not None
     why = f"{outcome.value}: {rung.sentence if rung else 'no way on is left'}"
-    ending = rung.ends[1] if rung is not None and rung.ends else ENDINGS[outcome].reason
+    ending = rung.ends[1] if rung is not None and rung.ends else blocked or ENDINGS[outcome].reason
     return Decision(
         outcome,
         rung.id if rung else "",

@@ -1,6 +1,24 @@
-"""Why a recorded answer ended. Read `telling.py`, then `reader.py`; `objects.py`, `replies.py` and
-`foreign.py` make plain values of what SDKs, HTTP clients and frameworks give."""
+"""Why a recorded answer ended. Read `telling.py`, then `reader.py`; `conversation.py` reads
+histories; `objects.py`, `replies.py` and `foreign.py` make plain values of what SDKs, HTTP clients
+and frameworks give."""
 
+from tenuto.detection.conversation import (
+    AssistantTurn,
+    DetectedConversation,
+    WaitingCall,
+    detect_conversation,
+)
 from tenuto.detection.telling import StreamDetector, detect, detect_each, read, readings, recognize
 
-__all__ = ["StreamDetector", "detect", "detect_each", "read", "readings", "recognize"]
+__all__ = [
+    "AssistantTurn",
+    "DetectedConversation",
+    "StreamDetector",
+    "WaitingCall",
+    "detect",
+    "detect_conversation",
+    "detect_each",
+    "read",
+    "readings",
+    "recognize",
+]

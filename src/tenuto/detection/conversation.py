@@ -1,0 +1,349 @@
+"""`detect_conversation()`: where a conversation stands.
+
+A conversation is the history of a request, as its wire writes it. It may also hold the answers
+themselves, with their stops and their usage, in place of the messages that they became. Each row is
+read by the reader of its wire, as if it were an answer without a stop.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from tenuto.core.builder import Builder
+from tenuto.core.response import Response
+from tenuto.core.signals import Ended, Signal
+from tenuto.core.stop import CLEAN, Stop, printable
+from tenuto.detection.foreign import foreign, unwrapped
+from tenuto.detection.objects import plain
+from tenuto.detection.reader import Reader
+from tenuto.wires.json import JsonObject, decode_object
+from tenuto.wires.members import object_in, objects_in, word_in
+from tenuto.wires.registry import wire_for_shape, wires
+
+log: logging.Logger = logging.getLogger("tenuto")
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantTurn:
+    """One answer of the model within a conversation.
+
+    Attributes:
+        message: the index of its first message, from 0 on.
+        stop: why it ended. If the message does not hold the provider's stop, as most histories
+            don't, it is inferred from the content, with the anomaly `no_stop`.
+        calls: the ids of its tool calls, in order; a name in the place of an id that is not there.
+        input_tokens: the tokens of its request; None if the message does not tell them.
+        output_tokens: its own tokens; None if the message does not tell them.
+    """
+
+    message: int
+    stop: Stop
+    calls: tuple[str, ...] = ()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCall:
+    """A tool call that has no result yet.
+
+    Attributes:
+        message: the index of the message that holds it, from 0 on.
+        id: its id; "" if it has none.
+        name: the tool's name; "" if the model gave none.
+    """
+
+    message: int
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedConversation:
+    """Where a conversation stands.
+
+    Attributes:
+        turns: the answers of the model, in order.
+        waiting: the calls that wait for their results, in order.
+        may_end: whether it may end here: the last message is the model's, it ended as a complete
+            answer, and no call waits.
+        why: the reason, as one sentence. It holds no text of the conversation, except for the names
+            of tools.
+        messages: how many messages there are.
+        roles: how many there are of each role: "user", "assistant", "tool", "system"; "other" for
+            what no wire knows. A message with results of calls counts as "tool".
+        attempts: how many answers of the model there are, each of which took a request at least.
+        input_tokens: tokens of all requests whose answers tell them; None if none does. A request
+            sends the whole conversation, so this is more than the conversation's size.
+        output_tokens: tokens of all answers that tell them; None if none does.
+    """
+
+    turns: tuple[AssistantTurn, ...]
+    waiting: tuple[WaitingCall, ...]
+    may_end: bool
+    why: str
+    messages: int
+    roles: Mapping[str, int] = field(default_factory=dict, hash=False)
+    attempts: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values for JSON.
+
+        >>> detect_conversation([]).as_dict()["why"]
+        'There is no message.'
+        """
+        told = asdict(self)
+        told["turns"] = [
+            asdict(turn) | {"stop": turn.stop.as_dict(), "calls": list(turn.calls)}
+            for turn in self.turns
+        ]
+        return told | {"waiting": list(map(asdict, self.waiting)), "roles": dict(self.roles)}
+
+
+def detect_conversation(messages: object, *, wire: str | None = None) -> DetectedConversation:
+    """Tell where a conversation stands: why each answer of the model ended, which calls wait for
+    results, and whether it may end. Never raises.
+
+    Args:
+        messages: the messages as OpenAI's Chat or Responses, Anthropic, Gemini, Bedrock Converse,
+            Cohere, Mistral or Ollama have them, as dicts or objects of an SDK or of LangChain; or a
+            request that holds them, as a dict or as JSON. Whole answers may stand among them.
+        wire: the wire or the provider of whole answers, as for `detect`; None: found from their
+            shape.
+
+    >>> call = {"id": "c1", "type": "function", "function": {"name": "tide", "arguments": "{}"}}
+    >>> told = detect_conversation([
+    ...     {"role": "user", "content": "When is high tide?"},
+    ...     {"role": "assistant", "content": None, "tool_calls": [call]},
+    ... ])
+    >>> told.may_end, told.why, [waits.id for waits in told.waiting]
+    (False, 'Tool calls wait for their results: tide.', ['c1'])
+    >>> told.turns[0].stop.reason.value, told.messages, told.attempts
+    ('tool_call', 2, 1)
+    """
+    try:
+        return _told(list(_rows(messages, wire)))
+    except Exception as error:  # noqa: BLE001 - somebody else's object, as in `detect`
+        names = printable(type(messages).__qualname__), printable(type(error).__qualname__)
+        log.warning("detect_conversation could not read an object of the class %s: %s", *names)
+        return _told([])
+
+
+def _told(rows: Sequence[_Row]) -> DetectedConversation:
+    turns: list[AssistantTurn] = []
+    waiting: list[WaitingCall] = []
+    for row in rows:
+        waiting = _without(waiting, row.results)
+        if row.response is not None:
+            turns.append(_turn(row.at, row.response))
+            waiting += [
+                WaitingCall(row.at, _own_id(call.id), call.name) for call in row.response.calls
+            ]
+    why = _why_not(rows, turns, waiting)
+    return DetectedConversation(
+        tuple(turns),
+        tuple(waiting),
+        not why,
+        why or "The model finished its answer, and no tool call waits.",
+        sum(row.messages for row in rows),
+        dict(Counter(row.role for row in rows for _ in range(row.messages))),
+        len(turns),
+        _sum(turn.input_tokens for turn in turns),
+        _sum(turn.output_tokens for turn in turns),
+    )
+
+
+def _turn(at: int, response: Response) -> AssistantTurn:
+    used, calls = response.usage, response.calls
+    tokens = (used.input_tokens, used.output_tokens) if used is not None else (None, None)
+    return AssistantTurn(
+        at, response.stop, tuple(_own_id(call.id) or call.name for call in calls), *tokens
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _own_id(call_id: str) -> str:
+    """Return a call's id; "" if the provider gave none, so that one was made up."""
+    return "" if _made_up(call_id) is not None else call_id
+
+
+_made_up = re.compile(r"tenuto\d{3,}\Z").match
+"""Matches what `core.calls.fresh_id` gives a call that came without an id."""
+
+
+def _without(waiting: list[WaitingCall], results: Sequence[_Result]) -> list[WaitingCall]:
+    """Return the calls that still wait. A result without a call's id answers the first of its
+    name."""
+    left = list(waiting)
+    for result in results:
+        answers = (call for call in left if call.id and call.id == result.id)
+        named = (call for call in left if result.name and call.name == result.name)
+        found = next(answers, None) or next(named, None)
+        if found is not None:
+            left.remove(found)
+    return left
+
+
+def _why_not(
+    rows: Sequence[_Row], turns: Sequence[AssistantTurn], waiting: Sequence[WaitingCall]
+) -> str:
+    """Return why a conversation may not end; "" if it may."""
+    if not rows:
+        return "There is no message."
+    if waiting:
+        names = ", ".join(printable(call.name or call.id or "?") for call in waiting)
+        return f"Tool calls wait for their results: {names}."
+    if rows[-1].response is None:
+        return "The last message is not the model's."
+    stop = turns[-1].stop
+    return "" if stop.reason in CLEAN and stop.broken is None else stop.message
+
+
+# --- reading
+
+_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "model": "assistant",
+    "CHATBOT": "assistant",
+    "developer": "system",
+    "function": "tool",
+}
+"""Other words for the roles: LangChain's, Gemini's, Cohere's, OpenAI's."""
+
+_KNOWN = frozenset({"user", "assistant", "tool", "system"})
+
+
+class _Result(NamedTuple):
+    """A result of a call: the call's id, and the tool's name; "" for what it does not tell."""
+
+    id: str
+    name: str
+
+
+class _Row(NamedTuple):
+    """One message. `response`: what the model said, read as an answer; None if it is not the
+    model's. `messages`: how many there are; several items of Responses are one answer."""
+
+    at: int
+    role: str
+    response: Response | None = None
+    results: tuple[_Result, ...] = ()
+    messages: int = 1
+
+
+def _rows(source: object, wire: str | None) -> Iterator[_Row]:
+    items: list[JsonObject] = []  # of one answer of Responses
+    for at, message in enumerate(_messages(source)):
+        value = message if isinstance(message, dict) else plain(message)
+        value = value if isinstance(value, dict) else {}
+        if value.get("type") in _ITEMS or _is_output(value):
+            items.append(value)
+            continue
+        if items:
+            yield _of_items(at - len(items), items)
+            items = []
+        yield _row(at, value, wire)
+    if items:
+        yield _of_items(len(list(_messages(source))) - len(items), items)
+
+
+def _messages(source: object) -> Sequence[object]:
+    """Return the messages of a conversation, of a request, or of its JSON."""
+    if isinstance(source, str | bytes):
+        source = decode_object(source if isinstance(source, bytes) else source.encode())
+    if not isinstance(source, list | tuple | dict):
+        source = plain(source)
+    if isinstance(source, dict):
+        source = next((source[name] for name in _HOLDERS if isinstance(source.get(name), list)), [])
+    return source if isinstance(source, list | tuple) else []
+
+
+_HOLDERS = ("messages", "contents", "input")
+
+
+def _row(at: int, value: JsonObject, wire: str | None) -> _Row:
+    if foreign(value) is not None or wire_for_shape(unwrapped(value)) is not None:
+        reader = Reader(wire)
+        reader.take(value)
+        return _Row(at, "assistant", reader.finish()[0].response)
+    told = value.get("role") or value.get("type") or ("user" if "parts" in value else "")
+    role = _ROLES.get(str(told), str(told).lower())
+    if role == "assistant":
+        return _Row(at, role, _read(value))
+    results = tuple(_results(value))
+    known = role if role in _KNOWN else "other"
+    return _Row(at, "tool" if results else known, None, results)
+
+
+def _read(row: JsonObject) -> Response:
+    """Read a message of the model as an answer, by the reader of the wire that writes it so."""
+    blocks = objects_in(row.get("content"))
+    kinds = {block.get("type") for block in blocks}
+    stop = {name: row[name] for name in ("finish_reason", "stop_reason") if name in row}
+    value: JsonObject
+    if "parts" in row:
+        read, value = "gemini-generate", {"candidates": [{"content": row}]}
+    elif blocks and None in kinds:
+        read, value = "bedrock-converse", {"output": {"message": row}}
+    elif blocks and "tool_calls" not in row:
+        read = "anthropic-messages"
+        value = {"type": "message", "role": "assistant", "content": blocks} | stop
+    else:
+        read, value = "openai-chat", {"choices": [{"index": 0, "message": row} | stop]}
+    return _built(wires()[read].parse_object(value, event=False))
+
+
+def _built(signals: Sequence[Signal]) -> Response:
+    builder = Builder()
+    for signal in (*signals, Ended()):
+        builder.feed(signal)
+    return builder.build()
+
+
+def _results(value: JsonObject) -> Iterator[_Result]:
+    """Return the results of calls in a message that is not the model's."""
+    for name in ("tool_call_id", "call_id"):
+        if (found := word_in(value, name)) is not None:
+            yield _Result(found, word_in(value, "name") or "")
+            return
+    if value.get("role") in ("tool", "function"):  # Ollama's, and OpenAI's oldest
+        yield _Result("", word_in(value, "tool_name") or word_in(value, "name") or "")
+    for block in objects_in(value.get("content")):
+        if block.get("type") == "tool_result":
+            yield _Result(word_in(block, "tool_use_id") or "", "")
+        elif told := object_in(block.get("toolResult")):
+            yield _Result(word_in(told, "toolUseId") or "", "")
+    for part in objects_in(value.get("parts")):
+        told = object_in(part.get("functionResponse") or part.get("function_response"))
+        if told:
+            yield _Result(word_in(told, "id") or "", word_in(told, "name") or "")
+
+
+# --- Responses, whose messages, calls and reasoning are items
+
+_ITEMS = ("function_call", "custom_tool_call", "reasoning")
+
+
+def _is_output(value: JsonObject) -> bool:
+    parts = objects_in(value.get("content"))
+    return value.get("type") == "message" and any(p.get("type") == "output_text" for p in parts)
+
+
+def _of_items(at: int, items: Sequence[JsonObject]) -> _Row:
+    signals = wires()["openai-responses"].parse_object(
+        {"object": "response", "output": list(items)}, event=False
+    )
+    return _Row(at, "assistant", _built(signals), messages=len(items))

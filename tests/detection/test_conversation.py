@@ -1,0 +1,170 @@
+"""`detect_conversation`: why each answer ended, which calls wait, and whether it may end."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anthropic
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openai.types.chat import ChatCompletion, ChatCompletionMessage
+
+from tenuto import detect_conversation
+from tenuto.core.stop import StopReason
+
+ASK: dict[str, dict[str, Any]] = {
+    "chat": {"role": "user", "content": "When is high tide?"},
+    "messages": {"role": "user", "content": [{"type": "text", "text": "When?"}]},
+    "gemini": {"role": "user", "parts": [{"text": "When?"}]},
+    "bedrock": {"role": "user", "content": [{"text": "When?"}]},
+    "responses": {"role": "user", "content": "When?"},
+    "ollama": {"role": "user", "content": "When?"},
+    "langchain": {"type": "human", "content": "When?"},
+}
+
+CALLS: dict[str, list[dict[str, Any]]] = {
+    "chat": [{"role": "assistant", "content": None, "tool_calls": [
+        {"id": i, "type": "function", "function": {"name": n, "arguments": '{"at": 1}'}} for i, n in (("a", "tide"), ("b", "wind"))]}],
+    "messages": [{"role": "assistant", "content": [
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "a", "name": "tide", "input": {"at": 1}}, {"type": "tool_use", "id": "b", "name": "wind", "input": {}}]}],
+    "gemini": [{"role": "model", "parts": [
+        {"functionCall": {"name": "tide", "args": {"at": 1}}}, {"functionCall": {"name": "wind", "args": {"at": 1}}}]}],
+    "bedrock": [{"role": "assistant", "content": [
+        {"toolUse": {"toolUseId": "a", "name": "tide", "input": {"at": 1}}}, {"toolUse": {"toolUseId": "b", "name": "wind", "input": {}}}]}],
+    "responses": [
+        {"type": "reasoning", "id": "rs", "summary": []},
+        {"type": "function_call", "call_id": "a", "name": "tide", "arguments": '{"at": 1}'},
+        {"type": "function_call", "call_id": "b", "name": "wind", "arguments": "{}"}],
+    "ollama": [{"role": "assistant", "content": "", "tool_calls": [
+        {"function": {"name": "tide", "arguments": {"at": 1}}}, {"function": {"name": "wind", "arguments": {"at": 1}}}]}],
+    "langchain": [{"type": "ai", "content": "", "response_metadata": {}, "tool_calls": [
+        {"id": "a", "name": "tide", "args": {"at": 1}}, {"id": "b", "name": "wind", "args": {}}]}],
+}  # fmt: skip
+
+RESULTS: dict[str, list[dict[str, Any]]] = {
+    "chat": [{"role": "tool", "tool_call_id": i, "content": "x"} for i in "ab"],
+    "messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": i, "content": "x"}]} for i in "ab"],
+    "gemini": [{"role": "user", "parts": [{"functionResponse": {"name": n, "response": {}}}]} for n in ("tide", "wind")],
+    "bedrock": [{"role": "user", "content": [{"toolResult": {"toolUseId": i, "content": []}}]} for i in "ab"],
+    "responses": [{"type": "function_call_output", "call_id": i, "output": "x"} for i in "ab"],
+    "ollama": [{"role": "tool", "tool_name": n, "content": "x"} for n in ("tide", "wind")],
+    "langchain": [{"type": "tool", "tool_call_id": i, "content": "x"} for i in "ab"],
+}  # fmt: skip
+
+ANSWER: dict[str, dict[str, Any]] = {
+    "chat": {"role": "assistant", "content": "At noon."},
+    "messages": {"role": "assistant", "content": [{"type": "text", "text": "At noon."}]},
+    "gemini": {"role": "model", "parts": [{"text": "At noon."}]},
+    "bedrock": {"role": "assistant", "content": [{"text": "At noon."}]},
+    "responses": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "At noon."}]},
+    "ollama": {"role": "assistant", "content": "At noon."},
+    "langchain": {"type": "ai", "content": "At noon.", "response_metadata": {"finish_reason": "stop"}},
+}  # fmt: skip
+
+FORMS = pytest.mark.parametrize("form", ASK)
+
+
+@pytest.mark.behaviour("N14")
+@FORMS
+def test_calls_wait_until_each_has_its_result(form: str) -> None:
+    rows = [ASK[form], *CALLS[form]]
+    told = detect_conversation(rows)
+    assert [call.name for call in told.waiting] == ["tide", "wind"]
+    named = form not in ("gemini", "ollama")  # which give their calls no ids
+    assert [call.id for call in told.waiting] == (["a", "b"] if named else ["", ""])
+    assert told.turns[0].calls == (("a", "b") if named else ("tide", "wind"))
+    assert (told.may_end, told.why) == (False, "Tool calls wait for their results: tide, wind.")
+    assert [turn.stop.reason for turn in told.turns] == [StopReason.TOOL_CALL]
+    assert (told.messages, told.attempts) == (len(rows), 1)
+    one = detect_conversation([*rows, RESULTS[form][1]])
+    assert [call.name for call in one.waiting] == ["tide"]
+    both = detect_conversation([*rows, *RESULTS[form]])
+    assert both.waiting == ()
+    assert (both.may_end, both.why) == (False, "The last message is not the model's.")
+    assert both.roles["tool"] == 2
+
+
+@pytest.mark.behaviour("N14")
+@FORMS
+def test_a_conversation_may_end_behind_a_whole_answer(form: str) -> None:
+    rows = [ASK[form], *CALLS[form], *RESULTS[form], ANSWER[form]]
+    told = detect_conversation(rows)
+    assert (told.may_end, told.waiting) == (True, ())
+    assert [turn.stop.reason for turn in told.turns] == [StopReason.TOOL_CALL, StopReason.END_TURN]
+    assert told.turns[-1].message == len(rows) - 1
+    assert (told.messages, told.attempts) == (len(rows), 2)
+    assert sum(told.roles.values()) == told.messages
+    assert "other" not in told.roles
+    for source in ({"messages": rows}, json.dumps(rows), json.dumps({"input": rows})):
+        assert detect_conversation(source) == told
+    assert json.loads(json.dumps(told.as_dict()))["may_end"] is True
+
+
+def chat(finish: str, **message: Any) -> Any:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+    usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
+    return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14")
+def test_whole_answers_tell_their_stop_and_their_tokens() -> None:
+    cut = ChatCompletion.model_validate(chat("length", content="At no"))
+    rows: list[Any] = [ASK["chat"], cut, ASK["chat"], chat("stop", content="on.")]
+    told = detect_conversation(rows)
+    assert [turn.stop.raw for turn in told.turns] == ["length", "stop"]
+    assert (told.input_tokens, told.output_tokens, told.attempts) == (20, 8, 2)
+    assert told.may_end
+    half = detect_conversation(rows[:2])
+    assert (half.may_end, half.why) == (False, "The output limit cut the answer.")
+
+
+@pytest.mark.behaviour("N14", "T1")
+def test_a_cut_call_is_told_and_an_objects_calls_wait() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "tide", "arguments": '{"at'}}
+    row = ChatCompletionMessage.model_validate(
+        {"role": "assistant", "content": None, "tool_calls": [call]}
+    )
+    told = detect_conversation([row])
+    assert (told.turns[0].stop.broken, told.turns[0].calls) == ("truncated", ("a",))
+    message = anthropic.types.Message.model_validate(
+        {"id": "m", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None,
+         "content": CALLS["messages"][0]["content"], "stop_reason": "tool_use",
+         "usage": {"input_tokens": 3, "output_tokens": 2}}
+    )  # fmt: skip
+    assert [waits.id for waits in detect_conversation([message]).waiting] == ["a", "b"]
+
+
+@pytest.mark.behaviour("N14", "N6")
+@pytest.mark.parametrize(
+    "source", [None, 5, "prose", b"\xff", {}, [], [None], [[]], {"messages": 5}]
+)
+def test_what_is_no_conversation_may_not_end(source: Any) -> None:
+    told = detect_conversation(source)
+    assert not told.may_end
+    assert (told.turns, told.waiting, told.attempts) == ((), (), 0)
+
+
+@pytest.mark.behaviour("N6")
+@settings(max_examples=60)
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text() | st.sampled_from(["assistant", "tool", "user"]),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["role", "content", "type", "tool_calls", "parts", "id", "function", "text",
+                     "name", "arguments", "tool_call_id", "output", "choices", "message"]
+                ),
+                inner,
+            )
+        ),
+    )
+)  # fmt: skip
+def test_nothing_at_all_makes_it_raise(source: Any) -> None:
+    told = detect_conversation(source)
+    assert told.why.isprintable()
+    json.dumps(told.as_dict())
