@@ -180,6 +180,19 @@ NOTHING: dict[str, Any] = {
     "a key error": KeyError("choices"),
     "a namespace": SimpleNamespace(choices=[]),
     "a policy": tenuto.Policy(),
+    # Found by a second look, after these were judged: objects of other programs.
+    "a fine-tuning job": {"id": "f", "object": "fine_tuning.job", "error": {"code": "x", "message": "bad"}},
+    "a deleted response": {"id": "resp_1", "object": "response", "deleted": True},
+    "a deleted completion": {"id": "c", "object": "chat.completion.deleted", "deleted": True},
+    "a ping": {"type": "ping"},
+    "a token of a lexer": {"token": {"text": "if", "line": 1}},
+    "an answer of GraphQL": {"errors": [{"message": "bad"}], "data": None},
+    "an order": {"id": "o", "status": "completed", "output": [{"type": "book"}]},
+    "a row of MT-Bench": {"model_id": "gpt-4", "choices": [{"index": 0, "turns": ["Second."]}]},
+    "nested spans": [[{"name": "anthropic.request", "error": 0}]],
+    "an event in prose": "event: concert at noon\nid: 7\n",
+    "data in prose": "data: the new oil",
+    "an id": "id: 12345",
     "a message of a user": {"type": "human", "content": "Hi", "response_metadata": {}},
 }  # fmt: skip
 

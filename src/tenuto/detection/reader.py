@@ -93,7 +93,10 @@ _ERRORS_FROM = 300
 _SHOWS_BYTES = 2_000
 """How much of the beginning shows what broke off."""
 
-_begins_events = re.compile(rb"\A\s*(?::|data:|event:|id:|retry:)").match
+_begins_events = re.compile(
+    rb"\A\s*(?::|data:\s*(?:[\[{]|\Z)|event:\s*[\w.:-]*\s*(?:\n|\Z)|(?:id|retry):.*\n(?:data|event):)"
+).match
+"""Matches the beginning of a stream that may be one of an answer."""
 
 
 class Reading(NamedTuple):
@@ -186,7 +189,9 @@ class Reader:
             self._bytes(bytes(source))
         elif isinstance(source, list | tuple):
             for item in source:
-                if not isinstance(item, list | tuple):
+                if isinstance(item, list | tuple):
+                    self._came = self._came or bool(item)
+                else:
                     self._item(item)
         else:
             self._came = True
@@ -511,7 +516,10 @@ class Reader:
         return self._wire_of_error(value)
 
     def _wire_of_error(self, value: JsonObject) -> Wire | None:
-        if not {name for name, held in value.items() if held is not None} <= _ERROR_MEMBERS:
+        unlike = value.keys() - _ERROR_MEMBERS
+        if value.get("choices", "") is None:
+            unlike -= {"choices"}  # MiniMax's errors have none
+        if unlike or value.get("object", "error") != "error":
             return None
         readers = {
             wire: seen.fault.kind

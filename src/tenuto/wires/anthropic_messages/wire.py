@@ -361,9 +361,8 @@ _EVENT_MEMBERS = {
     "content_block_stop": "index",
     "message_delta": "delta",
     "message_stop": "type",
-    "ping": "type",
 }
-"""Members of this wire's events beside the type."""
+"""Members of this wire's events beside the type. Others send a `ping` as well."""
 
 
 SDK_LONGEST_S = 600

@@ -338,7 +338,7 @@ def looks_like(value: JsonObject) -> bool:
     """Return whether an object is a chat completion, one of its chunks, or an error that only this
     wire writes."""
     kind, choices = value.get("object"), value.get("choices")
-    if isinstance(kind, str) and kind.startswith("chat.completion"):
+    if kind in ("chat.completion", "chat.completion.chunk"):
         return choices is None or isinstance(choices, list)
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         said = [choices[0][name] for name in ("message", "delta") if name in choices[0]]

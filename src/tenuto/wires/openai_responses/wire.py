@@ -501,14 +501,20 @@ def looks_like(value: JsonObject) -> bool:
     (True, True)
     """
     kind = value.get("type")
-    if value.get("object") == "response" or (isinstance(kind, str) and kind in _EVENTS):
+    if value.get("object") == "response":
+        return "deleted" not in value
+    if isinstance(kind, str) and kind in _EVENTS:
         return True
     if isinstance(kind, str) and (kind.startswith("response.") or kind == "error"):
         return "sequence_number" in value
     output = value.get("output")
     if isinstance(output, list) and isinstance(value.get("status"), str):
-        return all(isinstance(object_in(item).get("type"), str) for item in output[:1] or [value])
+        first = object_in(output[0]).get("type") if output else "message" if kind is None else ""
+        return isinstance(first, str) and _is_item(first) is not None
     return blames(value, _OWN_PARAMS)
+
+
+_is_item = re.compile(r"message\Z|reasoning\Z|compaction\Z|mcp_\w+|\w+_call(?:_output)?\Z").match
 
 
 def is_event(value: JsonObject) -> bool:

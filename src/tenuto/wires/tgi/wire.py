@@ -145,7 +145,7 @@ def _error_of(value: JsonObject) -> JsonObject:
 def looks_like(value: JsonObject) -> bool:
     """Return whether an object is a response of this wire, or one of its events, or its error."""
     if isinstance(value.get(TOKEN), dict) and "text" in value[TOKEN]:
-        return True
+        return not {"logprob", "special"}.isdisjoint(value[TOKEN])
     if isinstance(value.get(TEXT), str):
         return value.keys() <= _MEMBERS  # rows of tables have more beside their text
     return isinstance(value.get("error_type"), str) and "error" in value

@@ -175,7 +175,8 @@ def is_its_own(value: JsonObject) -> bool:
         return "generated_text" in result and "stop_reason" in result
     if isinstance(value.get("errors"), list):
         return "trace" in value
-    return isinstance(value.get("model_id"), str) and isinstance(value.get("choices"), list)
+    chat = value.get("choices") == [] or openai_chat.looks_like(value)
+    return isinstance(value.get("model_id"), str) and chat
 
 
 def is_event(value: JsonObject) -> bool:
