@@ -15,7 +15,7 @@ import pytest
 from botocore.config import Config
 from support.asking.bedrock_converse import async_client, given_to_a_client
 from support.asking.wrapping import QUICK
-from support.aws import message
+from support.aws_messages import message
 from support.far_sides import BODY, FarSide, answer, event, json_answer, sse_answer
 from support.pairing import WAYS, every_pair
 

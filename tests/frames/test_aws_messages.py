@@ -10,7 +10,8 @@ from binascii import crc32
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.aws import as_botocore_reads, chunk, events_of, failure, message
+from support.aws import as_botocore_reads, events_of, failure
+from support.aws_messages import chunk, message
 
 from tenuto.core.signals import FaultSeen
 from tenuto.frames.aws_messages import (

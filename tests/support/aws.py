@@ -1,13 +1,11 @@
 """Amazon's side of Bedrock, written without Tenuto: signatures as botocore makes them, and event
-streams put together from the words of the specification."""
+streams as botocore reads them."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-import struct
-from binascii import crc32
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +13,8 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from botocore.eventstream import EventStreamBuffer
+
+from support.aws_messages import message
 
 ACCESS_KEY, SECRET_KEY, SESSION_TOKEN, REGION = (
     "AKIATEST",
@@ -58,24 +58,6 @@ def wrong_signature(
     request.context["timestamp"] = headers["x-amz-date"]
     to_sign = signer.string_to_sign(request, signer.canonical_request(request))
     return "" if signer.signature(to_sign, request) == parts["Signature"] else "signature"
-
-
-def message(payload: bytes, **headers: str) -> bytes:
-    """One message; `message_type` stands for `:message-type`."""
-    head = b""
-    for key, value in headers.items():
-        name = b":" + key.replace("_", "-").encode()
-        head += bytes([len(name)]) + name + b"\x07" + struct.pack(">H", len(value)) + value.encode()
-    made = struct.pack(">II", 16 + len(head) + len(payload), len(head))
-    made += struct.pack(">I", crc32(made)) + head + payload
-    return made + struct.pack(">I", crc32(made))
-
-
-def chunk(data: bytes, padding: str = "abcdefgh") -> bytes:
-    """One event of the model, as Bedrock sends it: with padding, and its headers in this order."""
-    payload = json.dumps({"bytes": base64.b64encode(data).decode(), "p": padding}).encode()
-    kind = {"event_type": "chunk", "content_type": "application/json", "message_type": "event"}
-    return message(payload, **kind)
 
 
 def failure(kind: str, words: str = "No.", **more: Any) -> bytes:

@@ -16,7 +16,8 @@ import anthropic
 
 import tenuto
 from support.asking.anthropic_messages import Said, WrappedAnthropic
-from support.aws import KEYS, SECRET_KEY, chunk, failure, wrong_signature
+from support.aws import KEYS, SECRET_KEY, failure, wrong_signature
+from support.aws_messages import chunk
 from support.far_sides import FarSide
 from tenuto.sim import Simulator
 

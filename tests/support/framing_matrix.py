@@ -26,7 +26,8 @@ from mistralai.client.errors import MistralError
 import tenuto
 from support.asking.bedrock_converse import given_to_a_client
 from support.asking.gemini_interactions import ErrorEventSeen
-from support.aws import KEYS, as_botocore_reads, chunk
+from support.aws import KEYS, as_botocore_reads
+from support.aws_messages import chunk
 from support.far_sides import FarSide, answer
 from support.replay import gemini_generate as replay_gemini
 

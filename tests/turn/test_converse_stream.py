@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from support.asking.bedrock_converse import assert_one_converse_message
-from support.aws import as_botocore_reads, failure, message
+from support.aws import as_botocore_reads, failure
+from support.aws_messages import message
 
 from tenuto.core.policy import Policy
 from tenuto.turn.commands import Head, Request

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from support.aws import chunk, events_of
+from support.aws import events_of
+from support.aws_messages import chunk
 
 import tenuto
 from tenuto.core.policy import Policy

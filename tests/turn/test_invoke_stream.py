@@ -8,7 +8,8 @@ import random
 from typing import Any
 
 import pytest
-from support.aws import as_botocore_reads, chunk, events_of, failure
+from support.aws import as_botocore_reads, events_of, failure
+from support.aws_messages import chunk
 
 from tenuto.core.policy import Policy
 from tenuto.turn.commands import Head, Request

@@ -8,7 +8,8 @@ import json
 from typing import Any
 
 import pytest
-from support.aws import chunk, events_of, failure, message
+from support.aws import events_of, failure
+from support.aws_messages import chunk, message
 from support.events import anthropic_messages as messages
 from support.events.framing import chunks
 

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from support.aws import chunk, message
+from support.aws_messages import chunk, message
 
 from tenuto import StopReason, detect
 from tenuto.wires.registry import wires

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EventStreamError
 from support.asking.bedrock_invoke import STREAM, Raw, client_at, events_in
-from support.aws import chunk, failure
+from support.aws import failure
+from support.aws_messages import chunk
 from support.clouds import Bedrock
 from support.far_sides import FarSide, json_answer
 

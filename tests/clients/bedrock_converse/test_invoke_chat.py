@@ -12,7 +12,8 @@ import pytest
 from support.asking.bedrock_converse import async_client, given_to_a_client
 from support.asking.bedrock_invoke import METRICS, STREAM, Raw, WrappedInvoke, client_at, events_in
 from support.asking.wrapping import QUICK
-from support.aws import SECRET_KEY, chunk, wrong_signature
+from support.aws import SECRET_KEY, wrong_signature
+from support.aws_messages import chunk
 from support.pacing.openai_chat import Pacer, answers_to, pieces
 
 import tenuto

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from support.aws import chunk, message
+from support.aws_messages import chunk, message
 
 Event = dict[str, Any]
 NAME, ID = "write_file", "call_1"
