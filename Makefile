@@ -23,8 +23,9 @@ OBSERVABILITY ?= logfire langfuse langfuse-generation langfuse-openai langfuse-o
 FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain langgraph pydantic-ai openai-agents \
   openai-agents-responses strands agno litellm litellm-anthropic llamaindex llamaindex-anthropic crewai haystack autogen \
   agent-framework semantic-kernel google-adk smolagents instructor dspy llm
+STRUCTURED ?= instructor langchain pydantic-ai
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks observability lowest format docs bench soak differential documents live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks structured observability lowest format docs bench soak differential documents live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,10 +118,12 @@ $(PYRIGHT_VENV)/.installed: requirements/pyright.lock | $(BIN)/python
 	@$(call INSTALL_LOCKED,$(PYRIGHT_VENV)/bin/python,$<)
 	@touch $@
 
-# This runs only the lightest framework, with the client as docs/frameworks.md shows it: 42 s of processor time,
-# including its installation by pip. `make frameworks` takes minutes.
+# This runs only the lightest framework, with the client as docs/frameworks.md shows it, and its documents from the one
+# provider whose SDK is installed: 60 s of processor time, including its installation by pip. `make frameworks` takes
+# minutes.
 check-frameworks: .frameworks/pydantic-ai/.installed
 	@.frameworks/pydantic-ai/bin/python tests/frameworks/run.py pydantic-ai .frameworks/check.json error
+	@.frameworks/pydantic-ai/bin/python tests/frameworks/run_structured.py pydantic-ai .frameworks/check-structured.json
 
 # Each has an environment of its own, because their pins conflict (openai 2 and 3).
 .frameworks/%/.installed: requirements/frameworks/%.lock pyproject.toml | $(VENV)/.installed
@@ -146,6 +149,14 @@ frameworks: $(foreach name,$(sort $(call ENVIRONMENT,$(FRAMEWORKS))),.frameworks
 	@failed=; $(foreach name,$(FRAMEWORKS), \
 	  .frameworks/$(call ENVIRONMENT,$(name))/bin/python tests/frameworks/run.py $(name) .frameworks/$(name).json || failed="$$failed $(name)";) \
 	$(BIN)/python tests/frameworks/table.py .frameworks; \
+	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
+
+# Their environments have the SDKs of more providers.
+structured: $(foreach name,$(STRUCTURED),.frameworks/$(name)-providers/.installed) ## ask for documents in each way of three frameworks, and count requests (STRUCTURED=langchain)
+	@failed=; for name in $(STRUCTURED); do \
+	  .frameworks/$$name-providers/bin/python tests/frameworks/run_structured.py $$name tests/frameworks/structured.json || failed="$$failed $$name"; \
+	done; \
+	$(BIN)/python tools/generate.py; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
 # The different ways to use a product share its environment.

@@ -24,6 +24,7 @@ import page_providers
 import page_reference
 import page_shown
 import page_stops
+import page_structured
 import page_surface
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +50,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "pydantic-ai": partial(page_alternatives.render, "pydantic-ai"),
     "shown": page_shown.render,
     "shown-by-api": page_shown.render_by_api,
+    "structured": page_structured.render,
 }
 FILES: dict[str, Callable[[], str]] = {
     "docs/monitoring/alerts.yml": monitoring.render_alerts,
