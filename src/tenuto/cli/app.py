@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     "demo",
     "detect",
+    "doctor",
     "explain",
     "faults",
     "policy",

@@ -147,7 +147,7 @@ def wrap(
     return cast("Client", kind.recovering(client, engine(policy, on_event)))
 
 
-_INSTEAD = {
+INSTEAD = {
     "langchain_": (
         "give it both `http_client=tenuto.http_client()` and "
         "`http_async_client=tenuto.async_http_client()`: each serves one of `invoke` and `ainvoke`"
@@ -189,7 +189,7 @@ def _advice(client: object) -> str:
     if isinstance(client, type):
         return "give an instance of the class, not the class"
     package = f"{type(client).__module__}."
-    return next((advice for name, advice in _INSTEAD.items() if package.startswith(name)), "")
+    return next((advice for name, advice in INSTEAD.items() if package.startswith(name)), "")
 
 
 def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
