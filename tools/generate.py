@@ -23,6 +23,7 @@ import page_policy
 import page_providers
 import page_reference
 import page_shown
+import page_skill
 import page_stops
 import page_structured
 import page_surface
@@ -56,6 +57,7 @@ FILES: dict[str, Callable[[], str]] = {
     "docs/monitoring/alerts.yml": monitoring.render_alerts,
     "docs/monitoring/dashboard.json": monitoring.render_dashboard,
     "docs/surface.txt": page_surface.render,
+    "src/tenuto/.agents/skills/tenuto/references/hosts.md": page_skill.render,
 }
 
 BLOCK = re.compile(r"^(<!-- generated: (\S+) -->\n)(.*?)^(<!-- end -->)$", re.DOTALL | re.MULTILINE)

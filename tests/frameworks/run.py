@@ -23,7 +23,9 @@ from judging import COLUMNS, ORDER, Judge, Result, Verdict, recipe_of
 
 from tenuto.sim import STEPS, Simulator
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "frameworks.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "src/tenuto/.agents/skills/tenuto/references/hosts.md"
+"""The skill for coding agents. Its examples are those of docs/frameworks.md, word for word."""
 QUESTION = "Why do tides come twice a day?"
 ASKED = ("/chat/completions", "/responses", "/messages", ":generateContent")
 TOKEN_CHARS = 20
@@ -50,7 +52,7 @@ def wrong_of(results: list[Result], recipe: str) -> list[Result]:
 
 
 def block_fails(name: str) -> str:
-    """Run the framework's block of the page: what went wrong, "" where nothing did."""
+    """Run the framework's block of the skill: what went wrong, "" where nothing did."""
     blocks = re.findall(
         rf"^```python {name}\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
     )
@@ -92,7 +94,7 @@ def main(name: str, to: str, *columns: str) -> int:
     wrong = measured(name, driver, to, columns or tuple(COLUMNS)) if driver else 0
     failed = block_fails(name)
     if failed:
-        print(f"  the block of the page: {failed}")
+        print(f"  the block of the skill: {failed}")
     # After the block: it leaves a policy installed in the process.
     with Simulator(token_chars=TOKEN_CHARS) as sim:
         missed = driver.fails(sim) if hasattr(driver, "fails") else []
