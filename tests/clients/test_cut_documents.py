@@ -238,6 +238,60 @@ def test_a_long_document_is_put_together_from_several_parts(play, mode, way):
     assert got.text == WHOLE
 
 
+SWITCHES = {
+    "type": "object",
+    "properties": {
+        "rows": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"t": {"enum": ["on", "off"]}, "v": {"type": "integer"}},
+                "required": ["t", "v"],
+            },
+        }
+    },
+    "required": ["rows"],
+}
+OFF = '{"t":"off","v":0}'
+TWICE = '{"rows":[{"t":"on","v":1},' + f"{OFF},{OFF}" + ',{"t":"on","v":2}]}'
+
+
+@pytest.mark.behaviour("C27a", "C14")
+@both
+@streams
+@pytest.mark.parametrize("at", [44, 35, 47])
+@pytest.mark.parametrize("least", [0, 4])
+def test_an_element_that_equals_the_one_before_it_is_not_lost(play, mode, way, policy, at, least):
+    schema = {
+        **SWITCHES,
+        "properties": {"rows": SWITCHES["properties"]["rows"] | {"minItems": least}},
+    }
+    form = {"type": "json_schema", "json_schema": {"name": "t", "schema": schema}}
+    turn = play(R(TWICE[:at], MAX), *[R(TWICE[at:])] * 3, **AT_CEILING, **policy)
+    got = turn.tell(mode, way, response_format=form, max_tokens=100)
+    if got.finish == "stop":
+        assert json.loads(got.text) == json.loads(TWICE)
+        assert ended(turn) == ("complete", "completed")
+    else:
+        assert (got.finish, least) == ("length", 0), "the schema tells which reading is right"
+        assert ended(turn) == ("partial", "document_cut")
+    parts = [R(part, MAX) for part in (TWICE[:at], TWICE[at : at + 20])]
+    several = play(*parts, R(TWICE[at + 20 :]), *[R("")] * 3, **AT_CEILING, **policy)
+    got = several.tell(mode, way, response_format=form, max_tokens=100)
+    assert got.finish == "length" or json.loads(got.text) == json.loads(TWICE)
+
+
+@pytest.mark.behaviour("C27a", "C14")
+@both
+def test_a_string_whose_words_come_again_has_them_once(play, mode, way):
+    form = {"type": "json_schema", "json_schema": {"name": "t", "schema": {"type": "object"}}}
+    said = '{"title":"The moon pulls the sea towards it and the'
+    more = 'pulls the sea towards it and the earth turns."}'
+    turn = play(R(said, MAX), R(more), **AT_CEILING)
+    got = turn.tell(mode, way, response_format=form, max_tokens=100)
+    assert got.text == '{"title":"The moon pulls the sea towards it and the earth turns."}'
+
+
 @pytest.mark.behaviour("C27a")
 @both
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.turn import checking
-from tenuto.turn.checking import runnable
+from tenuto.turn.checking import Checker, runnable
 
 LETTERS = "a" * 40 + "!"
 DRAFTS = ("http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema")
@@ -207,3 +207,10 @@ def test_two_thousand_tools_are_taken_in_seconds():
 def test_arguments_with_half_a_surrogate_pair_are_not_proved_and_raise_nothing() -> None:
     call = ToolCall("a", "t", '{"a": "\\ud83d"}', Finding.WHOLE)
     assert runnable([call], {"t": {"type": "object"}}) == ()
+
+
+@pytest.mark.parametrize("number", ["19.99", "0.07", "0.29", "4.35", "1234.56", "3", "1e22", "0"])
+def test_multiples_are_counted_as_they_are_written(number: str) -> None:
+    cents = Checker({"type": "number", "multipleOf": 0.01})
+    assert cents.fits(json.loads(number))
+    assert not cents.fits(19.995)

@@ -399,8 +399,17 @@ def without_cut_number(text: str) -> str:
     """
     found = _cut_number.search(text)
     before = text[: found.start()] if found else ""
-    in_string = _escaped.sub("", before).count('"') % 2
-    return before if before.rstrip().endswith((":", ",", "[")) and not in_string else text
+    begins = before.rstrip().endswith((":", ",", "[")) and not ends_in_string(before)
+    return before if begins else text
+
+
+def ends_in_string(text: str) -> bool:
+    """Return whether the beginning of a document ends within a string.
+
+    >>> ends_in_string('{"a": "b'), ends_in_string('{"a": "b\\\\"')
+    (True, False)
+    """
+    return _escaped.sub("", text).count('"') % 2 == 1
 
 
 def judge(text: str | None) -> Judgement:

@@ -26,6 +26,7 @@ import importlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from types import ModuleType
 from typing import Any, Final, TypeVar
 
@@ -260,6 +261,7 @@ def _bounded(kind: Any) -> Any:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional(kind.VALIDATORS["additionalProperties"]),
         "uniqueItems": _unique_items,
+        "multipleOf": _multiple_of,
     }
     keywords = {name: _counted(check) for name, check in {**kind.VALIDATORS, **own}.items()}
     made = _judge().validators.extend(kind, keywords)
@@ -315,6 +317,16 @@ def _additional(check: Callable[..., Any]) -> Callable[..., Any]:
         return check(validator, allowed, value, schema)
 
     return additional
+
+
+def _multiple_of(validator: Any, step: float, value: Any, schema: Any) -> Iterator[Any]:
+    if validator.is_type(value, "number") and _decimal(value) % _decimal(step):
+        yield _judge().ValidationError(f"{value!r} is not a multiple of {step}")
+
+
+def _decimal(number: float) -> Fraction:
+    """Return a number as it is written: 19.99 is 1,999 times 0.01, but not in binary."""
+    return Fraction(number if isinstance(number, int) else repr(number))
 
 
 def _unique_items(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:

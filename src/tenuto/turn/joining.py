@@ -10,14 +10,20 @@ from dataclasses import replace
 from functools import partial
 
 from tenuto.core.actions import AppendAssistant, DropConstraint, holds_prefill
-from tenuto.core.arguments import ArgumentTracker, Finding, is_document, without_cut_number
+from tenuto.core.arguments import (
+    ArgumentTracker,
+    Finding,
+    ends_in_string,
+    is_document,
+    without_cut_number,
+)
 from tenuto.core.begun import Begun
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
 from tenuto.core.no_news import NoNews
 from tenuto.core.outcome import Outcome
 from tenuto.core.response import broke_off, is_at_limit, leading_thought, think_closing, visible
-from tenuto.core.seam import Seam, trailing_space
+from tenuto.core.seam import Seam, join, trailing_space
 from tenuto.core.stopping import Found, StopSequenceJoint
 from tenuto.core.wrapped import Wrapped
 from tenuto.turn.attempt import Attempt
@@ -147,17 +153,30 @@ def put_together(turn: TurnRecord, attempt: Attempt) -> None:
     joint = _joint(turn, part, base)
     new = joint.feed(text) + joint.finish(broke_off=cut, at_limit=is_at_limit(response))
     together = base + new
-    if together.startswith(given) and document.fits_together(together):
-        return _keep_document(turn, attempt, together, len(base))
+    plain = join(base, text, trimmed=trailing_space(part)[1], exact=True)
+    doubtful = together != plain and _may_be_elements(base, together, plain)
+    readings = [one for one in dict.fromkeys((together, plain)) if one.startswith(given)]
+    fitting = [one for one in readings if document.fits_together(one)]
+    if len(fitting) == 1 or (fitting and not doubtful):
+        return _keep_document(turn, attempt, fitting[0], len(base))
     for alone in (text, _unwrapped(text)):
         if alone.startswith(given) and document.fits_alone(alone, base):
             return _keep_document(turn, attempt, alone, 0)
-    if new and cut and _begins_document(turn.facts.begun + together):
+    doubtful = doubtful and _begins_document(turn.facts.begun + plain)
+    if new and cut and not doubtful and _begins_document(turn.facts.begun + together):
         turn.proven = turn.proven or (said, turn.kept)
         return _keep_document(turn, attempt, together, len(base))
     unchecked = document.fits(together) is None
-    turn.refuted = turn.refuted or bool(new and not cut and not unchecked)
+    turn.refuted = turn.refuted or bool(new and not cut and not unchecked and not fitting)
     return _keep_document(turn, attempt, said, len(said))
+
+
+def _may_be_elements(base: str, together: str, plain: str) -> bool:
+    """Return whether what was taken for a repetition may be elements of their own: two rows of a
+    list may well be equal. Within a string it is text, as in any answer."""
+    came, new = plain[len(base) :], together[len(base) :].lstrip()
+    removed = came[: len(came) - len(new)] if new and came.endswith(new) else came
+    return not ends_in_string(base) or '"' in removed
 
 
 def _keep_document(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
