@@ -238,7 +238,7 @@ def test_a_long_document_is_put_together_from_several_parts(play, mode, way):
     assert got.text == WHOLE
 
 
-SWITCHES = {
+SWITCHES: Any = {
     "type": "object",
     "properties": {
         "rows": {
