@@ -109,7 +109,7 @@ def _recorded(event: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in fields.items() if k not in _MEASURED and k not in newer}
 
 
-_MEASURED = ("duration_s", "first_byte_s", "first_piece_s")
+_MEASURED = ("duration_s", "first_byte_s", "first_piece_s", "detection_s")
 _NEWER = {
     "turn_started": ("port", "url"),
     "turn_ended": ("wire", "stream", "stop_raw", "recoveries", "overridden", "error"),

@@ -284,6 +284,13 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             0.95,
         ),
         _quantiles(
+            "Detection",
+            "How long does Tenuto take to read a body, or a piece of a stream?",
+            "tenuto_detection_seconds",
+            0.5,
+            0.95,
+        ),
+        _quantiles(
             "Turns",
             "How long do turns take?",
             "tenuto_turn_duration_seconds",

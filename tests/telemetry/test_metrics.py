@@ -82,6 +82,7 @@ def test_a_continued_turn_is_counted_with_all_that_it_billed() -> None:
     assert tally.total("tenuto_turn_attempts", **own) == 2
     assert tally.count("tenuto_continued_turn_duration_seconds", **own) == 1
     assert tally.count("tenuto_first_byte_seconds", **own) == 2
+    assert tally.count("tenuto_detection_seconds", **own) == 2
     assert tally.total("tenuto_recoveries_started_total", kind="continuation") == 1
     assert tally.total("tenuto_recoveries_ended_total", result="recovered") == 1
     assert tally.total("tenuto_continuations_total", **own) == 1

@@ -157,10 +157,11 @@ def test_the_tokens_that_recovery_took_stand_in_the_end_of_the_turn() -> None:
 class Clock:
     """Two clocks of which the one that tells the day goes back while the other goes on."""
 
-    def __init__(self) -> None:
-        self.now_s, self.wall_s = 100.0, 5_000.0
+    def __init__(self, tick_s: float = 0.0) -> None:
+        self.now_s, self.wall_s, self.tick_s = 100.0, 5_000.0, tick_s
 
     def now(self) -> float:
+        self.now_s += self.tick_s
         return self.now_s
 
     def wall(self) -> float:
@@ -168,9 +169,12 @@ class Clock:
         return self.wall_s
 
 
-def played_by_clock(*replies: tuple[float, Any], stream: bool = False) -> list[Any]:
-    """The events of a turn in which each reply takes so many seconds."""
-    clock = Clock()
+def played_by_clock(
+    *replies: tuple[float, Any], stream: bool = False, tick_s: float = 0.0
+) -> list[Any]:
+    """The events of a turn in which each reply takes so many seconds, and each look at the clock
+    `tick_s`."""
+    clock = Clock(tick_s)
     told: list[Any] = []
     around = Environment(Policy(), told.append, Learned(), clock.now, clock.wall)
     engine = Engine(Policy(), told.append)
@@ -225,6 +229,29 @@ def test_durations_are_those_of_the_steady_clock_and_times_never_go_back() -> No
     assert told[-1].time - told[0].time == 17.5
     (waited,) = [e.data for e in told if e.name == "waited"]
     assert (waited["planned_s"], waited["asked"]) == (7.0, True)
+
+
+@pytest.mark.behaviour("P7")
+@pytest.mark.parametrize("pieces", [1, 200])
+def test_the_time_that_reading_took_is_told_of_sampled_pieces(pieces: int) -> None:
+    """Each look at this clock takes a quarter of a second, so that what is timed shows."""
+    said = {"choices": [{"index": 0, "delta": {"content": "A"}, "finish_reason": None}]}
+    end = {"choices": [{"index": 0, "delta": {"content": "."}, "finish_reason": "stop"}]}
+    came = [(0.0, piece) for piece in events(*[said] * (pieces - 1), end).pieces]
+    told = played_by_clock((0.0, STREAM), *came, (0.0, b""), stream=True, tick_s=0.25)
+    (ended,) = [e.data for e in told if e.name == "attempt_ended"]
+    assert ended["detection_s"] >= 0.25
+    assert ended["detection_s"] < 0.25 * 20, "of one piece, not of all"
+
+
+@pytest.mark.behaviour("P7")
+def test_the_time_that_reading_took_is_told_of_a_body() -> None:
+    answered = body("All said.").pieces
+    told = played_by_clock(
+        (0.0, OK), *[(0.0, piece) for piece in answered], (0.0, b""), tick_s=0.25
+    )
+    (ended,) = [e.data for e in told if e.name == "attempt_ended"]
+    assert ended["detection_s"] == 0.25
 
 
 @pytest.mark.behaviour("P6")

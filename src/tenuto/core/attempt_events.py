@@ -56,6 +56,8 @@ class AttemptEnded(Event):
         outcome: what the answer means for the turn, a word of docs/ladders.md; "cancelled" if the
             caller left meanwhile; None if Tenuto passed the answer on unread.
         usage: the tokens that the attempt used; None if the provider did not count them.
+        detection_s: the seconds that Tenuto took to read the body, or the longest of the sampled
+            pieces of a stream: the first reply and every 64th. None if none was sampled.
     """
 
     duration_s: float
@@ -66,6 +68,7 @@ class AttemptEnded(Event):
     stop: str | None
     outcome: str | None
     usage: Usage | None
+    detection_s: float | None = None
 
 
 @event_kind("stop_reason_observed")

@@ -47,6 +47,7 @@ from tenuto.frames.json_lines import LineCodec
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.providers.registry import named
+from tenuto.wires.answer_id import answer_id
 from tenuto.wires.base import Wire
 from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires, wires_for_path
@@ -154,7 +155,8 @@ class Reader:
         self._builder = Builder(overrides=self._overrides)
         self._reader: EventReader | None = None
         self._reader_of_error: Wire | None = None
-        self._id = ""
+        self._shown: JsonObject | None = None  # the first object, which may name the answer's id
+        self._told_id = ""  # the id, if a framework gave it
         self._known = False  # whether a wire knows anything of it
         self._whole = False  # whether a whole body was read
         self._running = False  # whether it came as events
@@ -378,6 +380,11 @@ class Reader:
         return self._streams and isinstance(self._codec, LineCodec)
 
     @property
+    def _id(self) -> str:
+        """The id of the answer that is being read; "" if it names none. Seldom asked for."""
+        return self._told_id or answer_id(self._shown)
+
+    @property
     def _over(self) -> bool:
         """Whether the answer has an end, so that what follows may be another one."""
         return self._stopped or self._builder.ended
@@ -408,7 +415,7 @@ class Reader:
             return None
         value = event_object(event)
         if not self._known and isinstance(value, dict):
-            self._id = answer_id(value)
+            self._shown = value
         self._known = True
         reader = self._reader_of(wire)
         if self._unread is not None:  # garbage, now that its wire is known
@@ -444,14 +451,14 @@ class Reader:
                 if number:
                     self._next()
                 self._known, self._whole = True, answer.whole
-                self._id = self._id or answer.id
+                self._told_id = self._told_id or answer.id
                 self._feed([*answer.signals, *([Ended()] if answer.whole else [])])
             return
         wire = self._wire_for(value)
         if wire is None:
             self._no_answer()
             return
-        self._id = self._id or answer_id(value)
+        self._shown = self._shown or value
         if wire.is_event(value) or (self._running and self._lines):
             self._known = self._running = True
             self._feed(self._reader_of(wire).signals(value))
@@ -582,23 +589,6 @@ def _is_end(signal: Signal) -> bool:
 def _speaks(signal: Signal) -> bool:
     """Return whether a signal is a piece of an answer."""
     return (isinstance(signal, TextDelta) and bool(signal.text)) or isinstance(signal, CallDelta)
-
-
-def answer_id(value: JsonObject) -> str:
-    """Return the id of the answer that a body or an event belongs to; "" if it names none.
-
-    >>> answer_id({"type": "message_start", "message": {"id": "msg_1"}})
-    'msg_1'
-    """
-    for name in _IDS:
-        if isinstance(found := value.get(name), str) and found:
-            return found
-    inner = (value.get(name) for name in _HOLDERS)
-    return next((found for one in inner if isinstance(one, dict) and (found := answer_id(one))), "")
-
-
-_IDS = ("id", "responseId", "generation_id", "response_id", "request_id")
-_HOLDERS = ("message", "response", "interaction")
 
 
 def _unparted(event: Frame) -> list[Frame]:

@@ -185,6 +185,18 @@ def _continued(event: TurnEnded) -> float | None:
 
 TURN_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 FIRST_BYTE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+DETECTION_SECONDS = (
+    0.00001,
+    0.000025,
+    0.00005,
+    0.0001,
+    0.00025,
+    0.0005,
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+)
 ATTEMPTS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
 BYTES = (0.0, 256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262144.0, 1048576.0, 4194304.0)
 
@@ -228,6 +240,14 @@ METRICS: tuple[Metric, ...] = (
         AttemptEnded,
         lambda e: e.first_byte_s,
         FIRST_BYTE_SECONDS,
+        "seconds",
+    ),
+    _histogram(
+        "tenuto_detection_seconds",
+        "Time to read a body, or the slowest sampled piece of a stream, and find out why it ended.",
+        AttemptEnded,
+        lambda e: e.detection_s,
+        DETECTION_SECONDS,
         "seconds",
     ),
     _counter(

@@ -70,7 +70,10 @@ def read_body(
         yield StartResponse(head)
         yield SendData(raw, last=True)
         return None
+    begun_s = turn.around.now()
     attempt = _read(turn, head, raw, decoder, lost)
+    if turn.events is not None:
+        turn.events.detected(turn.around.now() - begun_s)
     if turn.open and (data := turn.outlet.begin(None, apart=turn.apart)):
         yield SendData(data)
     text = joined(turn, attempt)

@@ -107,6 +107,7 @@ class EventSender:
         self._status: int | None = None
         self._first_byte_s: float | None = None
         self._first_piece_s: float | None = None
+        self._detection_s: float | None = None
         self._lost: ConnectionLost | None = None
         self._continuations = 0
         self._cancelled = False
@@ -239,6 +240,7 @@ class EventSender:
         self._attempt += 1
         self._running = True
         self._status = self._first_byte_s = self._first_piece_s = self._lost = None
+        self._detection_s = None
         self._send(
             attempt_events.AttemptStarted,
             recovery=send.recovery.value if self._attempt > 1 else None,
@@ -261,6 +263,10 @@ class EventSender:
     def piece_came(self) -> None:
         """The first piece of a stream came."""
         self._first_piece_s = self._since(self._sent_s)
+
+    def detected(self, seconds: float) -> None:
+        """A body, or a sampled piece of a stream, took this long to read."""
+        self._detection_s = max(seconds, self._detection_s or 0.0)
 
     def fetched(self, place: str, status: int | None, *, continues: bool) -> None:
         """The rest of a broken stream was requested."""
@@ -331,6 +337,7 @@ class EventSender:
             duration_s=self._since(self._sent_s),
             first_byte_s=self._first_byte_s,
             first_piece_s=self._first_piece_s,
+            detection_s=self._detection_s,
             status=status,
             lost=lost.kind.value if lost is not None else None,
             stop=response.stop.reason.value if response is not None else None,

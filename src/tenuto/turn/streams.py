@@ -67,6 +67,10 @@ def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
         yield SendData(text)
 
 
+_SAMPLED = 64
+"""Of this many pieces, one is timed for the metric of detection."""
+
+
 def read_stream(
     turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, Attempt | None]:
@@ -79,6 +83,7 @@ def read_stream(
     fetching, slow = fetching_of(turn), turn.reading
     quick = events.quick(outlet, builder)
     tail, lost, heard, heard_s, spoke, odd = b"", None, -1, 0.0, False, events.odd()
+    pieces = 0
     # This one generator does everything with each piece: another one around it would cost time for
     # every piece.
     while not builder.ended:
@@ -112,7 +117,11 @@ def read_stream(
             builder.feed(_unreadable(error))
             break
         spoke = spoke or any(event.data for event in came)
+        sampled = turn.events is not None and pieces % _SAMPLED == 0
+        begun_s, pieces = turn.around.now() if sampled else 0.0, pieces + 1
         out, tail = _taken(came, outlet, builder)
+        if sampled and turn.events is not None:
+            turn.events.detected(turn.around.now() - begun_s)
         if builder.ended and outlet.transparent:
             # An SDK stops reading at the end mark, so everything is reported before it.
             out, tail = b"", out + tail
