@@ -263,7 +263,7 @@ class Calls(Clients, Attributes):
         same = self._instances.setdefault(cls, [])
         if len(same) >= (MAX_RUNS if has_client(given.all()) else MAX_DULL_RUNS):
             return same[-1]
-        made = Instance(cls)
+        made = Instance(cls, entered)
         self._memo[key] = frozenset({made})
         for each in self._line(cls):
             self._instances.setdefault(each, []).append(made)

@@ -66,6 +66,9 @@ _TAILS = ("chat.completions.create", "chat.completions.parse", "chat.completions
     "chat.stream")  # fmt: skip
 """How the calls end that send a turn, whoever made the client."""
 
+_MOCKS = ("unittest.mock.", "mock.", "pytest_mock.")
+"""Objects of tests, which ask no model."""
+
 _SESSION = re.compile(r"(aio)?boto(3|core)\..*(Session|get_session)")
 """What makes an object of AWS's SDKs that makes clients."""
 
@@ -101,6 +104,8 @@ class Clients(OverHttp):
         if name == "tenuto.disable":
             self.facts.setdefault("disabled", set()).add("yes")
             return NONE
+        if name.startswith(_MOCKS):
+            return ACCOUNTED
         if name.startswith("tenuto.sansio.Turn"):
             self.facts.setdefault("sansio", set()).add("yes")
             return UNKNOWN
@@ -218,18 +223,20 @@ class Clients(OverHttp):
         name = given.positional[0] if given.positional else dict(given.named).get("service_name")
         if maker.only and maker.only not in {text_of(v) for v in name or ()}:
             return UNKNOWN
-        handed = False
+        handed: Values = NOTHING
         for argument in maker.takes:
             values = given.get(argument)
             if values is None or all(isinstance(v, Const) for v in values):
                 continue
             self._escape(values, node)
-            if any(isinstance(v, Opaque) and not v.accounted for v in values) and not worth(values):
+            hidden = any(isinstance(v, Opaque) and not v.accounted for v in values)
+            if hidden and not worth(values):
                 self._site(maker, node, scope).covered.add("unknown")
                 return ACCOUNTED
-            handed = True
+            handed |= values - NONE
         if handed:
-            return ACCOUNTED
+            wrapped = {covers(v) for v in handed} == {"yes"}
+            return frozenset({Opaque(accounted=True, wrapped=wrapped)})
         text = self._model(maker, given)
         if not text and not maker.defaults:
             return NOTHING

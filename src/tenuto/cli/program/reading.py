@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from tenuto.cli.program.following import Given, Scope
-from tenuto.cli.program.makers import maker_of
+from tenuto.cli.program.makers import UNKNOWN_MAKER, maker_of
 from tenuto.cli.program.sources import Module, Sources
 from tenuto.cli.program.statements import Statements
 from tenuto.cli.program.values import UNKNOWN, Function, Made, Outside, Own, Value, Values
@@ -45,6 +45,10 @@ class Reader(Statements):
         for _ in range(2):  # the second time, with what the first one left in attributes
             self._memo.clear()
             self._runs.clear()
+            # What was unknown may have come from a call that was read later.
+            self.sites = {k: s for k, s in self.sites.items() if s.maker is not UNKNOWN_MAKER}
+            for made in self._instances.values():
+                made[:] = [each for each in made if not each.entered]
             for function in list(self._functions):
                 if function.node not in self._called:
                     self._enter(function)

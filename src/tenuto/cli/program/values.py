@@ -140,9 +140,11 @@ class Class:
 
 @dataclass(eq=False, slots=True)
 class Instance:
-    """An object of a class of the program. Its attributes stand in the reader's heap."""
+    """An object of a class of the program. Its attributes stand in the reader's heap. If it is
+    `entered`, nobody in the program is seen to make it."""
 
     cls: Class
+    entered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
