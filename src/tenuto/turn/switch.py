@@ -19,7 +19,7 @@ OFF_WORDS = frozenset({"off", "false", "no", "0"})
 ON_WORDS = frozenset({"", "on", "true", "yes", "1"})
 VARIABLE = "TENUTO"
 
-off = False
+off: bool = False
 """Whether Tenuto is switched off in this process."""
 
 
