@@ -20,7 +20,7 @@ def members(opening: Opening) -> JsonObject:
         made["inferenceConfig"] = {"maxTokens": opening.max_tokens}
     if opening.tools:
         # A description must not be empty here.
-        made["toolConfig"] = {
+        config: JsonObject = {
             "tools": [
                 {
                     "toolSpec": {
@@ -33,7 +33,8 @@ def members(opening: Opening) -> JsonObject:
             ]
         }
         if opening.call_needed:
-            made["toolConfig"]["toolChoice"] = {"any": {}}
+            config["toolChoice"] = {"any": {}}
+        made["toolConfig"] = config
     return made
 
 
