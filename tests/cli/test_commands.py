@@ -233,6 +233,42 @@ def test_detect_speaks_to_a_person_in_a_sentence(
     assert "The output limit cut the answer." in said
 
 
+@pytest.mark.behaviour("N14")
+def test_detect_tells_each_answer_of_a_file_by_its_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = CUT_BODY.replace("length", "stop")
+    rows = [CUT_BODY if number % 9 == 0 else whole for number in range(200)]
+    lines = [json.dumps(json.loads(row)) for row in rows]
+    (tmp_path / "answers.jsonl").write_text("\n".join(lines) + "\n")
+    assert main(["detect", "answers.jsonl"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 200
+    assert said[0].startswith("answers.jsonl, answer 1: max_tokens (high confidence")
+    assert sum("The output limit cut the answer." in line for line in said) == 23
+    assert main(["detect", "answers.jsonl", "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["answer"] for one in told] == [*range(1, 201)]
+    assert {one["answers"] for one in told} == {200}
+    assert [one["raw"] for one in told[:3]] == ["length", "stop", "stop"]
+    assert main(["explain", "answers.jsonl"]) == 2
+    assert "it holds 200 answers, not one; tenuto detect tells each" in capsys.readouterr().err
+
+
+@pytest.mark.behaviour("N14")
+def test_detect_names_the_lines_that_hold_no_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = json.dumps(json.loads(CUT_BODY))
+    (tmp_path / "mixed.jsonl").write_text(f'{row}\n{{"note": "x"}}\n{row}')
+    assert main(["detect", "mixed.jsonl"]) == 2
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in said] == [
+        f"mixed.jsonl, answer {number}" for number in (1, 2, 3)
+    ]
+    assert "not an answer in the format of a known API" in said[1]
+
+
 REFUSED = '{"error": {"message": "Incorrect API key.", "code": "invalid_api_key"}}'
 """An error that several wires write alike, so that none can be named."""
 

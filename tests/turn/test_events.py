@@ -231,7 +231,7 @@ def test_durations_are_those_of_the_steady_clock_and_times_never_go_back() -> No
     assert (waited["planned_s"], waited["asked"]) == (7.0, True)
 
 
-@pytest.mark.behaviour("P7")
+@pytest.mark.behaviour("P6")
 @pytest.mark.parametrize("pieces", [1, 200])
 def test_the_time_that_reading_took_is_told_of_sampled_pieces(pieces: int) -> None:
     """Each look at this clock takes a quarter of a second, so that what is timed shows."""
@@ -244,7 +244,7 @@ def test_the_time_that_reading_took_is_told_of_sampled_pieces(pieces: int) -> No
     assert ended["detection_s"] < 0.25 * 20, "of one piece, not of all"
 
 
-@pytest.mark.behaviour("P7")
+@pytest.mark.behaviour("P6")
 def test_the_time_that_reading_took_is_told_of_a_body() -> None:
     answered = body("All said.").pieces
     told = played_by_clock(
