@@ -226,6 +226,34 @@ def test_programs_do_what_was_judged(
         assert len(sim.requests) == requests
 
 
+def test_files_of_one_name_in_several_folders_are_all_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "main.py").write_text(
+            "from clients import client\nclient.responses.create(model='m', input='Hi')\n", "utf-8"
+        )
+    (tmp_path / "one/clients.py").write_text(
+        "import openai, tenuto\nclient = tenuto.wrap(openai.OpenAI())\n", "utf-8"
+    )
+    (tmp_path / "two/clients.py").write_text("import openai\nclient = openai.OpenAI()\n", "utf-8")
+    assert main(["doctor", "--json", str(tmp_path / "one"), str(tmp_path / "two")]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [c["verdict"] for c in found["clients"]] == ["covered", "not covered"]
+
+
+def test_a_line_is_named_only_for_the_models_that_take_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = "from langchain.chat_models import init_chat_model\nllm = init_chat_model({!r})\n"
+    for model, line in (("openai:gpt-5.4-mini", True), ("anthropic:claude-haiku-4-5", False)):
+        (tmp_path / "a.py").write_text(made.format(model), "utf-8")
+        _, found = told(tmp_path, capsys)
+        (client,) = found["clients"]
+        assert (client["verdict"], bool(client["replace"])) == ("not covered", line)
+
+
 def test_nothing_of_the_program_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "evil.py").write_text(
         f"open({str(tmp_path / 'ran')!r}, 'w')\nimport openai\nopenai.OpenAI()\n", "utf-8"

@@ -261,6 +261,8 @@ class Clients(OverHttp):
         if maker.fact:
             return f"fact {maker.fact}"
         told = "no"
+        if not re.fullmatch(maker.models, site.text):
+            return told
         for way in maker.ways:
             each = {argument.name: self._http_argument(given, argument) for argument in way}
             found = set(each.values())

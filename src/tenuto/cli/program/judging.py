@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -200,7 +201,7 @@ def _line(site: Site) -> _Line:
             "Once, before the first request." if maker.fact == "litellm" else "",
         )
     for way in maker.ways:
-        if all(argument.code for argument in way):
+        if all(argument.code for argument in way) and re.fullmatch(maker.models, site.text):
             call = node
             for argument in way:
                 call = _with(call, argument, argument.code)
@@ -216,6 +217,7 @@ def _line(site: Site) -> _Line:
             return _Line(ast.unparse(call), "", (*_TENUTO, *argument.imports))
     package = f"{maker.package}."
     known = next((advice for name, advice in INSTEAD.items() if package.startswith(name)), "")
+    known = "" if site.text and not re.fullmatch(maker.models, site.text) else known
     known = known or _ADVICE.get(maker.title, "")
     return _Line(
         advice=f"{known[0].upper()}{known[1:]}." if known else "Tenuto has no line for it."

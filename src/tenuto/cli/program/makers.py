@@ -49,6 +49,7 @@ class Maker:
         fact: what the program does once, and covers it, a key of `FACTS`.
         assigned: attributes to which the program assigns wrapped clients, with the code that makes
             each; `{it}` stands for what was made.
+        models: a pattern for the names of the models for which `ways` hold.
         only: the first argument, as text, if others make no client of a model.
         defaults: whether it makes a client if `takes` is not given at all.
     """
@@ -62,6 +63,7 @@ class Maker:
     takes: tuple[Argument, ...] = ()
     fact: str = ""
     assigned: tuple[tuple[str, str], ...] = ()
+    models: str = ".*"
     only: str = ""
     defaults: bool = True
 
@@ -154,7 +156,8 @@ _PAIR = (
 _FRAMEWORKS: Final = (
     Maker("langchain_openai", r"(Azure)?(Chat)?OpenAI", "LangChain", ways=(_BOTH,)),
     Maker("langchain_groq", "ChatGroq", "LangChain", ways=(_BOTH,)),
-    Maker("langchain", "init_chat_model", "LangChain", ways=(_BOTH,)),
+    Maker("langchain", "init_chat_model", "LangChain", ways=(_BOTH,),
+          models=r"(azure_)?openai:.*|groq:.*|[^:]*"),
     Maker("langchain", "create_agent", "LangChain", takes=(
         Argument("model", "ChatOpenAI(model={name!r}, http_client=tenuto.http_client(), "
                  "http_async_client=tenuto.async_http_client())", 0,

@@ -34,13 +34,16 @@ class Reader(Statements):
 
     def __init__(self, sources: Sources) -> None:
         super().__init__()
-        self._modules = {module.name: module for module in sources.modules}
+        self._all = sources.modules
+        self._named: dict[str, list[Module]] = {}
+        for module in sources.modules:
+            self._named.setdefault(module.name, []).append(module)
         self._scopes: dict[str, Scope] = {}
         self._aliases = dict(_aliases(sources.modules))
 
     def read(self) -> None:
         """Read the program."""
-        for module in list(self._modules.values()):
+        for module in self._all:
             self._loaded(module)
         for _ in range(2):  # the second time, with what the first one left in attributes
             self._memo.clear()
@@ -73,15 +76,26 @@ class Reader(Statements):
                     value.site.escapes = True
 
     def _loaded(self, module: Module) -> Scope:
-        scope = self._scopes.get(module.name)
+        scope = self._scopes.get(module.file)
         if scope is None:
-            scope = self._scopes[module.name] = Scope(module)
+            scope = self._scopes[module.file] = Scope(module)
             scope.names["__name__"] = UNKNOWN
             self._body(module.tree.body, scope)
         return scope
 
+    def _own(self, name: str, importer: Module) -> Module | None:
+        """Return the module of a name that is nearest to the one that imports it."""
+        same = self._named.get(name, ())
+        parts = PurePath(importer.file).parts
+
+        def shared(module: Module) -> int:
+            pairs = zip(PurePath(module.file).parts, parts, strict=False)
+            return next((n for n, (a, b) in enumerate(pairs) if a != b), len(parts))
+
+        return max(same, key=shared, default=None)
+
     def _named_module(self, name: str, importer: Module) -> Module | None:
-        if (own := self._modules.get(name)) is not None:
+        if (own := self._own(name, importer)) is not None:
             return own if own is not importer or "." in name else None
         if "." in name or maker_of(f"{name}.x") is None:
             found = self._aliases.get(name)
@@ -120,7 +134,9 @@ class Reader(Statements):
             name = ".".join([*parts, *([name] if name else [])])
         for alias in node.names:
             module = (
-                self._modules.get(name) if node.level else self._named_module(name, scope.module)
+                self._own(name, scope.module)
+                if node.level
+                else self._named_module(name, scope.module)
             )
             if alias.name == "*":
                 if module is not None:
@@ -136,7 +152,7 @@ class Reader(Statements):
             if member in names:
                 return names[member]
         below = f"{name}.{member}" if name else member
-        own = self._modules.get(below) or self._named_module(below, scope.module)
+        own = self._own(below, scope.module) or self._named_module(below, scope.module)
         if own is not None:
             self._loaded(own)
             return frozenset({Own(own)})
