@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from support.asking.wrapping import QUICK
 from support.events.by_wire import WIRES
-from support.every_wire import LIMITS, MAKERS, ROWS, At, made
+from support.every_wire import LIMITS, MAKERS, ROWS, At, begun, made
 from support.far_sides import RESET, FarSide, json_answer
 from support.pairing import every_pair
 from support.refusals import SHAPES
@@ -85,19 +85,7 @@ def _chunk(data: bytes) -> bytes:
 
 def _begun(wire: str, *more: Any) -> bytes:
     """The events of a text that is not over, and others."""
-    events = list(WIRES[wire].events(SAID, [], "the-stop"))
-    if wire == "gemini-generate":
-        content = {"role": "model", "parts": [{"text": SAID}]}
-        events = [{"candidates": [{"content": content, "index": 0}]}]
-    kept = [*_before_stop(events), *more]
-    return _chunk(b"".join(WIRES[wire].framed(kept)))
-
-
-def _before_stop(events: list[Any]) -> Iterator[Any]:
-    for event in events:
-        if "the-stop" in json.dumps(event, default=str):
-            return
-        yield event
+    return _chunk(b"".join(WIRES[wire].framed([*begun(wire, SAID), *more])))
 
 
 def reset_before_head(wire: str, mode: str) -> Any:

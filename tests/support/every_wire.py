@@ -3,6 +3,7 @@ a text, and one call in whatever pieces."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -242,13 +243,22 @@ LIMITS = {
 """What each wire says where the output limit cut an answer."""
 
 
+def begun(wire: str, text: str) -> list[Any]:
+    """The events of a text before the one that says why it stopped."""
+    if wire == "gemini-generate":  # which has both in one
+        content = {"role": "model", "parts": [{"text": text}]}
+        return [{"candidates": [{"content": content, "index": 0}]}]
+    events = WIRES[wire].events(text, [], "the-stop")
+    return [*itertools.takewhile(lambda e: "the-stop" not in json.dumps(e, default=str), events)]
+
+
 def cut_text(wire: str, mode: str, text: str, by: str) -> bytes:
     """An answer whose text the limit cuts, or a "break": the connection ends before the body does."""
     if by == "limit":
         return made(wire, mode, text, LIMITS[wire])
     as_made, sent = WIRES[wire], b""
     written = [json.dumps(text, ensure_ascii=plain).encode()[1:-1] for plain in (True, False)]
-    for frame in as_made.framed(as_made.events(text)):
+    for frame in as_made.framed(begun(wire, text)):
         sent += frame
         if any(one in sent for one in written):
             break
