@@ -35,7 +35,7 @@ def test_every_reason_has_a_sentence_for_a_person(reason) -> None:
     assert set(SENTENCES) == set(StopReason)
     message = Stop(reason, detail="time_limit").message
     assert message.endswith("(time_limit).")
-    assert Stop(reason).message == SENTENCES[reason]
+    assert Stop(reason, raw="given").message == SENTENCES[reason]
     assert "not ended" in Stop(reason, terminal=False).message
 
 

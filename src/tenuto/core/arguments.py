@@ -406,7 +406,7 @@ def without_cut_number(text: str) -> str:
 def ends_in_string(text: str) -> bool:
     """Return whether the beginning of a document ends within a string.
 
-    >>> ends_in_string('{"a": "b'), ends_in_string('{"a": "b\\\\"')
+    >>> ends_in_string('{"a": "b'), ends_in_string('{"a": "b"')
     (True, False)
     """
     return _escaped.sub("", text).count('"') % 2 == 1
