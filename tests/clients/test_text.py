@@ -335,6 +335,21 @@ def test_a_model_that_takes_a_prefill_gets_the_text_and_no_hint(play, mode, way)
     assert got.text == said + "and the second.", "the echo of whole bodies is taken out"
 
 
+@pytest.mark.behaviour("C4a", "C8")
+@both
+def test_a_repeated_prefill_counts_as_no_tokens_of_the_model(play, mode, way):
+    said = "The moon pulls the sea towards it. " * 3 + "The earth turns below, and so each harbour"
+    more = " has two high tides in a day, about twelve hours and a half apart from one another, most of"
+    turn = play(
+        R(said, MAX, tokens=19),
+        R(more, MAX, echo=said, tokens=12),
+        R(" the time.", echo=said + more, tokens=3),
+        prefill="always",
+    )
+    got = turn.tell(mode, way, max_tokens=19)
+    assert (got.text, got.finish) == (f"{said}{more} the time.", "stop")
+
+
 @pytest.mark.behaviour("S3b", "C14a")
 @both
 @pytest.mark.parametrize("prefill", ["always", "never"])

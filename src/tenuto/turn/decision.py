@@ -37,7 +37,7 @@ from tenuto.providers.models import output_tokens as output_tokens_of
 from tenuto.turn import checking
 from tenuto.turn.attempt import Attempt
 from tenuto.turn.record import TurnRecord
-from tenuto.turn.usage import output_tokens
+from tenuto.turn.usage import output_tokens, without_echo
 from tenuto.wires.members import path_of
 
 log: logging.Logger = logging.getLogger("tenuto")
@@ -334,7 +334,8 @@ def _output_tokens(turn: TurnRecord, attempt: Attempt) -> int:
         return told  # of several attempts, perhaps, of which some text was removed
     if attempt.unread and asked is not None and attempt.response.usage is None:
         return asked
-    return output_tokens(attempt.response, asked if turn.facts.max_tokens is not None else None)
+    response = without_echo(attempt.response, turn.state.last_edits)
+    return output_tokens(response, asked if turn.facts.max_tokens is not None else None)
 
 
 def _takes_prefill(turn: TurnRecord) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tenuto.core.actions import AppendAssistant, Edit
 from tenuto.core.report import Report
 from tenuto.core.response import Response
 from tenuto.core.signals import Usage
@@ -36,6 +37,19 @@ def output_tokens(response: Response, cap_tokens: int | None) -> int:
         return counted
     # Within a limit of the caller's, the larger of both counts leaves the smaller budget.
     return max(-(-len(came) // CHARS_PER_TOKEN), 0 if cap_tokens is None else capped)
+
+
+def without_echo(response: Response, edits: Sequence[Edit]) -> Response:
+    """Return a response without the prefill that it repeats: the model did not write that (C4a).
+    Bodies of llama.cpp and of Mistral do."""
+    for edit in edits:
+        if (
+            isinstance(edit, AppendAssistant)
+            and edit.prefill
+            and response.text.startswith(edit.text)
+        ):
+            return replace(response, text=response.text[len(edit.text) :])
+    return response
 
 
 def _came(response: Response) -> str:
