@@ -441,15 +441,13 @@ def test_closing_the_wrapped_client_closes_its_connections(sim):
 def test_what_cannot_be_wrapped_is_named_with_what_can(thing):
     with pytest.raises(tenuto.UnsupportedClient) as caught:
         tenuto.wrap(thing)
-    for name in (
-        "openai.OpenAI",
-        "groq.AsyncGroq",
-        "together.Together",
-        "cerebras.cloud.sdk.Cerebras",
-    ):
-        assert name in str(caught.value)
-    assert type(thing).__name__ in str(caught.value)
-    assert "http_client" not in str(caught.value)
+    said = str(caught.value)
+    assert type(thing).__name__ in said
+    assert "http_client" not in said
+    if not isinstance(thing, type):
+        assert "openai, anthropic, groq, together, cerebras.cloud.sdk, " in said
+        assert "docs/guide/drop-in.md" in said
+    assert len(said) < 250
 
 
 @pytest.mark.parametrize("name", ["Client", "AsyncClient"])
@@ -460,6 +458,7 @@ def test_who_wants_to_wrap_an_http_client_is_told_how_to_get_one_that_recovers(l
     maker = "http_client" if name == "Client" else "async_http_client"
     library = "" if library is httpx2 else "'httpx'"
     assert f"`tenuto.{maker}({library})`" in str(caught.value)
+    assert "openai" not in str(caught.value)  # what else can be wrapped would bury it
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ _MODEL_ERROR = (424, "ModelErrorException")
 """https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, "Errors"."""
 
 
-NAMES: tuple[str, ...] = (f"a client of boto3 or aiobotocore for {SERVICE}",)
+NAMES: tuple[str, ...] = (f"boto3 and aiobotocore (for {SERVICE})",)
 
 
 def is_client(client: object) -> bool:

@@ -134,10 +134,7 @@ def wrap(
     kind = next((kind for kind in KINDS if kind.is_client(client)), None)
     if kind is None:
         given = f"{type(client).__module__}.{type(client).__qualname__}"
-        names = ", ".join(name for kind in KINDS for name in kind.NAMES)
-        advice = _advice(client)
-        says = f"cannot wrap {given}; {advice}" if advice else f"cannot wrap {given}"
-        raise UnsupportedClient(f"{says}; supported clients: {names}")
+        raise UnsupportedClient(f"cannot wrap {given}; {_advice(client) or _supported()}")
     before = kind.engine_of(client)
     if before is not None:
         if policy is None and on_event is None and kind.is_wrapped(client):
@@ -176,6 +173,13 @@ INSTEAD = {
     ),
 }
 """What to do instead, by the package of the object passed."""
+
+
+def _supported() -> str:
+    """Return whose clients can be wrapped, and where each class is named."""
+    names = (name.rpartition(".")[0] or name for kind in KINDS for name in kind.NAMES)
+    packages = ", ".join(dict.fromkeys(names))
+    return f"it takes a client of one of these: {packages}; see docs/guide/drop-in.md"
 
 
 def _advice(client: object) -> str:
