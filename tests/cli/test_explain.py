@@ -94,6 +94,20 @@ def test_of_a_folder_it_tells_the_sums(capsys, tmp_path):
     assert "turns: turns: 3, 1 complete after more than one attempt" in shown.out
 
 
+@pytest.mark.parametrize(
+    ("answers", "counts"), [(1, "unknown, of which 0"), (2, "unknown, of which unknown")]
+)
+def test_tokens_that_nobody_counted_are_not_said_to_be_none(capsys, tmp_path, answers, counts):
+    halves = [body("All of", "length"), body(" it.")][-answers:]
+    uncounted = [{**json.loads(half), "usage": None} for half in halves]
+    captured(*(Scripted.body(json.dumps(half).encode()) for half in uncounted))
+    value = told(capsys, "turns")
+    assert (value["attempts"], value["counted"], value["output_tokens"]) == (answers, 0, None)
+    assert value["recovery_output_tokens"] == (None if answers > 1 else 0)
+    assert main(["explain", "turns"]) == 0
+    assert f"output tokens: {counts} after the first attempt" in capsys.readouterr().out
+
+
 def test_half_a_document_in_a_folder_is_not_counted_as_a_turn(capsys, tmp_path):
     whole = captured(Scripted.body(body("All of it.")))
     for name, half in (("a.json", whole.read_bytes()[:300]), ("b.json", body("All of it.")[:40])):

@@ -172,6 +172,16 @@ def test_what_was_billed_stands_in_a_header_of_a_whole_body(play, way):
 
 
 @pytest.mark.behaviour("C19")
+@pytest.mark.parametrize("tokens", [(None, None, None), (None, 5, 5)], ids=["none", "one"])
+def test_what_no_attempt_was_counted_for_is_not_said_to_be_nothing(play, way, tokens):
+    first, second, billed = tokens
+    headers, _ = raw(play(R("A", MAX, tokens=first), R("B", tokens=second)), way)
+    told = json.loads(headers["x-tenuto-usage"])
+    assert told["attempts"][0] is None
+    assert told["billed_output_tokens"] == billed
+
+
+@pytest.mark.behaviour("C19")
 def test_what_was_billed_stands_in_a_comment_before_the_end_of_a_stream(play, way):
     turn = play(R("A", MAX, tokens=7, input_tokens=30), R("B", tokens=5, input_tokens=44))
     _, body = raw(turn, way, stream=True, stream_options={"include_usage": True})

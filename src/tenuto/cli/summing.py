@@ -35,6 +35,9 @@ def captures_in(folder: str) -> list[str]:
 def summary(folder: str, told: Iterable[Plain]) -> Plain:
     """Return the counts of a folder as plain values.
 
+    `output_tokens` and `recovery_output_tokens` are those that the provider counted: None if there
+    were attempts, and it counted none of them.
+
     Args:
         folder: its name.
         told: the explanation of each of its files, from `explain`.
@@ -44,7 +47,8 @@ def summary(folder: str, told: Iterable[Plain]) -> Plain:
     """
     counts: dict[str, Counter[str]] = {name: Counter() for name, _ in TABLES}
     unread, turns, recovered, attempts, counted = [], 0, 0, 0, 0
-    tokens = {"output_tokens": 0, "recovery_output_tokens": 0}
+    first: list[int | None] = []
+    further: list[int | None] = []
     for one in told:
         if error := one.get("error") or _is_half(one):
             unread.append({"file": one["file"], "error": error})
@@ -59,18 +63,23 @@ def summary(folder: str, told: Iterable[Plain]) -> Plain:
             if attempt["rung"]:
                 counts["rungs"][str(attempt["rung"])] += 1
             counted += attempt["usage"] is not None
-            used = (attempt["usage"] or {}).get("output_tokens") or 0
-            tokens["output_tokens"] += used
-            tokens["recovery_output_tokens"] += used if number else 0
+            used = (attempt["usage"] or {}).get("output_tokens")
+            (further if number else first).append(used)
     most = {name: dict(count.most_common()) for name, count in counts.items()}
     numbers = {
         "turns": turns,
         "attempts": attempts,
         "counted": counted,
         "recovered": recovered,
-        **tokens,
+        "output_tokens": _sum([*first, *further]),
+        "recovery_output_tokens": _sum(further),
     }
     return {"folder": folder, **numbers, **most, "unread": unread}
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known or not counts else None
 
 
 def _is_half(one: Plain) -> str:
@@ -108,9 +117,10 @@ def _lines(told: Plain) -> Iterator[str]:
     recovered = f"{told['recovered']:,} complete after more than one attempt"
     yield f"{printable(told['folder'], 200)}: turns: {told['turns']:,}, {recovered}"
     yield f"  attempts: {told['attempts']:,}, of which {told['counted']:,} have usage"
-    yield (
-        f"  output tokens: {told['output_tokens']:,}, of which "
-        f"{told['recovery_output_tokens']:,} after the first attempt of a turn"
+    output, further = (
+        "unknown" if told[name] is None else f"{told[name]:,}"
+        for name in ("output_tokens", "recovery_output_tokens")
     )
+    yield f"  output tokens: {output}, of which {further} after the first attempt of a turn"
     if told["unread"]:
         yield f"  files that could not be read and are not counted: {len(told['unread']):,}"

@@ -105,9 +105,8 @@ class TurnEnded(Event):
         advice: one sentence on what the caller can do; "" if there is nothing to do.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
         recovery_input_tokens: input tokens of all attempts after the first that the provider
-            counted.
-        recovery_output_tokens: output tokens of all attempts after the first that the provider
-            counted.
+            counted. It is also 0 if the provider counted none; `usage` then has None for them.
+        recovery_output_tokens: their output tokens, counted alike.
         rungs: the ids of the rungs that the turn took, in order.
         left_out: what Tenuto left out of the caller's request because the provider rejected it by
             name.

@@ -107,18 +107,17 @@ def counted(head: Head, usage: Usage | None) -> Head:
 
 def usage_line(report: Report) -> str:
     """Return the turn's id and what was billed in all, attempt by attempt, as JSON on one line
-    (C19)."""
+    (C19). The sum is null if the provider counted no attempt."""
     attempts = [
         None if u is None else {"input_tokens": u.input_tokens, "output_tokens": u.output_tokens}
         for u in report.usage
     ]
-    billed = [u.output_tokens or 0 for u in report.usage if u is not None]
     value: dict[str, object] = {
         "turn": report.turn,
         "status": report.status,
         "reason": report.reason,
         "attempts": attempts,
-        "billed_output_tokens": sum(billed),
+        "billed_output_tokens": report.output_tokens,
     }
     if report.left_out:
         value["left_out"] = list(report.left_out)
