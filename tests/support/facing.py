@@ -55,7 +55,8 @@ class Facing:
         bare: what asks through the bare SDK, where that must take the history as well.
         end_unknown: cases whose text came whole, and nothing shows it: the further answer has no word
             and no mark either (S3c).
-        left_to_the_caller: errors before anything came, which this SDK does not retry, by mode.
+        left_to_the_caller: by mode, errors before anything came, which this SDK does not retry, and
+            ends that no further request can tell from a break.
         most_requests: more than any ladder of the default policy can send for one turn.
         options: of the asker.
         chars: characters of a piece, of the finer answers and of the coarser.

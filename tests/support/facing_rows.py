@@ -81,6 +81,10 @@ CHAT = Facing(
 )
 
 
+_A_BREAK = ("host_marks_nothing-stream", "host_closes-stream")
+"""Where a provider's row says that it marks each end, an end without a mark is a break (S3a)."""
+
+
 def _like_openais(
     asker: Any, module: Any, *left_out: str, sharing: int, stop: str = "stop"
 ) -> Facing:
@@ -98,6 +102,7 @@ def _like_openais(
         broken_call=broken_call,
         # None of these SDKs reads an event that has a name, and their providers send none.
         left_out=("event_lines-stream", *left_out),
+        left_to_the_caller=_A_BREAK,
         strict_ways=WAYS,
         sharing=(sharing, 12),
         dialect=name,
@@ -169,9 +174,11 @@ FACING = (
         kind=WrappedWatsonx,
         raises=WrappedWatsonx.own_errors,
         # It is asked by HTTP alone: nobody tries again.
-        left_to_the_caller=tuple(
-            f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
+        left_to_the_caller=(
+            *(f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")),
+            *_A_BREAK,
         ),
+        left_out=("double_done-stream",),  # its streams have no end mark that could come twice
         strict_ways=(),
         sharing=(3, 12),
         dialect="watsonx",
