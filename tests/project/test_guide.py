@@ -29,6 +29,7 @@ from mistralai.client.sdkconfiguration import SERVERS
 import tenuto
 from tenuto.providers.table import ROWS
 from tenuto.sim import STEPS, Simulator
+from tenuto.telemetry import listeners
 from tenuto.wires.registry import WIRES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +82,9 @@ def sim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
 def nothing_registered() -> Iterator[None]:
     """What a page registers is gone after it."""
     before = [(names, names.all()) for names in (ROWS, WIRES)]
+    heard_by = listeners.current
     yield
+    listeners.current = heard_by
     for names, known in before:
         names._all = known
         names.changes += 1
