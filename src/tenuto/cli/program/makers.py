@@ -267,7 +267,7 @@ _FRAMEWORKS: Final = (
     Maker("dashscope", "call", "dashscope"),
 )  # fmt: skip
 
-FACTS: Final = {
+FACTS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     _LITELLM: ("tenuto.litellm.install()", ("import tenuto.litellm",)),
     "agents": (
         "set_default_openai_client(tenuto.wrap(AsyncOpenAI()))",

@@ -49,7 +49,8 @@ class Reader(Statements):
             self._memo.clear()
             self._runs.clear()
             # What was unknown may have come from a call that was read later.
-            self.sites = {k: s for k, s in self.sites.items() if s.maker is not UNKNOWN_MAKER}
+            for key in [key for key, s in self.sites.items() if s.maker is UNKNOWN_MAKER]:
+                del self.sites[key]
             for made in self._instances.values():
                 made[:] = [each for each in made if not each.entered]
             for function in list(self._functions):
