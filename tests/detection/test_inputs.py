@@ -91,6 +91,61 @@ def chunk(text: str = "", finish: str | None = None, number: int = 1) -> Any:
     }
 
 
+def claude_stream(stop: str, number: int = 1) -> list[Any]:
+    begun = claude(id=f"msg_{number}", content=[]) | {"stop_reason": None}
+    delta = {"stop_reason": stop, "stop_sequence": None}
+    return [
+        {"type": "message_start", "message": begun},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 2}},
+        {"type": "message_stop"},
+    ]
+
+
+def named_sse(*rows: Any) -> str:
+    return "".join(f"event: {row['type']}\ndata: {json.dumps(row)}\n\n" for row in rows)
+
+
+def responses_stream(number: int) -> list[Any]:
+    response = {"id": f"resp_{number}", "object": "response", "status": "in_progress", "output": []}
+    text = {"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}
+    done = response | {"status": "completed", "output": [text]}
+    return [
+        {"type": "response.created", "response": response},
+        {"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"},
+        {"type": "response.completed", "response": done},
+    ]
+
+
+def cohere_stream(stop: str, number: int) -> list[Any]:
+    return [
+        {"id": f"c{number}", "type": "message-start", "delta": {"message": {"role": "assistant"}}},
+        {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "Hi"}}}},
+        {"id": f"c{number}", "type": "message-end", "delta": {"finish_reason": stop}},
+    ]
+
+
+def converse_stream(stop: str) -> list[Any]:
+    return [
+        {"messageStart": {"role": "assistant"}},
+        {"contentBlockDelta": {"delta": {"text": "Hi"}, "contentBlockIndex": 0}},
+        {"contentBlockStop": {"contentBlockIndex": 0}},
+        {"messageStop": {"stopReason": stop}},
+    ]
+
+
+def with_role(number: int, text: str = "") -> Any:
+    begun = chunk(text, None, number)
+    begun["choices"][0]["delta"]["role"] = "assistant"
+    return begun
+
+
+def without_id(finish: str) -> str:
+    return sse(*({"choices": row["choices"]} for row in (chunk("Hi"), chunk("", finish))))
+
+
 OLLAMA = {"model": "m", "created_at": "t", "message": {"role": "assistant", "content": "Hi"}}
 ROW_OF_LANGCHAIN: dict[str, Any] = {
     "content": "The tide comes in twi", "additional_kwargs": {}, "type": "ai", "name": None, "id": "run-1",
@@ -282,6 +337,16 @@ READ: dict[str, tuple[Any, str]] = {
         openai.LengthFinishReasonError(completion=ChatCompletion.model_validate(chat())), "length",
     ),
     "a body for another wire": (claude(), "max_tokens"),
+    # One answer, though its beginning comes twice, or its chunks each name a role and an id.
+    "the first event twice": (
+        named_sse(claude_stream("max_tokens")[0], *claude_stream("max_tokens")), "max_tokens",
+    ),
+    "chunks of an id each": (
+        sse(*(with_role(number, "Hi") for number in range(4)), chunk("", "length", 9)), "length",
+    ),
+    "usage behind the end mark": (
+        sse(chunk("Hi"), chunk("", "length")) + sse({"id": "c1", "object": "chat.completion.chunk", "choices": []}), "length",
+    ),
 }  # fmt: skip
 
 SEVERAL: dict[str, tuple[Any, list[str | None]]] = {
@@ -319,6 +384,43 @@ SEVERAL: dict[str, tuple[Any, list[str | None]]] = {
     ),
     "outputs of vLLM": ([vllm("stop"), vllm("length")], ["stop", "length"]),
     "responses of httpx": ([httpx.Response(200, json=chat(f)) for f in ("stop", "length")], ["stop", "length"]),
+    "streams of Claude": (named_sse(*claude_stream("max_tokens"), *claude_stream("end_turn", 2)), ["max_tokens", "end_turn"]),
+    "the same without names": (sse(*claude_stream("end_turn"), *claude_stream("max_tokens", 2), done=False), ["end_turn", "max_tokens"]),
+    "streams of Claude with one id": (named_sse(*claude_stream("end_turn"), *claude_stream("max_tokens")), ["end_turn", "max_tokens"]),
+    "events of Claude": (claude_stream("end_turn") + claude_stream("max_tokens", 2), ["end_turn", "max_tokens"]),
+    "lines of Claude's events": (lines(*claude_stream("end_turn"), *claude_stream("max_tokens", 2)), ["end_turn", "max_tokens"]),
+    "a list of streams of Claude": (
+        [named_sse(*claude_stream("end_turn")), named_sse(*claude_stream("max_tokens", 2))], ["end_turn", "max_tokens"],
+    ),
+    "streams of Claude around a ping": (
+        named_sse(*claude_stream("end_turn"), {"type": "ping"}, *claude_stream("tool_use", 2)), ["end_turn", "tool_use"],
+    ),
+    "a cut stream of Claude and a whole one": (
+        named_sse(*claude_stream("max_tokens")[:3], *claude_stream("end_turn", 2)), [None, "end_turn"],
+    ),
+    "a whole stream of Claude and a cut one": (
+        named_sse(*claude_stream("end_turn"), *claude_stream("max_tokens", 2)[:3]), ["end_turn", None],
+    ),
+    "a cut stream of Responses and a whole one": (
+        named_sse(*responses_stream(1)[:2], *responses_stream(2)), [None, "completed"],
+    ),
+    "streams of Cohere": (named_sse(*cohere_stream("COMPLETE", 1), *cohere_stream("MAX_TOKENS", 2)), ["COMPLETE", "MAX_TOKENS"]),
+    "a cut stream of Cohere and a whole one": (
+        named_sse(*cohere_stream("COMPLETE", 1)[:2], *cohere_stream("MAX_TOKENS", 2)), [None, "MAX_TOKENS"],
+    ),
+    "streams of Converse": (converse_stream("end_turn") + converse_stream("max_tokens"), ["end_turn", "max_tokens"]),
+    "a cut stream of Converse and a whole one": (converse_stream("end_turn")[:2] + converse_stream("max_tokens"), [None, "max_tokens"]),
+    "chat streams without ids": (without_id("stop") + without_id("length"), ["stop", "length"]),
+    "chat streams with one id": (sse(chunk("Hi"), chunk("", "stop")) + sse(chunk("Ho"), chunk("", "length")), ["stop", "length"]),
+    "a cut chat stream and a whole one": (
+        sse(with_role(1), chunk("Hi"), done=False) + sse(with_role(2), chunk("Ho", None, 2), chunk("", "stop", 2)), [None, "stop"],
+    ),
+    "the same with text in the first chunk": (
+        sse(with_role(1, "H"), chunk("i"), done=False) + sse(with_role(2, "H"), chunk("", "stop", 2)), [None, "stop"],
+    ),
+    "a stream of Claude and one of a chat": (
+        named_sse(*claude_stream("max_tokens")) + sse(with_role(2, "Hi"), chunk("", "stop", 2)), ["max_tokens", "stop"],
+    ),
     "a row without an answer between": (lines(chat("stop"), {"note": "x"}, chat()), ["stop", None, "length"]),
 }  # fmt: skip
 
@@ -458,9 +560,11 @@ def test_several_answers_are_told_one_by_one(name: str) -> None:
     assert [stop.raw for stop in each] == raws
     stop = detect(source)
     assert (stop.detail, stop.reason) == ("several_answers", StopReason.UNKNOWN)
-    answers = [raw for raw in raws if raw is not None]
-    assert stop.metadata["answers"] == str(len(answers))
-    assert {one.detail for one in each if one.raw is None} <= {NONE}
+    assert stop.metadata["answers"] == str(sum(one.detail != NONE for one in each))
+    assert {one.detail for one in each if one.raw is None} <= {NONE, None}
+    assert {one.reason for one in each if one.raw is None and not one.detail} <= {
+        StopReason.DROPPED
+    }
 
 
 @pytest.mark.behaviour("N14")

@@ -10,8 +10,8 @@ of a stream of such lines. Objects (dicts, those of SDKs) are told apart by thei
 wire is named, the first object whose shape a wire knows decides.
 
 What no wire knows is no answer, unless it broke off before it could show what it is. A second
-answer behind a whole one begins a reading of its own, so several answers are never taken for one
-(N14).
+answer behind a whole one begins a reading of its own, and so does the event by which another stream
+begins, behind a cut one too, so that several answers are not taken for one (N14).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import BROKE_OFF_UNREAD, NO_ANSWER, NOTHING_CAME, UNREAD, Stop, StopReason
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.objects import plain
+from tenuto.detection.openings import is_opening, may_open, names_role
 from tenuto.detection.replies import Failure, Reply, Unread, fault_of
 from tenuto.frames.aws_messages import PRELUDE_BYTES, MessageCodec, begins_message
 from tenuto.frames.codec import Codec
@@ -157,6 +158,7 @@ class Reader:
         self._reader_of_error: Wire | None = None
         self._shown: JsonObject | None = None  # the first object, which may name the answer's id
         self._told_id = ""  # the id, if a framework gave it
+        self._steady: bool | None = None  # whether the second event names the first one's id
         self._known = False  # whether a wire knows anything of it
         self._whole = False  # whether a whole body was read
         self._running = False  # whether it came as events
@@ -352,6 +354,8 @@ class Reader:
         for event in events:
             if event.data is None:
                 continue
+            if self._running and self._opens_another_event(event):
+                self._next()
             if self._over and not self._goes_on(event):
                 continue
             reader = self._reader
@@ -373,6 +377,30 @@ class Reader:
             else:
                 self._running = True
                 self._feed([*reader.counted()[0], *reader.read(event)[0]])
+
+    def _opens_another_event(self, event: Frame) -> bool:
+        data = event.data or b""
+        if self._steady is None:
+            told = self._id.encode("utf-8", "surrogatepass")
+            self._steady = bool(told) and told in data
+        if may_open(data) is None:
+            return False
+        value = event_object(event)
+        return isinstance(value, dict) and self._opens_another(value)
+
+    def _opens_another(self, value: JsonObject) -> bool:
+        """Return whether an event amid a stream, or behind it, is the first one of another. Some
+        relays repeat the first event, and some give each chunk an id of its own."""
+        told, id_here = answer_id(value), self._id
+        differs = bool(told and id_here) and told != id_here
+        if is_opening(value):
+            if told and told == id_here:
+                return self._over
+            so_far = self._builder.build(over=False)
+            said = bool(so_far.text or so_far.reasoning or so_far.calls)
+            return self._over or differs or said
+        role, alone = names_role(value)
+        return role and differs and (self._over or alone or bool(self._steady))
 
     @property
     def _lines(self) -> bool:
@@ -443,7 +471,8 @@ class Reader:
 
     def _object(self, value: JsonObject, body: bytes = b"") -> None:
         value = unwrapped(value)
-        if self._over and self._is_of_another(value):
+        another = self._running and self._opens_another(value)
+        if another or (self._over and self._is_of_another(value)):
             self._next()
         told = foreign(value)
         if told is not None:
@@ -491,6 +520,8 @@ class Reader:
         wire = self._wire if self._wire is not None and not self._whole else wire_for_shape(value)
         if foreign(value) is not None:
             wire = None
+        if self._running and self._builder.ended and wire and wire.is_terminator(b"[DONE]"):
+            return any(map(_speaks, wire.parse_object(value, event=True)))
         told = answer_id(value)
         if told and told == self._id:
             return self._whole and (wire is None or not wire.last_is_body)
