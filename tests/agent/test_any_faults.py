@@ -238,8 +238,8 @@ def check(play: Play, sim: Simulator, folder: Path) -> None:
     # A request that broke a rule of its wire took no step. What the provider gave beside a text goes
     # back once, and is left out where that is refused (H5b).
     bad = [request.body for request in seen if request.status >= 400]
-    known = [body for body in bad if b'"reasoning_content"' in body][:1]
-    assert (len(seen), bad) == (len(taken) + len(known), known)
+    refused = [body for body in bad if b'"reasoning_content"' in body][:1]
+    assert 0 <= len(seen) - len(taken) <= len(refused), bad
     # The loop ends within its limits.
     for result in (*results, last):
         assert result.steps <= play.limits.max_steps

@@ -169,7 +169,7 @@ def test_what_translates_for_another_service_is_not_wrapped():
         "aws_secret_key": "b",
         "aws_region": "us-east-1",
     }
-    with pytest.raises(tenuto.UnsupportedClient, match=r"cohere\.ClientV2"):
+    with pytest.raises(tenuto.UnsupportedClient, match=r"BedrockClientV2; .* cohere, "):
         tenuto.wrap(cohere.BedrockClientV2(**given))
 
 
