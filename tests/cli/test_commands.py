@@ -269,6 +269,24 @@ def test_detect_names_the_lines_that_hold_no_answer(
     assert "not an answer in the format of a known API" in said[1]
 
 
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize(
+    ("lines", "cut"),
+    [("wc", 2), ("wcw", 2), ("cww", 1), ("wnw", 2)],
+    ids=["the last is cut", "one between is cut", "the first is cut", "one is null"],
+)
+def test_detect_tells_a_line_that_cannot_be_read_in_its_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: str, cut: int
+) -> None:
+    row = json.dumps({"object": "chat.completion", **json.loads(CUT_BODY)})
+    rows = {"w": row, "c": row[:90], "n": "null"}
+    (tmp_path / "cut.jsonl").write_text("\n".join(rows[line] for line in lines))
+    assert main(["detect", "cut.jsonl", "--json"]) == 2
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["answer"] for one in told if one["reason"] != "max_tokens"] == [cut]
+    assert [one["answers"] for one in told] == [len(lines)] * len(lines)
+
+
 REFUSED = '{"error": {"message": "Incorrect API key.", "code": "invalid_api_key"}}'
 """An error that several wires write alike, so that none can be named."""
 

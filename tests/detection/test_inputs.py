@@ -344,10 +344,16 @@ READ: dict[str, tuple[Any, str]] = {
     "chunks of an id each": (
         sse(*(with_role(number, "Hi") for number in range(4)), chunk("", "length", 9)), "length",
     ),
+    "None amid chunks": ([None, chunk("Hi"), None, chunk("", "length"), None], "length"),
+    "pieces of lines": (["", sse(chunk("Hi"))[:9], sse(chunk("Hi"))[9:-14], "", sse(chunk("", "length"))], "length"),
+    "pieces of a body": ([json.dumps(chat())[:40], "", json.dumps(chat())[40:]], "length"),
     "usage behind the end mark": (
         sse(chunk("Hi"), chunk("", "length")) + sse({"id": "c1", "object": "chat.completion.chunk", "choices": []}), "length",
     ),
 }  # fmt: skip
+
+CUT = json.dumps(chat())[:120]
+"""A line that was cut within a string."""
 
 SEVERAL: dict[str, tuple[Any, list[str | None]]] = {
     "two bodies": ([chat("stop"), chat("length")], ["stop", "length"]),
@@ -421,6 +427,37 @@ SEVERAL: dict[str, tuple[Any, list[str | None]]] = {
     "a stream of Claude and one of a chat": (
         named_sse(*claude_stream("max_tokens")) + sse(with_role(2, "Hi"), chunk("", "stop", 2)), ["max_tokens", "stop"],
     ),
+    "lines whose last is cut": (lines(chat("stop"), chat()) + "\n" + CUT, ["stop", "length", None]),
+    "a line that is cut between": (lines(chat("stop")) + "\n" + CUT + "\n" + lines(chat()) + "\n", ["stop", None, "length"]),
+    "lines whose first is cut": (CUT + "\n" + lines(chat(), chat("stop")), [None, "length", "stop"]),
+    "a line and one that is cut": (lines(chat("stop")) + "\n" + CUT, ["stop", None]),
+    "lines with prose between": (lines(chat("stop")) + "\nand then:\n" + lines(chat()), ["stop", None, "length"]),
+    "two lines that are cut between": ("\n".join([lines(chat("stop")), CUT, CUT, lines(chat())]), ["stop", None, None, "length"]),
+    "lines with null between": (lines(chat("stop"), None, chat()), ["stop", None, "length"]),
+    "lines with null behind": (lines(chat("stop"), chat(), None), ["stop", "length", None]),
+    "joined files whose last is cut": (
+        json.dumps(chat("stop"), indent=1) + "\n" + json.dumps(chat(), indent=1)[:-80], ["stop", None],
+    ),
+    "a body and a stream": (lines(claude()) + "\n" + named_sse(*claude_stream("end_turn", 2)), ["max_tokens", "end_turn"]),
+    "a list of bytes with a cut one": (
+        [json.dumps(chat("stop")).encode(), CUT.encode(), json.dumps(chat()).encode()], ["stop", None, "length"],
+    ),
+    "a list of bytes whose last is cut": ([json.dumps(chat("stop")).encode(), CUT.encode()], ["stop", None]),
+    "a list of bytes whose first is cut": ([CUT.encode(), json.dumps(chat("stop")).encode()], [None, "stop"]),
+    "None between": ([chat("stop"), None, chat()], ["stop", None, "length"]),
+    "None first": ([None, chat("stop"), chat()], [None, "stop", "length"]),
+    "None last": ([chat("stop"), chat(), None], ["stop", "length", None]),
+    "None between objects": (
+        [ChatCompletion.model_validate(chat("stop")), None, ChatCompletion.model_validate(chat())], ["stop", None, "length"],
+    ),
+    "a word between": ([chat("stop"), "x", chat()], ["stop", None, "length"]),
+    "an empty text between": ([chat("stop"), "", chat()], ["stop", None, "length"]),
+    "no bytes between": ([json.dumps(chat("stop")).encode(), b"", json.dumps(chat()).encode()], ["stop", None, "length"]),
+    "a number between": ([chat("stop"), 3, chat()], ["stop", None, "length"]),
+    "an object between": ([chat("stop"), object(), chat()], ["stop", None, "length"]),
+    "an exception between": ([chat("stop"), ValueError("x"), chat()], ["stop", None, "length"]),
+    "null in an array": (json.dumps([chat("stop"), None, chat()]), ["stop", None, "length"]),
+    "a word in an array": (json.dumps([chat("stop"), "x", chat()]), ["stop", None, "length"]),
     "a row without an answer between": (lines(chat("stop"), {"note": "x"}, chat()), ["stop", None, "length"]),
 }  # fmt: skip
 
@@ -565,6 +602,16 @@ def test_several_answers_are_told_one_by_one(name: str) -> None:
     assert {one.reason for one in each if one.raw is None and not one.detail} <= {
         StopReason.DROPPED
     }
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", [name for name in SEVERAL if "cut" in name])
+def test_an_answer_among_others_that_is_cut_is_told_as_dropped(name: str) -> None:
+    source, raws = SEVERAL[name]
+    told = [stop for stop in detect_each(source) if stop.raw is None]
+    assert len(told) == raws.count(None) > 0
+    assert {stop.reason for stop in told} == {StopReason.DROPPED}
+    assert {stop.detail for stop in told} == {None}
 
 
 @pytest.mark.behaviour("N14")

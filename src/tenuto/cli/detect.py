@@ -9,7 +9,7 @@ from tenuto.cli.command_error import CommandError
 from tenuto.cli.explained import plain_stop, why
 from tenuto.cli.printing import BAD_FILE, FileName, JsonFlag, print_told, read_file, told_of
 from tenuto.cli.recorded import Answer, Capture, NotRecorded, read_answers, read_recording
-from tenuto.core.stop import NO_ANSWER, printable
+from tenuto.core.stop import NO_ANSWER, StopReason, printable
 from tenuto.providers.registry import named
 from tenuto.wires.registry import WIRES
 
@@ -25,7 +25,7 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
 
     A file may hold several answers, one on each line or in a JSON array; it shows each of them with
     its number. For a capture, it shows the answer to the last request. The exit code is 2 if a file
-    cannot be read, or if something in it is no answer in a known format.
+    or one of its lines cannot be read, or if something in it is no answer in a known format.
 
     Args:
         files: bodies (JSON) or streams (server-sent events) as they were received, or captures,
@@ -43,10 +43,17 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
     code = 0
     for told in told_of(files, lambda name: {"answers": described(name, read_file(name), wire)}):
         for found in told.get("answers", [told]):
-            if "error" in found or found["detail"] == NO_ANSWER.detail:
+            if "error" in found or found["detail"] == NO_ANSWER.detail or _is_cut_line(found):
                 code = BAD_FILE
             print_told(found, "read", partial(_sentence, found), json=json)
     return code
+
+
+def _is_cut_line(found: dict[str, Any]) -> bool:
+    """Return whether it is one of several answers of which so little can be read that no wire knows
+    it."""
+    dropped = found["reason"] == StopReason.DROPPED
+    return dropped and found["answers"] > 1 and found["wire"] is None
 
 
 _OF_SEVERAL_WIRES = "Several APIs return this error in the same format."

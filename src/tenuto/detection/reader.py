@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -203,14 +204,43 @@ class Reader:
 
     def _item(self, item: object) -> None:
         """Take an item of a list: an event, a piece of bytes, or one of several answers."""
-        if isinstance(item, str | bytes) and not self._streams and self._body is None:
-            data = item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass")
-            value = decode_object(data)
-            if isinstance(value, dict):
-                self._came = True
-                self._object(value, data)
-                return
-        self.take(item)
+        if isinstance(item, str):
+            item = item.encode("utf-8", "surrogatepass")
+        if isinstance(item, _BYTES):
+            self._piece(bytes(item))
+            return
+        self._came = True
+        value = plain(item)
+        if value is None:
+            self._nothing()
+        else:
+            self._value(value)
+
+    def _piece(self, data: bytes) -> None:
+        value = None if self._streams else decode_object(data)
+        if isinstance(value, dict) and self._is_apart(value):
+            self._end_body()
+            if self._verdict is not None:
+                self._next()
+            self._came = True
+            self._object(value, data)
+        elif self._whole and not self._streams and self._body is None and not _may_be_source(data):
+            self._nothing()
+        else:
+            self._bytes(data)
+
+    def _is_apart(self, value: JsonObject) -> bool:
+        """Return whether an object is no piece of the object that began before it, if any did."""
+        if self._body is None:
+            return True
+        return self._body.whole.startswith(b"{") and wire_for_shape(value) is not None
+
+    def _end_body(self) -> None:
+        if self._body is not None:
+            body, self._body = self._body.whole, None
+            self._line_over = False
+            if body:
+                self._document(body)
 
     def _value(self, value: object) -> None:
         if isinstance(value, dict):
@@ -228,9 +258,8 @@ class Reader:
         """Return what was read of each answer, the end of the last one included. There is always at
         least one reading: what holds no answer is read as none. You can call this again."""
         if self._body is not None:
-            body, self._body = self._body.whole, Pieces()
-            if body:
-                self._document(body)
+            self._end_body()
+            self._body = Pieces()
         if self._streams:
             left = self._codec.flush()
             self._events(left)
@@ -333,6 +362,9 @@ class Reader:
             self._unparsed(body)
 
     def _unparsed(self, body: bytes) -> None:
+        if self._known or self._before:
+            self._unreadable(body)
+            return
         begun = _begins_answer(body[:_SHOWS_BYTES]) is not None or self._names_one
         if not _is_cut(body):
             if begun:
@@ -349,6 +381,30 @@ class Reader:
         for value in values:
             if isinstance(value, dict):
                 self._object(value)
+            elif isinstance(value, bytes):
+                self._unreadable(value)
+            else:
+                self._nothing()
+
+    def _nothing(self) -> None:
+        """Note an item that is nothing, such as None, in its place. Amid the events of a stream it
+        has none."""
+        if self._whole or not self._known:
+            self._no_answer()
+
+    def _unreadable(self, data: bytes) -> None:
+        """Note bytes among several answers that are no document: a line that was cut, or that is
+        something else."""
+        if self._known:
+            self._next()
+        if _begins_events(data) is not None:
+            inner = Reader(self._name)
+            inner.take(data)
+            self._before += inner.finish()
+            return
+        begun = _begins_answer(data[:_SHOWS_BYTES]) is not None or self._names_one
+        cut = Stop(StopReason.DROPPED) if begun else BROKE_OFF_UNREAD
+        self._before.append(_only(cut if _is_cut(data) else NO_ANSWER))
 
     def _events(self, events: Iterable[Frame]) -> None:
         for event in events:
@@ -421,6 +477,9 @@ class Reader:
         """Return whether an event behind an end is read: it still belongs to the answer, or begins
         another one."""
         value = event_object(event)
+        if self._lines and self._whole and not isinstance(value, dict):
+            self._unreadable(event.data or b"")
+            return False
         if isinstance(value, dict):
             if self._lines:
                 self._object(value, event.data or b"")
@@ -438,6 +497,8 @@ class Reader:
             value = event_object(event)
             if isinstance(value, dict) and self._lines:
                 self._no_answer()
+            elif self._lines and self._before:
+                self._unreadable(event.data or b"")
             elif self._unread is None and not isinstance(value, dict):
                 self._unread = event
             return None
@@ -632,19 +693,69 @@ def _unparted(event: Frame) -> list[Frame]:
 
 
 def _documents(body: bytes) -> list[object]:
-    """Return the values of several JSON documents in a row, such as those of joined files; [] if
-    the bytes are anything else."""
+    """Return the values of several JSON documents in a row, such as those of joined files or lines.
+    What cannot be read before, between or behind them is returned as bytes. [] if the bytes are
+    anything else."""
     values: list[object] = []
-    decoder, at = json.JSONDecoder(), 0
+    decoder, at, unreadable = json.JSONDecoder(), 0, 0
     try:
         text = body.decode()
         while at < len(text):
-            value, at = decoder.raw_decode(text, at)
+            try:
+                value, end = decoder.raw_decode(text, at)
+            except ValueError:
+                if text[at - 1 : at] not in ("", "\n") or unreadable == _MOST_UNREADABLE:
+                    return []
+                unreadable += 1
+                end = _next_document(text, at)
+                value = text[at:end].strip().encode()
             values.append(value)
-            at = _behind_blanks(text, at)
+            at = _behind_blanks(text, end)
     except (ValueError, RecursionError):
         return []
-    return values
+    readable = sum(isinstance(value, dict) for value in values)
+    shows = all(_may_be_answer(value) for value in values if isinstance(value, bytes))
+    return values if readable > 1 or (readable and shows) else []
+
+
+_MOST_UNREADABLE = 1_000
+"""So many pieces of a body are looked at that cannot be read: each may cost a look at all bytes."""
+
+_begins_line = re.compile(r"\n(?=\{)").finditer
+
+
+def _next_document(text: str, at: int) -> int:
+    """Return where the next object that can be read begins, at the beginning of a line; the end if
+    there is none."""
+    for found in islice(_begins_line(text, at), _MOST_UNREADABLE):
+        end = text.find("\n", found.end())
+        line = text[found.end() : end if end > 0 else len(text)]
+        if _is_object(text, found.end(), line):
+            return found.end()
+    return len(text)
+
+
+def _is_object(text: str, begin: int, line: str) -> bool:
+    """Return whether an object that can be read begins here, on one line or printed on several."""
+    if line.strip() != "{":
+        return isinstance(decode_object(line.encode()), dict)
+    try:
+        json.JSONDecoder().raw_decode(text, begin)
+    except ValueError:
+        return False
+    return True
+
+
+def _may_be_source(data: bytes) -> bool:
+    """Return whether an item behind a whole answer may begin another one, or is a line end."""
+    begin = data.lstrip(_SPACE_AND_BOM)
+    if not begin:
+        return bool(data)
+    return begin[:1] in (b"{", b"[", *_AWS_LENGTHS) or _begins_events(data) is not None
+
+
+def _may_be_answer(data: bytes) -> bool:
+    return data.startswith(b"{") or _begins_events(data) is not None
 
 
 _blanks = re.compile(r"\s*")
