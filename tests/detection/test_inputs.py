@@ -31,6 +31,8 @@ from google.genai import types as genai_types
 from mistralai.client.errors import SDKError
 from openai.types import CreateEmbeddingResponse, Model
 from openai.types.chat import ChatCompletion
+from openai.types.webhooks import ResponseCompletedWebhookEvent
+from openai.types.webhooks.response_completed_webhook_event import Data as WebhookData
 
 import tenuto
 from tenuto import Confidence, StopReason, StreamDetector, detect, detect_each
@@ -248,6 +250,18 @@ NOTHING: dict[str, Any] = {
     "an event in prose": "event: concert at noon\nid: 7\n",
     "data in prose": "data: the new oil",
     "an id": "id: 12345",
+    **{
+        f"a webhook of {kind}": {
+            "id": "evt_9", "object": "event", "created_at": 1, "type": kind, "data": {"id": "resp_1"},
+        }
+        for kind in ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "batch.completed")
+    },
+    "a webhook as an object": ResponseCompletedWebhookEvent(
+        id="evt_9", created_at=1, data=WebhookData(id="resp_1"), type="response.completed"
+    ),
+    "a webhook as text": '{"id": "evt_9", "object": "event", "type": "response.completed", "data": {"id": "resp_1"}}',
+    "webhooks": '{"object": "event", "type": "response.completed", "data": {"id": "a"}}\n' * 3,
+    "a response to a quiz": {"object": "response", "user": 3, "answer": "B", "status": "completed"},
     "a message of a user": {"type": "human", "content": "Hi", "response_metadata": {}},
 }  # fmt: skip
 
@@ -458,6 +472,9 @@ SEVERAL: dict[str, tuple[Any, list[str | None]]] = {
     "an exception between": ([chat("stop"), ValueError("x"), chat()], ["stop", None, "length"]),
     "null in an array": (json.dumps([chat("stop"), None, chat()]), ["stop", None, "length"]),
     "a word in an array": (json.dumps([chat("stop"), "x", chat()]), ["stop", None, "length"]),
+    "a webhook between": (
+        lines(chat("stop"), {"object": "event", "type": "response.completed", "data": {"id": "a"}}, chat()), ["stop", None, "length"],
+    ),
     "a row without an answer between": (lines(chat("stop"), {"note": "x"}, chat()), ["stop", None, "length"]),
 }  # fmt: skip
 

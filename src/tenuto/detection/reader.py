@@ -39,6 +39,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import BROKE_OFF_UNREAD, NO_ANSWER, NOTHING_CAME, UNREAD, Stop, StopReason
 from tenuto.detection.foreign import foreign, unwrapped
+from tenuto.detection.notices import holds_none
 from tenuto.detection.objects import plain
 from tenuto.detection.openings import is_opening, may_open, names_role
 from tenuto.detection.replies import Failure, Reply, Unread, fault_of
@@ -438,7 +439,7 @@ class Reader:
         data = event.data or b""
         if self._steady is None:
             told = self._id.encode("utf-8", "surrogatepass")
-            self._steady = bool(told) and told in data
+            self._steady = bool(told) and b'"%b"' % told in data
         if may_open(data) is None:
             return False
         value = event_object(event)
@@ -520,9 +521,11 @@ class Reader:
     def _wire_of(self, event: Frame) -> Wire | None:
         if self._wire is None and isinstance(self._codec, MessageCodec):
             self._wire = wire_for_frame(event.raw)
+        value = event_object(event)
+        if isinstance(value, dict) and holds_none(value):
+            return None
         if self._wire is not None:
             return self._wire
-        value = event_object(event)
         if isinstance(value, dict):
             return self._wire_for(value)
         data = event.data or b""
@@ -532,6 +535,9 @@ class Reader:
 
     def _object(self, value: JsonObject, body: bytes = b"") -> None:
         value = unwrapped(value)
+        if holds_none(value):
+            self._no_answer()
+            return
         another = self._running and self._opens_another(value)
         if another or (self._over and self._is_of_another(value)):
             self._next()

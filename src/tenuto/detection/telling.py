@@ -59,7 +59,13 @@ def detect_each(source: object, *, wire: str | None = None) -> list[Stop]:
 
     Args:
         source: as for `detect`; several answers stand in a list, in a JSON array, or one on each
-            line. In between, what is no answer has a stop with the detail `no_answer`.
+            line, or are streams behind one another. Between answers, what is no answer, None
+            included, has a stop with the detail `no_answer`, and a line that was cut is DROPPED.
+            Not read, and told as no answer: the lines of batch APIs, which hold an answer as a
+            part, lists within a list, and lines below a line of prose. Not told apart: chunks of
+            several streams that alternate, streams of Gemini without ids, a stream of Ollama or of
+            a chat that broke off (a chat: in its first chunk) and the next one, and the answers of
+            a JSON array that broke off.
         wire: as for `detect`.
 
     Returns:
