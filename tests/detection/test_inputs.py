@@ -647,3 +647,10 @@ def test_what_is_empty_unread_or_broken_is_said_to_be_that(name: str) -> None:
     stop = detect(make())
     assert (stop.detail, stop.confidence) == (detail, Confidence.LOW)
     assert stop.reason is (StopReason.UNKNOWN if detail == UNREAD else StopReason.DROPPED)
+
+
+@pytest.mark.behaviour("N14")
+def test_a_cut_line_behind_what_is_no_answer_is_none_either() -> None:
+    lines = b'{"done": false}\n{"done": tr'
+    assert tenuto.detect(lines).detail == "no_answer"
+    assert [one.detail for one in tenuto.detect_each(lines)] == ["no_answer"]

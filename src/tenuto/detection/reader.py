@@ -269,6 +269,10 @@ class Reader:
         if self._known or self._verdict is not None or not found:
             found.append(self._built())
         answers = [reading for reading in found if reading.is_answer]
+        others = [reading for reading in found if not reading.is_answer]
+        # That something is cut is no evidence of an answer beside what is none.
+        if others and all(each.response.stop == BROKE_OFF_UNREAD for each in answers):
+            return others[-1:]
         return found if len(answers) > 1 else answers or found[-1:]
 
     def _built(self) -> Reading:
