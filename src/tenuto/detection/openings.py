@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
@@ -12,7 +13,7 @@ _OPENINGS = frozenset(
     | {"interaction.start", "interaction.created"}
 )
 
-may_open = re.compile(
+may_open: Callable[[bytes], re.Match[bytes] | None] = re.compile(
     rb'"(?:message_start|message-start|response\.created|stream-start|interaction\.(?:start|created)'
     rb'|messageStart|role)"'
 ).search
