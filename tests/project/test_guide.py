@@ -9,11 +9,13 @@ is what it says.
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import re
 import shlex
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -108,6 +110,10 @@ def closing_what_is_open(names: dict[str, Any]) -> Iterator[None]:
                 value.close()
             if isinstance(value, cohere.ClientV2):
                 stack.push(value)  # it has no other way of being closed
+    names.clear()
+    with warnings.catch_warnings():  # an example leaves a client open, as programs do
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def run_all(page: Path, names: dict[str, Any], sim: Simulator) -> None:
