@@ -168,6 +168,24 @@ class WithoutTenuto(ast.NodeTransformer):
         return None if "tenuto" in ast.unparse(node) else node
 
 
+def test_a_program_of_langgraph_is_told_its_own_section_and_what_the_policy_should_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = tmp_path / "graph.py"
+    graph.write_text(
+        "from langchain_openai import ChatOpenAI\nfrom langgraph.prebuilt import create_react_agent\n"
+        'agent = create_react_agent(ChatOpenAI(model="gpt-5.4-mini"), [])\n'
+    )
+    assert main(["doctor", "--json", str(graph)]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [client["section"] for client in told["clients"]] == ["LangGraph"]
+    assert "## LangGraph" in FRAMEWORKS
+    assert 'on_incomplete to "error"' in told["advice"][0]
+    graph.write_text("import openai\nopenai.OpenAI()\n")
+    assert main(["doctor", "--json", str(graph)]) == 1
+    assert json.loads(capsys.readouterr().out)["advice"] == []
+
+
 def test_the_sections_are_headings_of_the_page() -> None:
     headings = set(re.findall(r"^## (.*)$", FRAMEWORKS, re.MULTILINE))
     assert headings >= SECTIONS

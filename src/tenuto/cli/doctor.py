@@ -32,6 +32,11 @@ _LIMITS: Final = (
     "switches off, what installed packages do, or whether the program takes a path."
 )
 
+_OF_FRAMEWORKS: Final = (
+    'A framework may take an unfinished answer for a whole one. Set on_incomplete to "error" for '
+    "it, in the policy of its line or by TENUTO_ON_INCOMPLETE=error."
+)
+
 
 def doctor(*paths: FileName, json: JsonFlag = False) -> int:
     """Show which model clients of a program Tenuto covers, and the line that covers the others.
@@ -88,6 +93,11 @@ def _unseen(sources: Sources, reader: Reader) -> list[str]:
     return found
 
 
+def _advice(clients: list[Judged]) -> list[str]:
+    """Return what the policy should say; it is not judged."""
+    return [_OF_FRAMEWORKS] if any(client.section for client in clients) else []
+
+
 def _plain(sources: Sources, reader: Reader, clients: list[Judged]) -> dict[str, Any]:
     counts = Counter(client.verdict for client in clients)
     return {
@@ -95,6 +105,7 @@ def _plain(sources: Sources, reader: Reader, clients: list[Judged]) -> dict[str,
         "verdicts": {name: counts[name] for name in _ORDER},
         "clients": [asdict(client) for client in clients],
         "not_read": _unseen(sources, reader),
+        "advice": _advice(clients),
         "limits": _LIMITS,
     }
 
@@ -118,5 +129,5 @@ def _print(sources: Sources, reader: Reader, clients: list[Judged]) -> None:
     told = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
     files = f"{len(sources.modules)} file{'s' * (len(sources.modules) != 1)}"
     print_words(f"{files}: {told}." if told else f"{files}: no client of a model was found.")
-    for sentence in (*_unseen(sources, reader), _LIMITS):
+    for sentence in (*_unseen(sources, reader), *_advice(clients), _LIMITS):
         print_words(visible(sentence))

@@ -81,8 +81,20 @@ def judged(reader: Reader) -> Iterator[Judged]:
             line.replace,
             line.add,
             line.imports,
-            site.maker.title if site.maker.title in SECTIONS else "",
+            _section(site),
         )
+
+
+def _section(site: Site) -> str:
+    """Return the section for a client. Where LangGraph drives LangChain's models, its own tells
+    more."""
+    title = site.maker.title
+    if title == "LangChain" and _imports_langgraph(site.module.text):
+        return "LangGraph"
+    return title if title in SECTIONS else ""
+
+
+_imports_langgraph = re.compile(r"^\s*(?:from|import)\s+langgraph\b", re.MULTILINE).search
 
 
 SECTIONS: Final = frozenset({"LangChain", "pydantic-ai", "openai-agents", "Strands", "agno",
