@@ -16,13 +16,9 @@ begins, behind a cut one too, so that several answers are not taken for one (N14
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import NamedTuple
-
-import msgspec
 
 from tenuto.core.builder import RUNNING, Builder
 from tenuto.core.fault import Fault, FaultKind
@@ -38,6 +34,14 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import BROKE_OFF_UNREAD, NO_ANSWER, NOTHING_CAME, UNREAD, Stop, StopReason
+from tenuto.detection.documents import (
+    AWS_LENGTHS,
+    SPACE_AND_BOM,
+    begins_events,
+    documents,
+    is_cut,
+    may_be_source,
+)
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.notices import holds_none
 from tenuto.detection.objects import plain
@@ -57,9 +61,6 @@ from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires, wires_f
 from tenuto.wires.stops import unread_stop
 from tenuto.wires.stream import EventReader, event_object, garbled
 
-_SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
-_AWS_LENGTHS = (b"\0", b"\1")
-"""A message of an AWS event stream begins with its length in four bytes, at most 24 MiB."""
 _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 """What an error table says of an error of which it knows no more."""
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
@@ -96,11 +97,6 @@ _ERRORS_FROM = 300
 """HTTP statuses from this on bring no answer."""
 _SHOWS_BYTES = 2_000
 """How much of the beginning shows what broke off."""
-
-_begins_events = re.compile(
-    rb"\A\s*(?::|data:\s*(?:[\[{]|\Z)|event:\s*[\w.:-]*\s*(?:\n|\Z)|(?:id|retry):.*\n(?:data|event):)"
-).match
-"""Matches the beginning of a stream that may be one of an answer."""
 
 
 class Reading(NamedTuple):
@@ -225,7 +221,7 @@ class Reader:
                 self._next()
             self._came = True
             self._object(value, data)
-        elif self._whole and not self._streams and self._body is None and not _may_be_source(data):
+        elif self._whole and not self._streams and self._body is None and not may_be_source(data):
             self._nothing()
         else:
             self._bytes(data)
@@ -296,7 +292,7 @@ class Reader:
         """Return whether a stream broke off before its first whole event."""
         if isinstance(self._codec, MessageCodec):
             return len(self._first) < PRELUDE_BYTES or begins_message(self._first)
-        begun = _begins_events(self._first) is not None
+        begun = begins_events(self._first) is not None
         return begun and (self._cut or not self._strange)
 
     def _next(self) -> None:
@@ -322,7 +318,7 @@ class Reader:
                 self._tell_lines(self._body, data)
         else:
             self._head.add(data)
-            begin = data.lstrip(_SPACE_AND_BOM)[:1]  # before it came nothing else
+            begin = data.lstrip(SPACE_AND_BOM)[:1]  # before it came nothing else
             if not begin:
                 return
             self._came = True
@@ -330,12 +326,12 @@ class Reader:
             if begin in (b"{", b"["):
                 self._may_be_lines = begin == b"{"
                 self._body = Pieces()
-                self._bytes(head.lstrip(_SPACE_AND_BOM))
+                self._bytes(head.lstrip(SPACE_AND_BOM))
             else:
                 self._streams = True
-                made = MessageCodec if begin in _AWS_LENGTHS else SseCodec
+                made = MessageCodec if begin in AWS_LENGTHS else SseCodec
                 self._codec = made(as_came=True)
-                self._first = head.lstrip(_SPACE_AND_BOM)[:_SHOWS_BYTES]
+                self._first = head.lstrip(SPACE_AND_BOM)[:_SHOWS_BYTES]
                 self._events(self._codec.decode(head))
 
     def _tell_lines(self, body: Pieces, data: bytes) -> None:
@@ -361,7 +357,7 @@ class Reader:
             self._object(value, body)
         elif isinstance(value, list):
             self._objects(value)
-        elif value is None and (values := _documents(body)):
+        elif value is None and (values := documents(body)):
             self._objects(values)
         elif value is None:
             self._unparsed(body)
@@ -371,7 +367,7 @@ class Reader:
             self._unreadable(body)
             return
         begun = _begins_answer(body[:_SHOWS_BYTES]) is not None or self._names_one
-        if not _is_cut(body):
+        if not is_cut(body):
             if begun:
                 self._failure(Failure(Fault(FaultKind.GARBAGE), None))
         else:
@@ -402,14 +398,14 @@ class Reader:
         something else."""
         if self._known:
             self._next()
-        if _begins_events(data) is not None:
+        if begins_events(data) is not None:
             inner = Reader(self._name)
             inner.take(data)
             self._before += inner.finish()
             return
         begun = _begins_answer(data[:_SHOWS_BYTES]) is not None or self._names_one
         cut = Stop(StopReason.DROPPED) if begun else BROKE_OFF_UNREAD
-        self._before.append(_only(cut if _is_cut(data) else NO_ANSWER))
+        self._before.append(_only(cut if is_cut(data) else NO_ANSWER))
 
     def _events(self, events: Iterable[Frame]) -> None:
         for event in events:
@@ -700,94 +696,3 @@ def _unparted(event: Frame) -> list[Frame]:
     if len(lines) == 1 or not all(isinstance(decode_object(line), dict) for line in lines):
         return []
     return [Frame(b"data: %b\n\n" % line, line, event.name) for line in lines]
-
-
-def _documents(body: bytes) -> list[object]:
-    """Return the values of several JSON documents in a row, such as those of joined files or lines.
-    What cannot be read before, between or behind them is returned as bytes. [] if the bytes are
-    anything else."""
-    values: list[object] = []
-    decoder, at, unreadable = json.JSONDecoder(), 0, 0
-    try:
-        text = body.decode()
-        while at < len(text):
-            try:
-                value, end = decoder.raw_decode(text, at)
-            except ValueError:
-                if text[at - 1 : at] not in ("", "\n") or unreadable == _MOST_UNREADABLE:
-                    return []
-                unreadable += 1
-                end = _next_document(text, at)
-                value = text[at:end].strip().encode()
-            values.append(value)
-            at = _behind_blanks(text, end)
-    except (ValueError, RecursionError):
-        return []
-    readable = sum(isinstance(value, dict) for value in values)
-    shows = all(_may_be_answer(value) for value in values if isinstance(value, bytes))
-    return values if readable > 1 or (readable and shows) else []
-
-
-_MOST_UNREADABLE = 1_000
-"""So many pieces of a body are looked at that cannot be read: each may cost a look at all bytes."""
-
-_begins_line = re.compile(r"\n(?=\{)").finditer
-
-
-def _next_document(text: str, at: int) -> int:
-    """Return where the next object that can be read begins, at the beginning of a line; the end if
-    there is none."""
-    for found in islice(_begins_line(text, at), _MOST_UNREADABLE):
-        end = text.find("\n", found.end())
-        line = text[found.end() : end if end > 0 else len(text)]
-        if _is_object(text, found.end(), line):
-            return found.end()
-    return len(text)
-
-
-def _is_object(text: str, begin: int, line: str) -> bool:
-    """Return whether an object that can be read begins here, on one line or printed on several."""
-    if line.strip() != "{":
-        return isinstance(decode_object(line.encode()), dict)
-    try:
-        json.JSONDecoder().raw_decode(text, begin)
-    except ValueError:
-        return False
-    return True
-
-
-def _may_be_source(data: bytes) -> bool:
-    """Return whether an item behind a whole answer may begin another one, or is a line end."""
-    begin = data.lstrip(_SPACE_AND_BOM)
-    if not begin:
-        return bool(data)
-    return begin[:1] in (b"{", b"[", *_AWS_LENGTHS) or _begins_events(data) is not None
-
-
-def _may_be_answer(data: bytes) -> bool:
-    return data.startswith(b"{") or _begins_events(data) is not None
-
-
-_blanks = re.compile(r"\s*")
-
-
-def _behind_blanks(text: str, at: int) -> int:
-    found = _blanks.match(text, at)
-    return found.end() if found else at
-
-
-def _is_cut(body: bytes) -> bool:
-    """Return whether bytes are the beginning of a JSON object or of an array of objects.
-
-    >>> _is_cut(b'{"a": [1'), _is_cut(b"{'a': 1}"), _is_cut(b"[INFO] ready"), _is_cut(b'[{"a"')
-    (True, False, False, True)
-    """
-    if not body.lstrip(_SPACE_AND_BOM + b"[").startswith(b"{"):
-        return False
-    try:
-        msgspec.json.decode(body)
-    except (msgspec.DecodeError, ValueError) as error:
-        return "truncated" in str(error)
-    except RecursionError:
-        return False
-    return False

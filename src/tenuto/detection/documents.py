@@ -1,0 +1,112 @@
+"""Several JSON documents in a row, and how a document, a line or a stream begins."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from itertools import islice
+
+import msgspec
+
+from tenuto.wires.json import decode_object
+
+SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
+AWS_LENGTHS = (b"\0", b"\1")
+"""A message of an AWS event stream begins with its length in four bytes, at most 24 MiB."""
+
+begins_events: Callable[[bytes], re.Match[bytes] | None] = re.compile(
+    rb"\A\s*(?::|data:\s*(?:[\[{]|\Z)|event:\s*[\w.:-]*\s*(?:\n|\Z)|(?:id|retry):.*\n(?:data|event):)"
+).match
+"""Matches the beginning of a stream that may be one of an answer."""
+
+
+def documents(body: bytes) -> list[object]:
+    """Return the values of several JSON documents in a row, such as those of joined files or lines.
+    What cannot be read before, between or behind them is returned as bytes. [] if the bytes are
+    anything else."""
+    values: list[object] = []
+    decoder, at, unreadable = json.JSONDecoder(), 0, 0
+    try:
+        text = body.decode()
+        while at < len(text):
+            try:
+                value, end = decoder.raw_decode(text, at)
+            except ValueError:
+                if text[at - 1 : at] not in ("", "\n") or unreadable == _MOST_UNREADABLE:
+                    return []
+                unreadable += 1
+                end = _next_document(text, at)
+                value = text[at:end].strip().encode()
+            values.append(value)
+            at = _behind_blanks(text, end)
+    except (ValueError, RecursionError):
+        return []
+    readable = sum(isinstance(value, dict) for value in values)
+    shows = all(_may_be_answer(value) for value in values if isinstance(value, bytes))
+    return values if readable > 1 or (readable and shows) else []
+
+
+_MOST_UNREADABLE = 1_000
+"""So many pieces of a body are looked at that cannot be read: each may cost a look at all bytes."""
+
+_begins_line = re.compile(r"\n(?=\{)").finditer
+
+
+def _next_document(text: str, at: int) -> int:
+    """Return where the next object that can be read begins, at the beginning of a line; the end if
+    there is none."""
+    for found in islice(_begins_line(text, at), _MOST_UNREADABLE):
+        end = text.find("\n", found.end())
+        line = text[found.end() : end if end > 0 else len(text)]
+        if _is_object(text, found.end(), line):
+            return found.end()
+    return len(text)
+
+
+def _is_object(text: str, begin: int, line: str) -> bool:
+    """Return whether an object that can be read begins here, on one line or printed on several."""
+    if line.strip() != "{":
+        return isinstance(decode_object(line.encode()), dict)
+    try:
+        json.JSONDecoder().raw_decode(text, begin)
+    except ValueError:
+        return False
+    return True
+
+
+def may_be_source(data: bytes) -> bool:
+    """Return whether an item behind a whole answer may begin another one, or is a line end."""
+    begin = data.lstrip(SPACE_AND_BOM)
+    if not begin:
+        return bool(data)
+    return begin[:1] in (b"{", b"[", *AWS_LENGTHS) or begins_events(data) is not None
+
+
+def _may_be_answer(data: bytes) -> bool:
+    return data.startswith(b"{") or begins_events(data) is not None
+
+
+_blanks = re.compile(r"\s*")
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    found = _blanks.match(text, at)
+    return found.end() if found else at
+
+
+def is_cut(body: bytes) -> bool:
+    """Return whether bytes are the beginning of a JSON object or of an array of objects.
+
+    >>> is_cut(b'{"a": [1'), is_cut(b"{'a': 1}"), is_cut(b"[INFO] ready"), is_cut(b'[{"a"')
+    (True, False, False, True)
+    """
+    if not body.lstrip(SPACE_AND_BOM + b"[").startswith(b"{"):
+        return False
+    try:
+        msgspec.json.decode(body)
+    except (msgspec.DecodeError, ValueError) as error:
+        return "truncated" in str(error)
+    except RecursionError:
+        return False
+    return False
