@@ -835,6 +835,13 @@ if __name__ == "__main__":
     print(table_of_rates(measure()))
 
 
+@pytest.mark.behaviour("C14a", "C15")
+def test_white_space_that_the_client_has_comes_no_second_time_from_a_prefill():
+    for given, came in (("\n ", ""), ("\n", ""), ("", "\n")):
+        seam = Seam("cls = Encoder", trimmed="\n ", delivered_trimmed=given, exact=True)
+        assert seam.feed("\n") + seam.finish() == came
+
+
 @pytest.mark.behaviour("C16")
 def test_a_replacement_character_that_white_space_follows_was_not_cut_there():
     said, space = trailing_space("caf\ufffd\n")

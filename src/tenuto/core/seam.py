@@ -423,7 +423,10 @@ class Seam:
         again = rest.startswith(self._words) or (rest and self._words.startswith(rest))
         if again and self._lead.endswith(blank):
             blank = self._lead
-        space = merged(self._trimmed, blank, self._trimmed[:given])
+        has = self._trimmed[:given]
+        space = merged(self._trimmed, blank, has)
+        if not rest and blank and has.startswith(blank) and space == has + blank != self._trimmed:
+            space = has  # it is no second line, and nothing follows
         self._restored = min(len(self._owed), len(space) - given)
         if self._anew and not space and self._kind == "exact" and rest[:1] not in _GOES_ON:
             space = PARAGRAPH
