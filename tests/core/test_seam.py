@@ -837,8 +837,8 @@ if __name__ == "__main__":
 
 @pytest.mark.behaviour("C14a", "C15")
 def test_white_space_that_the_client_has_comes_no_second_time_from_a_prefill():
-    for given, came in (("\n ", ""), ("\n", ""), ("", "\n")):
-        seam = Seam("cls = Encoder", trimmed="\n ", delivered_trimmed=given, exact=True)
+    for had, came in (("\n ", ""), ("\n", ""), ("", "\n")):
+        seam = Seam("cls = Encoder", trimmed="\n ", delivered_trimmed=had, exact=True)
         assert seam.feed("\n") + seam.finish() == came
 
 
