@@ -113,7 +113,13 @@ class Calls(Clients, Attributes):
         unseen = ""
         for each in node.args:
             if isinstance(each, ast.Starred):
-                unseen = self._unseen(self._eval(each.value, scope), unseen)
+                values = self._eval(each.value, scope)
+                match list(values):
+                    case [Items() as items] if not unseen:
+                        positional += items.in_order()
+                        unseen = self._unseen(items.rest, unseen) if items.rest else unseen
+                    case _:
+                        unseen = self._unseen(values, unseen)
             else:
                 positional.append(self._eval(each, scope))
         named: dict[str, Values] = {}
@@ -175,8 +181,8 @@ class Calls(Clients, Attributes):
 
     def _run(self, function: Function, first: Value | None, given: Given) -> Values:
         node = function.node
-        self._called.add(node)
-        if node in self._stack or len(self._stack) >= MAX_DEPTH or self.gave_up:
+        self._called.add(function.key)
+        if function.key in self._stack or len(self._stack) >= MAX_DEPTH or self.gave_up:
             return UNKNOWN
         scope = Scope(
             function.scope.module,
@@ -187,11 +193,12 @@ class Calls(Clients, Attributes):
         key = (function, first, given, self._learned)
         if key in self._memo:
             return self._memo[key]
-        runs = self._runs.setdefault(node, [])
-        if len(runs) >= (MAX_RUNS if has_client(given.all()) else MAX_DULL_RUNS):
+        runs = self._runs.setdefault(function.key, [])
+        worthy = self._decorating or has_client(given.all())
+        if len(runs) >= (MAX_RUNS if worthy else MAX_DULL_RUNS):
             return NOTHING.union(*runs)
         self._parameters(function, first, given, scope)
-        self._stack.append(node)
+        self._stack.append(function.key)
         try:
             if isinstance(node, ast.Lambda):
                 scope.returned = self._eval(node.body, scope)
@@ -224,9 +231,9 @@ class Calls(Clients, Attributes):
         for arg in args.kwonlyargs:
             scope.names[arg.arg] = self._argument(function, arg, named, given)
         if args.vararg:
-            more = NOTHING.union(*positional[len(places) :])
+            more = tuple(enumerate(positional[len(places) :]))
             scope.names[args.vararg.arg] = frozenset(
-                {Items((), more | (PASSED if given.unseen else NOTHING))}
+                {Items(more, PASSED if given.unseen else NOTHING)}
             )
         if args.kwarg:
             rest = PASSED if given.unseen == "passed" else UNKNOWN if given.unseen else NOTHING
@@ -269,10 +276,10 @@ class Calls(Clients, Attributes):
             self._instances.setdefault(each, []).append(made)
         init = self._of_class(cls, "__init__")
         if init:
-            called = [v.node in self._called for v in init if isinstance(v, Function)]
+            called = [v.key in self._called for v in init if isinstance(v, Function)]
             self._called_with(self._taken(init, made), given, None)
             if entered and not all(called):
-                self._called.difference_update(v.node for v in init if isinstance(v, Function))
+                self._called.difference_update(v.key for v in init if isinstance(v, Function))
         else:
             fields = [
                 each.target.id

@@ -22,6 +22,7 @@ from tenuto.cli.program.values import (
     NOTHING,
     UNKNOWN,
     Bound,
+    Class,
     Const,
     Function,
     Http,
@@ -48,7 +49,8 @@ _SAME = frozenset({"copy.copy", "copy.deepcopy", "asyncio.run", "anyio.run", "as
 """Functions that return what they are given."""
 
 ENTERING = frozenset({"enter_context", "enter_async_context"})
-_FACTORIES = frozenset({"Depends", "partial", "Singleton", "Factory", "to_thread", "from_litellm"})
+_FACTORIES = frozenset({"Depends", "partial", "Singleton", "ThreadSafeSingleton", "Resource",
+    "Factory", "to_thread", "from_litellm"})  # fmt: skip
 """Functions that call the class or function that they are given."""
 
 _TRANSPORTS = frozenset({"tenuto.HTTPTransport", "tenuto.AsyncHTTPTransport"})
@@ -66,7 +68,9 @@ _TAILS = ("chat.completions.create", "chat.completions.parse", "chat.completions
     "chat.stream")  # fmt: skip
 """How the calls end that send a turn, whoever made the client."""
 
-_MOCKS = ("unittest.mock.", "mock.", "pytest_mock.")
+_MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "pydantic_ai.models.test.",
+    "pydantic_ai.models.function.", "langchain_core.language_models.", "llama_index.core.llms.Mock",
+    )  # fmt: skip
 """Objects of tests, which ask no model."""
 
 _SESSION = re.compile(r"(aio)?boto(3|core)\..*(Session|get_session)")
@@ -106,6 +110,8 @@ class Clients(OverHttp):
             return NONE
         if name.startswith(_MOCKS):
             return ACCOUNTED
+        if name == "functools.wraps":
+            return UNKNOWN
         if name.startswith("tenuto.sansio.Turn"):
             self.facts.setdefault("sansio", set()).add("yes")
             return UNKNOWN
@@ -133,9 +139,8 @@ class Clients(OverHttp):
         if (http := http_of(name)) is not None:
             return self._http(http, given, node, scope)
         if (maker := maker_of(name)) is not None:
-            made = self._make(maker, given, node, scope)
-            if made is not NOTHING:
-                return made
+            made = self._make(maker, given, node, scope) or self._handed_out(name, given, node)
+            return made | {Outside(maker.then)} if maker.then else made
         return self._handed_out(name, given, node)
 
     def _getattr(self, given: Given, scope: Scope) -> Values:
@@ -187,14 +192,33 @@ class Clients(OverHttp):
         if not name.startswith(_QUIET):
             self._escape(passed, node)
         result = ACCOUNTED if accounted or worth(passed) else UNKNOWN
-        for value in passed:
-            if isinstance(value, Function | Bound):
-                result |= self._call(value, Given(unseen="passed"), None, None) - NONE
+        for place, values in enumerate(given.positional):
+            result |= self._called_back(values, given.positional[place + 1 :], given)
+        for _, values in given.named:
+            result |= self._called_back(values, (), given)
         last = name.rpartition(".")[2]
         for word, values in [("", v) for v in given.positional] + list(given.named):
             if last in _FACTORIES or "factory" in word:
                 result |= self._made_later(values, node)
+        if last in _FACTORIES and given.positional:
+            for value in given.positional[0]:
+                if isinstance(value, Class):
+                    later = Given(given.positional[1:], given.named, "passed")
+                    result |= self._call(value, later, None, None)
         return result
+
+    def _called_back(self, values: Values, behind: tuple[Values, ...], given: Given) -> Values:
+        """Return what functions that another package calls return. It may pass them what it was
+        given behind them (`submit(function, client)`), as `args`, or by name."""
+        functions = [v for v in values if isinstance(v, Function | Bound)]
+        if not functions:
+            return NOTHING
+        named = dict(given.named)
+        for items in named.get("args", NOTHING):
+            if isinstance(items, Items) and not behind:
+                behind = tuple(items.in_order())
+        later = Given(behind, given.named, "passed")
+        return NOTHING.union(*(self._call(v, later, None, None) for v in functions)) - NONE
 
     def _made_later(self, values: Values, node: ast.Call) -> Values:
         """Return what classes and functions of other packages make, which are called later."""
@@ -247,7 +271,9 @@ class Clients(OverHttp):
 
     def _model(self, maker: Maker, given: Given) -> str:
         """Return the name of the model, if it is a text that the source shows."""
-        for argument in (*maker.takes, Argument("model", position=0)):
+        named = any(argument.name == "model" for argument in maker.takes)
+        first = () if named else (Argument("model", position=0),)
+        for argument in (*maker.takes, *first):
             for value in given.get(argument) or ():
                 if isinstance(value, Const) and isinstance(value.value, str) and value.value:
                     return value.value

@@ -92,10 +92,11 @@ class Following(ABC):
         self._learned = 0
         self._fields: dict[str, Values] = {}
         self._functions: list[Function] = []
-        self._called: set[ast.AST] = set()
+        self._called: set[tuple[ast.AST, ast.AST | None]] = set()
         self._instances: dict[Class, list[Instance]] = {}
-        self._runs: dict[ast.AST, list[Values]] = {}
-        self._stack: list[ast.AST] = []
+        self._runs: dict[tuple[ast.AST, ast.AST | None], list[Values]] = {}
+        self._stack: list[tuple[ast.AST, ast.AST | None]] = []
+        self._decorating = False
         self._memo: dict[Any, Values] = {}
         self._steps = 0
         self._here: Scope | None = None

@@ -52,6 +52,8 @@ class Maker:
         models: a pattern for the names of the models for which `ways` hold.
         only: the first argument, as text, if others make no client of a model.
         defaults: whether it makes a client if `takes` is not given at all.
+        then: the name under which this table has the methods of what it returns, if they take a
+            model too; "": it has none.
     """
 
     package: str
@@ -66,6 +68,7 @@ class Maker:
     models: str = ".*"
     only: str = ""
     defaults: bool = True
+    then: str = ""
 
     def makes(self, name: str) -> bool:
         """Return whether a dotted name is one of this row's.
@@ -153,6 +156,12 @@ _PAIR = (
     ("_async_client", "tenuto.wrap({it}._get_async_client())"),
 )
 
+_PYDANTIC_AI = (
+    "OpenAIChatModel({name!r}, provider=OpenAIProvider(http_client=tenuto.async_http_client()))"
+)
+_OF_PYDANTIC_AI = ("from pydantic_ai.models.openai import OpenAIChatModel",
+    "from pydantic_ai.providers.openai import OpenAIProvider")  # fmt: skip
+
 _FRAMEWORKS: Final = (
     Maker("langchain_openai", r"(Azure)?(Chat)?OpenAI", "LangChain", ways=(_BOTH,)),
     Maker("langchain_groq", "ChatGroq", "LangChain", ways=(_BOTH,)),
@@ -168,11 +177,10 @@ _FRAMEWORKS: Final = (
                  ("from langchain_openai import ChatOpenAI",)),), defaults=False),
     Maker("deepagents", "create_deep_agent|async_create_deep_agent", "LangChain", takes=(_NAMED,)),
     Maker("langchain_litellm", "Chat.*", "LangChain", fact=_LITELLM),
-    Maker("pydantic_ai", "Agent", "pydantic-ai", takes=(
-        Argument("model", "OpenAIChatModel({name!r}, provider=OpenAIProvider("
-                 "http_client=tenuto.async_http_client()))", 0,
-                 ("from pydantic_ai.models.openai import OpenAIChatModel",
-                  "from pydantic_ai.providers.openai import OpenAIProvider")),), defaults=False),
+    Maker("pydantic_ai", "Agent", "pydantic-ai", defaults=False, then="pydantic_ai.Agent()",
+          takes=(Argument("model", _PYDANTIC_AI, 0, _OF_PYDANTIC_AI),)),
+    Maker("pydantic_ai.Agent()", "run(_sync|_stream.*)?|iter|override", "pydantic-ai",
+          takes=(Argument("model", _PYDANTIC_AI, None, _OF_PYDANTIC_AI),), defaults=False),
     Maker("pydantic_ai", "(Test|Function|Fallback|Instrumented|Wrapper|Concurrency.*)Model", ""),
     Maker("pydantic_ai.models", r".+Model", "pydantic-ai", takes=(
         Argument("provider", "OpenAIProvider(http_client=tenuto.async_http_client())", None,

@@ -54,7 +54,7 @@ class Reader(Statements):
             for made in self._instances.values():
                 made[:] = [each for each in made if not each.entered]
             for function in list(self._functions):
-                if function.node not in self._called:
+                if function.key not in self._called:
                     self._enter(function)
 
     def _enter(self, function: Function) -> None:
@@ -68,10 +68,10 @@ class Reader(Statements):
             if "class" in function.kinds:
                 firsts = [cls]
         for first in firsts:
-            before = function.node in self._called
+            before = function.key in self._called
             result = self._run(function, first, Given(unseen="passed"))
             if not before:
-                self._called.discard(function.node)
+                self._called.discard(function.key)
             for value in result:
                 if isinstance(value, Made) and not value.path:
                     value.site.escapes = True

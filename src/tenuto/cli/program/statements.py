@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tenuto.cli.program.expressions import Expressions
-from tenuto.cli.program.following import Scope, State
+from tenuto.cli.program.following import Given, Scope, State
 from tenuto.cli.program.values import (
     NOTHING,
     UNKNOWN,
+    Bound,
     Class,
     Const,
     Function,
@@ -122,12 +124,8 @@ class Statements(Expressions):
         return False
 
     def on_function_def(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        kinds = set()
-        for decorator in node.decorator_list:
-            name = ast.unparse(decorator).rpartition(".")[2]
-            kinds.add(_KINDS.get(name, ""))
-            if isinstance(decorator, ast.Call):
-                self._eval(decorator, scope)
+        names = (ast.unparse(each).rpartition(".")[2] for each in node.decorator_list)
+        kinds = {_KINDS.get(name, "") for name in names}
         function = Function(
             node,
             scope,
@@ -135,8 +133,33 @@ class Statements(Expressions):
             frozenset(kinds),
             scope.owner,
         )
+        made = function
+        for decorator in reversed(node.decorator_list):
+            made = self._decorated(decorator, made, scope)
+        # Those of its decorators come first: they are read with what the decorators pass.
         self._functions.append(function)
-        self._bind(node.name, frozenset({function}), scope)
+        self._bind(node.name, frozenset({made}), scope)
+
+    def _decorated(self, decorator: ast.expr, function: Function, scope: Scope) -> Function:
+        """Return the function that one of the program's decorators makes of another. Decorators of
+        other packages, and those that hand out something else, are taken to change nothing."""
+        before, self._decorating = self._decorating, True
+        try:
+            values = self._eval(decorator, scope)
+            own = [v for v in values if isinstance(v, Function | Bound | Instance)]
+            given = Given((frozenset({function}),))
+            made = [v for each in own for v in self._call(each, given, None, None)]
+        finally:
+            self._decorating = before
+        match [v for v in made if isinstance(v, Function)]:
+            case [new] if new is not function:
+                stands = replace(
+                    new, kinds=function.kinds, owner=function.owner, stands_for=function.node
+                )
+                self._functions = [stands if each is new else each for each in self._functions]
+                return stands
+            case _:
+                return function
 
     def on_class_def(self, node: ast.ClassDef, scope: Scope) -> None:
         bases: list[Value] = []

@@ -111,13 +111,20 @@ class Http:
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function of the program. `scope` is where it was defined."""
+    """A function of the program. `scope` is where it was defined. If a decorator made it, it
+    `stands_for` the function that was decorated."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     scope: Any
     defaults: dict[str, frozenset[Value]]
     kinds: frozenset[str] = frozenset()
     owner: Class | None = None
+    stands_for: ast.AST | None = None
+
+    @property
+    def key(self) -> tuple[ast.AST, ast.AST | None]:
+        """What tells it from others: a decorator makes all its functions of one node."""
+        return self.node, self.stands_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +166,11 @@ class Items:
         if key is None:
             return Items(self.named, self.rest | values)
         return Items(tuple({**dict(self.named), key: values}.items()), self.rest)
+
+    def in_order(self) -> list[frozenset[Value]]:
+        """Return the values whose positions are known."""
+        named = dict(self.named)
+        return [named[n] for n in range(len(named)) if n in named]
 
     def all(self) -> frozenset[Value]:
         """Return everything in it."""
