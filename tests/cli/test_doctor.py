@@ -244,6 +244,29 @@ def test_programs_do_what_was_judged(
         assert len(sim.requests) == requests
 
 
+def test_a_client_that_its_comment_leaves_bare_is_listed_and_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = tmp_path / "app.py"
+    app.write_text(
+        "import openai, tenuto\n"
+        "bare = openai.OpenAI()  # the baseline; tenuto: bare\n"
+        "first = openai.OpenAI()  # tenuto: bare\n"
+        "second = openai.OpenAI(  #tenuto:bare\n    max_retries=1,\n)\n"
+        "third = tenuto.wrap(openai.OpenAI())  # tenuto: bare\n"
+    )
+    code, found = told(tmp_path, capsys)
+    verdicts = [client["verdict"] for client in found["clients"]]
+    assert verdicts == ["not covered", "left bare", "left bare", "covered"]
+    assert code == 1
+    app.write_text(app.read_text().replace("# the baseline;", "#"))
+    code, found = told(tmp_path, capsys)
+    assert (code, found["verdicts"]["left bare"]) == (0, 3)
+    assert {c["replace"] for c in found["clients"]} == {""}
+    assert main(["doctor", str(app)]) == 0
+    assert f"{app}:2: openai.OpenAI (openai): left bare" in capsys.readouterr().out
+
+
 def test_files_of_one_name_in_several_folders_are_all_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,7 +25,7 @@ EXAMPLES = ("tenuto doctor", "tenuto doctor src/agent.py", "tenuto doctor --json
 UNCOVERED = 1
 UNSURE = 3
 
-_ORDER: Final = ("not covered", "partly covered", "unknown", "covered", "no turns")
+_ORDER: Final = ("not covered", "partly covered", "unknown", "left bare", "covered", "no turns")
 
 _LIMITS: Final = (
     "It reads the source and runs none of it. It does not see what the environment or a request "
@@ -41,9 +41,10 @@ _OF_FRAMEWORKS: Final = (
 def doctor(*paths: FileName, json: JsonFlag = False) -> int:
     """Show which model clients of a program Tenuto covers, and the line that covers the others.
 
-    It reads the Python files as one program, and runs none of it. The exit code is 0 if every
-    client is covered, 1 if one is not, 2 if a file cannot be read, and 3 if the source does not
-    show whether one is covered.
+    It reads the Python files as one program, and runs none of it. A client whose line has the
+    comment "# tenuto: bare" is left out of the judgement. The exit code is 0 if every other client
+    is covered, 1 if one is not, 2 if a file cannot be read, and 3 if the source does not show
+    whether one is covered.
 
     Args:
         paths: files and folders of one program; the default is the current folder. Hidden folders,
@@ -114,7 +115,7 @@ def _print(sources: Sources, reader: Reader, clients: list[Judged]) -> None:
     for client in clients:
         where = f"{client.file}:{client.line}: {client.what} ({client.client})"
         print_words(visible(f"{where}: {client.verdict}"))
-        if client.verdict in ("covered", "no turns"):
+        if client.verdict in ("covered", "left bare", "no turns"):
             continue
         print_words(visible(f"  {client.why}"))
         # What is to be copied is not wrapped.

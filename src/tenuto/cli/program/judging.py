@@ -14,7 +14,10 @@ from tenuto.cli.program.reading import Reader
 from tenuto.cli.program.values import Site
 from tenuto.clients.wrap import INSTEAD
 
-Verdict = Literal["covered", "partly covered", "not covered", "unknown", "no turns"]
+Verdict = Literal["covered", "partly covered", "not covered", "unknown", "left bare", "no turns"]
+
+_LEFT_BARE = re.compile(r"#\s*tenuto:\s*bare\b")
+"""The comment of a client that is left without Tenuto on purpose."""
 
 _NATIVE_OF_CREWAI = ("openai/", "anthropic/", "gemini/", "gpt-", "o1", "o3", "o4", "claude",
     "azure/", "bedrock/")  # fmt: skip
@@ -64,6 +67,8 @@ def judged(reader: Reader) -> Iterator[Judged]:
                 "unknown",
                 "The program calls tenuto.disable(), which switches Tenuto off.",
             )
+        if verdict not in ("covered", "no turns") and _is_left_bare(site):
+            verdict, why = "left bare", "Its comment says that it is left bare on purpose."
         line = _Line()
         if verdict in ("not covered", "partly covered"):
             line = _line(site)
@@ -83,6 +88,12 @@ def judged(reader: Reader) -> Iterator[Judged]:
             line.imports,
             _section(site),
         )
+
+
+def _is_left_bare(site: Site) -> bool:
+    """Return whether a line of the expression has the comment."""
+    lines = site.module.text.split("\n")[site.node.lineno - 1 : site.node.end_lineno]
+    return any(map(_LEFT_BARE.search, lines))
 
 
 def _section(site: Site) -> str:
