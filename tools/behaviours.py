@@ -1,7 +1,8 @@
 """Holds the tests to docs/behaviours/claimed.toml: each claimed behaviour has a test or a reason.
 
-Run as a program it prints what is amiss and exits 1 if anything is. Tests are read with `ast`,
-never imported, so this is quick and works while the code does not.
+Run as a program it prints what is amiss and exits 1 if anything is. With ids, it prints each
+one's tests: `python tools/behaviours.py C23`. Tests are read with `ast`, never imported, so this
+is quick and works while the code does not.
 """
 
 import ast
@@ -11,6 +12,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,11 +22,15 @@ ID = re.compile(r"([A-Z])(\d+)([a-z]?)")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A behaviour that an issue has promised; `reason` stands where no test can prove it."""
+    """A behaviour that an issue has promised.
+
+    `home` is the test that shows it best, below tests/; `reason` stands where no test can prove it.
+    """
 
     id: str
     issue: int
     what: str
+    home: str | None
     reason: str | None
 
 
@@ -32,6 +38,7 @@ def read_claims(root: Path) -> tuple[dict[str, Claim], dict[str, str], list[str]
     """The claims by id, in reading order; the areas' titles; and what is wrong in the file."""
     table = tomllib.loads((root / CLAIMED).read_text("utf-8"))
     areas: dict[str, str] = table["areas"]
+    homes: dict[str, str] = table["home"]
     reasons: dict[str, str] = table["untested"]
     claims: dict[str, Claim] = {}
     problems = []
@@ -43,9 +50,11 @@ def read_claims(root: Path) -> tuple[dict[str, Claim], dict[str, str], list[str]
             elif id_ in claims:
                 problems.append(f"{CLAIMED}: {id_} is claimed twice")
             else:
-                claims[id_] = Claim(id_, int(issue), what, reasons.get(id_))
+                claims[id_] = Claim(id_, int(issue), what, homes.get(id_), reasons.get(id_))
     problems += [
-        f"{CLAIMED}: {id_} has a reason but is not claimed" for id_ in reasons.keys() - claims
+        f"{CLAIMED}: {id_} has a {kind} but is not claimed"
+        for kind, ids in (("home", homes), ("reason", reasons))
+        for id_ in sorted(ids.keys() - claims)
     ]
 
     def reading_order(claim: Claim) -> tuple[int, int, str]:
@@ -106,6 +115,8 @@ def problems(root: Path = ROOT) -> list[str]:
             found.append(f"{claim.id} has no test and no reason: {claim.what}")
         elif claim.id in proofs and claim.reason is not None:
             found.append(f"{claim.id} has a test, so it needs no reason: {proofs[claim.id][0]}")
+        elif claim.id in proofs and f"tests/{claim.home}" not in proofs[claim.id]:
+            found.append(f"{claim.id} needs one of its tests under [home], not {claim.home}")
     for id_ in sorted(proofs.keys() - claims):
         found += [f"{place} names {id_}, which {CLAIMED} does not claim" for place in proofs[id_]]
     return found
@@ -114,30 +125,46 @@ def problems(root: Path = ROOT) -> list[str]:
 def render_page(root: Path = ROOT) -> str:
     """docs/behaviours.md: one table per area."""
     claims, areas, _ = read_claims(root)
-    proofs, _ = read_tests(root)
     lines = [
         "# Behaviours",
         "",
-        "This page lists what Tenuto promises, and the tests that prove it. Tests name an id with",
-        '`@pytest.mark.behaviour("C1")`; the sentences come from `docs/behaviours/claimed.toml`.',
+        "This page lists what Tenuto promises, and for each promise the test that shows it best.",
+        "`python tools/behaviours.py C23` lists every test of an id. Tests name an id with",
+        '`@pytest.mark.behaviour("C1")`; all else comes from `docs/behaviours/claimed.toml`.',
     ]
     for letter, title in areas.items():
         rows = [c for c in claims.values() if c.id.startswith(letter)]
         if not rows:
             continue
-        lines += ["", f"## {letter}. {title}", "", "| Id | What holds | Issue | Proved by |"]
+        lines += ["", f"## {letter}. {title}", "", "| Id | What holds | Issue | Shown by |"]
         lines.append("| --- | --- | --- | --- |")
         for c in rows:
-            tests = "<br>".join(
-                f"`{place.removeprefix('tests/')}`" for place in proofs.get(c.id, [])
-            )
-            lines.append(
-                f"| {c.id} | {c.what} | {c.issue} | {tests or c.reason or 'nothing yet'} |"
-            )
+            shown = f"`{c.home}`" if c.home else c.reason or "nothing yet"
+            lines.append(f"| {c.id} | {c.what} | {c.issue} | {shown} |")
     return "\n".join(lines) + "\n"
 
 
+def by_id(ids: list[str], root: Path = ROOT) -> list[str]:
+    """Lines for each id: what it promises, its home test, then its other tests."""
+    claims, _, _ = read_claims(root)
+    proofs, _ = read_tests(root)
+    lines = []
+    for id_ in ids:
+        claim = claims.get(id_)
+        if claim is None:
+            near = ", ".join(get_close_matches(id_, claims, cutoff=0.5))
+            lines.append(f"{id_}: no such id in {CLAIMED}; the nearest are {near or 'none'}")
+            continue
+        home = f"tests/{claim.home}"
+        others = sorted(set(proofs.get(id_, [])) - {home})
+        lines += [f"{id_}: {claim.what}", f"  {home}", *(f"  {place}" for place in others)]
+    return lines
+
+
 if __name__ == "__main__":
+    if sys.argv[1:]:
+        print("\n".join(by_id(sys.argv[1:])))
+        sys.exit(0)
     found = problems()
     print("\n".join(found) if found else "Each claimed behaviour has its test or its reason.")
     sys.exit(bool(found))

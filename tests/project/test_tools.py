@@ -16,6 +16,9 @@ C = "Continuing"
 C10 = "Tenth."
 C2 = "Second."
 C2a = "Second and a half."
+[home]
+C10 = "deep/test_x.py::TestB::test_c"
+C2 = "deep/test_x.py"
 [untested]
 C2a = "A matter of taste."
 """
@@ -61,6 +64,20 @@ def test_the_page_is_in_the_order_of_the_ids_and_names_tests_and_reasons(tmp_pat
     assert "`deep/test_x.py::TestB::test_c`" in rows[2]
 
 
+def test_all_tests_of_an_id_are_listed_its_home_first_and_a_misprint_names_the_nearest(
+    tmp_path: Path,
+) -> None:
+    root = tree(tmp_path, test_x=MARKED)
+    assert behaviours.by_id(["C10"], root) == [
+        "C10: Tenth.",
+        "  tests/deep/test_x.py::TestB::test_c",
+        "  tests/deep/test_x.py::test_a",
+    ]
+    (line,) = behaviours.by_id(["C11"], root)
+    assert "no such id" in line
+    assert "C10" in line
+
+
 @pytest.mark.parametrize(
     ("claimed", "test", "problem"),
     [
@@ -70,7 +87,10 @@ def test_the_page_is_in_the_order_of_the_ids_and_names_tests_and_reasons(tmp_pat
         (CLAIMED, MARKED.replace('"C10", "C2"', ""), "write the ids out"),
         (CLAIMED, MARKED.replace('"C2"', '"C2a"'), "C2a has a test, so it needs no reason"),
         (CLAIMED + 'C7 = "Why."', MARKED, "C7 has a reason but is not claimed"),
-        (CLAIMED.replace("C10 =", "X1 ="), MARKED, "X1 is no id of a known area"),
+        (CLAIMED.replace('C10 = "Tenth."', 'X1 = "Tenth."'), MARKED, "X1 is no id of a known area"),
+        (CLAIMED.replace('C2 = "deep/test_x.py"', ""), MARKED, "C2 needs one of its tests"),
+        (CLAIMED.replace("TestB::test_c", "test_d"), MARKED, "C10 needs one of its tests"),
+        (CLAIMED.replace("[home]", '[home]\nC5 = "x"'), MARKED, "C5 has a home but is not claimed"),
         (CLAIMED + '[claimed.3]\nC2 = "Again."', MARKED, "C2 is claimed twice"),
     ],
 )
