@@ -177,7 +177,7 @@ def test_what_is_worse_outranks_what_is_better():
         assert stop.reason not in CLEAN
         assert detect(body(native, **calls) | error).reason is StopReason.ERROR
     missing = detect(body("tool_calls"))
-    assert missing.reason is StopReason.END_TURN
+    assert missing.reason is StopReason.TOOL_CALL
     assert missing.anomalies == ("tool_calls_missing",)
 
 

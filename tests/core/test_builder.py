@@ -80,11 +80,12 @@ def test_calls_turn_a_clean_stop_alone_into_a_tool_call(seen) -> None:
     assert response.stop.reason is (R.TOOL_CALL if clean else seen)
 
 
-@pytest.mark.behaviour("N3", "E8")
+@pytest.mark.behaviour("N3", "N14", "E8")
 def test_a_tool_call_stop_without_calls_is_an_anomaly() -> None:
     response = built(TEXT, TOOL)
     assert response.stop.anomalies == ("tool_calls_missing",)
-    assert (response.stop.reason, response.stop.raw) == (R.END_TURN, "tool_call")
+    assert (response.stop.reason, response.stop.raw) == (R.TOOL_CALL, "tool_call")
+    assert response.stop.message.endswith("but the answer holds no tool call.")
     assert classify(response) is Outcome.CALLS_MISSING
 
 
@@ -134,9 +135,8 @@ def test_of_two_stops_the_graver_one_is_believed(one, other) -> None:
     response = built(TEXT, stop(one), stop(other))
     wanted = graver(one, other)
     assert GRAVITY.index(wanted) == min(GRAVITY.index(one), GRAVITY.index(other))
-    if wanted is R.TOOL_CALL:
-        wanted = R.END_TURN  # no call came
     assert response.stop.reason is wanted
+    assert ("tool_calls_missing" in response.stop.anomalies) == (wanted is R.TOOL_CALL)
     assert ("stops_differ" in response.stop.anomalies) == (one is not other)
     assert ("stop_repeated" in response.stop.anomalies) == (one is other)
 

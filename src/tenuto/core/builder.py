@@ -39,7 +39,15 @@ from tenuto.core.signals import (
     UsageSeen,
     WordsSeen,
 )
-from tenuto.core.stop import CLEAN, NO_STOP_BUT_FAULT, Confidence, Stop, StopReason, graver
+from tenuto.core.stop import (
+    CALLS_MISSING,
+    CLEAN,
+    NO_STOP_BUT_FAULT,
+    Confidence,
+    Stop,
+    StopReason,
+    graver,
+)
 from tenuto.core.written_call import is_written_call
 
 _NOTHING = (0, 0, 0)
@@ -328,8 +336,7 @@ class Builder:
             elif calls:
                 reason = StopReason.TOOL_CALL
             elif reason is StopReason.TOOL_CALL:
-                reason = StopReason.END_TURN
-                anomalies = (*anomalies, "tool_calls_missing")
+                anomalies = (*anomalies, CALLS_MISSING)
             if self._at_cap():
                 anomalies = (*anomalies, "suspected_truncation")
         sure, beside = _confidence(seen), {**dict(seen.beside), **self._words}

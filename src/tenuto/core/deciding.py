@@ -14,7 +14,7 @@ from tenuto.core.names import not_known, refuses_unknown
 from tenuto.core.policy import Decision, Policy
 from tenuto.core.response import Response
 from tenuto.core.signals import Usage
-from tenuto.core.stop import Stop, StopReason
+from tenuto.core.stop import CALLS_MISSING, Stop, StopReason
 from tenuto.core.view import Budget, Facts, State
 
 _FAULTS = frozenset(FaultKind)
@@ -126,7 +126,8 @@ def decide(stop: Stop, context: Context | None = None, policy: Policy | None = N
 
 def _response(stop: Stop, context: Context) -> Response:
     broken = Finding(stop.broken) if stop.broken is not None else None
-    called = stop.reason is StopReason.TOOL_CALL or broken is not None
+    promised = stop.reason is StopReason.TOOL_CALL and CALLS_MISSING not in stop.anomalies
+    called = promised or broken is not None
     names = context.calls or ("",) * called
     calls = tuple(
         ToolCall(f"call{number}", name, "{}", broken or Finding.WHOLE)

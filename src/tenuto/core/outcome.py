@@ -13,7 +13,7 @@ from functools import cache
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import worst_of
 from tenuto.core.response import Response, is_visible
-from tenuto.core.stop import CLEAN, StopReason
+from tenuto.core.stop import CALLS_MISSING, CLEAN, StopReason
 
 
 class Outcome(StrEnum):
@@ -148,7 +148,7 @@ def classify(response: Response) -> Outcome:
     >>> classify(builder.build()).value
     'text_cut'
     """
-    if "tool_calls_missing" in response.stop.anomalies:
+    if CALLS_MISSING in response.stop.anomalies:
         return Outcome.CALLS_MISSING
     return _look_up(response.stop.reason, worst_calls(response), seen_text(response))
 

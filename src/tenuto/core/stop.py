@@ -86,6 +86,9 @@ SENTENCES: dict[StopReason, str] = {
 NO_STOP = "no_stop"
 """The anomaly of an answer to whose end the provider gave no reason."""
 
+CALLS_MISSING = "tool_calls_missing"
+"""The anomaly of an answer that holds no call, although its stop says that it does (N3)."""
+
 _SAID_OF: dict[str, str] = {
     # What `detect` was given.
     "no_answer": "This is not an answer in the format of a known API.",
@@ -191,11 +194,15 @@ class Stop:
         if said is not None:
             return said
         sentence = _NO_REASON.get(self.reason) if self._gave_no_reason else None
+        if self.reason is StopReason.TOOL_CALL and CALLS_MISSING in self.anomalies:
+            sentence = _NO_CALL
         sentence = sentence or SENTENCES[self.reason]
         if self.detail:
             sentence = f"{sentence[:-1]} ({printable(self.detail)})."
         return f"{sentence} A tool call is broken ({self.broken})." if self.broken else sentence
 
+
+_NO_CALL = "The provider says that the model asks for a tool, but the answer holds no tool call."
 
 _NO_REASON = {
     StopReason.END_TURN: "The provider gave no reason, and nothing shows that the answer was cut.",

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from tenuto.core.builder import Builder
 from tenuto.core.response import Response
 from tenuto.core.signals import Ended, Signal
-from tenuto.core.stop import CLEAN, Stop, printable
+from tenuto.core.stop import CALLS_MISSING, CLEAN, Stop, printable
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.objects import plain
 from tenuto.detection.reader import Reader
@@ -207,7 +207,8 @@ def _why_not(
     if rows[-1].response is None:
         return "The last message is not the model's."
     stop = turns[-1].stop
-    return "" if stop.reason in CLEAN and stop.broken is None else stop.message
+    whole = stop.reason in CLEAN and CALLS_MISSING not in stop.anomalies and stop.broken is None
+    return "" if whole else stop.message
 
 
 # --- reading

@@ -33,11 +33,13 @@ _STOPS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_re
 
 class Foreign(NamedTuple):
     """An answer of a framework. `whole`: whether it is a whole answer rather than a piece of a
-    stream; `id`: the framework's id of it, or ""."""
+    stream; `id`: the framework's id of it, or ""; `content`: False for what is told of an answer
+    without its text and its calls."""
 
     signals: list[Signal]
     whole: bool
     id: str = ""
+    content: bool = True
 
 
 def foreign(value: JsonObject) -> list[Foreign] | None:
@@ -168,7 +170,7 @@ _CONTENT = frozenset(
 
 def _metadata(value: JsonObject) -> list[Foreign]:
     stop = _stop_in(value, "")
-    return [Foreign([stop] if stop is not None else [], True)]
+    return [Foreign([stop] if stop is not None else [], True, content=False)]
 
 
 # --- pydantic-ai, Haystack, LlamaIndex
@@ -201,7 +203,16 @@ def _is_haystack(value: JsonObject) -> bool:
 
 def _haystack(value: JsonObject) -> list[Foreign]:
     stop = _stop_in(value["meta"], "meta.")
-    return [Foreign(_said(_text_of(value.get("content")), iter(()), None, stop), True)]
+    parts = objects_in(value.get("content"))
+    called = [call for part in parts if (call := object_in(part.get("tool_call")))]
+    calls = (
+        CallDelta(
+            number, word_in(call, "id"), word_in(call, "tool_name"),
+            arguments_of(call.get("arguments"))[0],
+        )
+        for number, call in enumerate(called)
+    )  # fmt: skip
+    return [Foreign(_said(_text_of(value.get("content")), calls, None, stop), True)]
 
 
 # --- vLLM

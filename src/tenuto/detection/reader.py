@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from tenuto.core.builder import RUNNING, Builder
@@ -33,7 +34,15 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.core.stop import BROKE_OFF_UNREAD, NO_ANSWER, NOTHING_CAME, UNREAD, Stop, StopReason
+from tenuto.core.stop import (
+    BROKE_OFF_UNREAD,
+    CALLS_MISSING,
+    NO_ANSWER,
+    NOTHING_CAME,
+    UNREAD,
+    Stop,
+    StopReason,
+)
 from tenuto.detection.documents import (
     AWS_LENGTHS,
     SPACE_AND_BOM,
@@ -159,6 +168,7 @@ class Reader:
         self._steady: bool | None = None  # whether the second event names the first one's id
         self._known = False  # whether a wire knows anything of it
         self._whole = False  # whether a whole body was read
+        self._holds_calls = True  # whether calls would stand in it, if there were any
         self._running = False  # whether it came as events
         self._stopped = False  # whether a stop was read
         self._verdict: Stop | None = None  # what it is instead of an answer
@@ -276,7 +286,11 @@ class Reader:
             return _only(self._verdict or self._unknown(), strange=self._strange)
         if self._reader is not None:
             self._feed(self._reader.counted()[0])
-        return Reading(self._builder.build(), self._wire or self._reader_of_error)
+        response = self._builder.build()
+        if not self._holds_calls and CALLS_MISSING in response.stop.anomalies:
+            left = tuple(odd for odd in response.stop.anomalies if odd != CALLS_MISSING)
+            response = replace(response, stop=replace(response.stop, anomalies=left))
+        return Reading(response, self._wire or self._reader_of_error)
 
     def _unknown(self) -> Stop:
         """Return what it is of which no wire knows anything."""
@@ -547,6 +561,7 @@ class Reader:
                 if number:
                     self._next()
                 self._known, self._whole = True, answer.whole
+                self._holds_calls = answer.content
                 self._told_id = self._told_id or answer.id
                 self._feed([*answer.signals, *([Ended()] if answer.whole else [])])
             return
