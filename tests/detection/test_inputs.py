@@ -262,6 +262,25 @@ NOTHING: dict[str, Any] = {
     "a webhook as text": '{"id": "evt_9", "object": "event", "type": "response.completed", "data": {"id": "resp_1"}}',
     "webhooks": '{"object": "event", "type": "response.completed", "data": {"id": "a"}}\n' * 3,
     "a response to a quiz": {"object": "response", "user": 3, "answer": "B", "status": "completed"},
+    # Errors and messages of other programs, and of people.
+    "a chat of people": [{"id": 1, "speaker": "Ann", "message": "I can't come"}, {"id": 2, "speaker": "Bob", "message": "You must!"}],
+    "a message of a person": {"id": "1", "message": "I can't come today"},
+    "words alone": {"message": "You must not miss this"},
+    "a detail": {"detail": "required reading"},
+    "a comment": {"id": 3, "type": "comment", "message": "this must not happen"},
+    "a click": {"event_id": 1, "type": "click", "message": "failed"},
+    "a state": {"status": "error", "message": "Invalid user"},
+    "a problem": {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "x"},
+    "an error of GitHub": {"message": "Not Found", "documentation_url": "x", "status": "404"},
+    "an error of OAuth": {"error": "invalid_grant", "error_description": "x"},
+    "no error": {"error": None, "message": "saved"},
+    "an error that is false": {"error": False, "message": "ok"},
+    "an error that is a number": {"error": 0.03},
+    "errors that are measured": {"error": {"mean": 0.1}},
+    "errors that are counted": {"errors": 3, "status": "x"},
+    "errors of a form": {"errors": ["too short"]},
+    "an error of a socket": {"type": "error", "message": "closed"},
+    "an error without anything": {"type": "error", "error": {}},
     "a message of a user": {"type": "human", "content": "Hi", "response_metadata": {}},
 }  # fmt: skip
 
@@ -523,6 +542,36 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "a filter of openai": (openai.ContentFilterFinishReasonError(), "content_blocked"),
     "an error as a body": ({"error": {"message": "no key", "code": "invalid_api_key"}}, "authentication"),
 }  # fmt: skip
+
+ERRORS_ALIKE: dict[str, tuple[Any, Confidence]] = {
+    "a text": ({"error": "disk full"}, Confidence.LOW),
+    "a message": ({"error": {"message": "Invalid login"}}, Confidence.LOW),
+    "a state beside it": ({"success": False, "error": "User not found"}, Confidence.LOW),
+    "a web server's": ({"timestamp": "t", "status": 404, "error": "Not Found", "path": "/x"}, Confidence.LOW),
+    "a card that was declined": (
+        {"error": {"type": "card_error", "code": "card_declined", "message": "Your card was declined."}}, Confidence.MEDIUM,
+    ),
+    "a social network's": ({"error": {"message": "Invalid token", "type": "OAuthException", "code": 190}}, Confidence.MEDIUM),
+    "a socket's": ({"type": "error", "error": {"code": 4000, "message": "bad"}}, Confidence.MEDIUM),
+    "a known code": ({"error": {"message": "slow", "code": "rate_limit_exceeded"}}, Confidence.HIGH),
+    "a status": ({"error": {"message": "x", "code": 502}}, Confidence.HIGH),
+    "known words": ({"error": "server busy"}, Confidence.HIGH),
+    "a known form": ({"type": "error", "error": {"type": "x", "message": "x"}}, Confidence.HIGH),
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", ERRORS_ALIKE)
+@pytest.mark.parametrize("feed", [False, True], ids=["detect", "feed"])
+def test_an_error_is_as_sure_as_what_only_an_api_has(name: str, feed: bool) -> None:
+    source, confidence = ERRORS_ALIKE[name]
+    stop = _told(source, feed)
+    assert (stop.reason, stop.confidence) == (StopReason.ERROR, confidence)
+    assert (stop.detail is None) == (confidence is Confidence.LOW)
+    if confidence is Confidence.LOW:
+        assert stop.message == "The provider reported an error."
+    detector = StreamDetector()
+    assert detector.feed(source).confidence is confidence
 
 
 def _stream_of_openai() -> Any:

@@ -40,6 +40,7 @@ from tenuto.core.stop import (
     NO_ANSWER,
     NOTHING_CAME,
     UNREAD,
+    Confidence,
     Stop,
     StopReason,
 )
@@ -51,6 +52,7 @@ from tenuto.detection.documents import (
     is_cut,
     may_be_source,
 )
+from tenuto.detection.errors import error_shown
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.notices import holds_none
 from tenuto.detection.objects import plain
@@ -75,13 +77,6 @@ _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
 _BYTES = (bytes, bytearray, memoryview)
 """Not `bytes | …` where it is used: that makes a type for every chunk."""
-_ERROR_MEMBERS = frozenset(
-    {"error", "errors", "error_type", "message", "detail", "code", "type", "param", "object", "id"}
-    | {"status", "status_code", "statusCode", "request_id", "requestId", "trace", "event_id"}
-    | {"sequence_number", "user_id", "success", "provider", "timestamp", "path", "base_resp"}
-)
-"""What error bodies hold. An object with anything else beside its `error` is something else, such
-as a line of a log."""
 
 _begins_answer = re.compile(
     rb'\A\s*\[?\s*\{\s*"(?:choices|candidates)"|"id"\s*:\s*"(?:chatcmpl-|msg_|resp_|gen-)'
@@ -90,16 +85,6 @@ _begins_answer = re.compile(
     rb'|\A[^\[]{0,200}"message"\s*:\s*\{\s*"role"\s*:\s*"assistant"'
 ).search
 """Matches the beginning of a body that broke off and can only be an answer."""
-
-_SAYS_ERROR = frozenset({"error", "errors", "error_type", "base_resp"})
-"""A member of these shows that an object is an error."""
-
-_sounds_wrong = re.compile(
-    r"\b(?:invalid|error|fail|exceed|denied|unauthori|forbidden|must|cannot|missing|required|unknown"
-    r"|unsupported|limit|expired|quota|too (?:many|long|large)|not |no such)|n't\b",
-    re.IGNORECASE,
-).search
-"""Matches what errors say whose body is nothing but a message."""
 
 _ENDS = (StopSeen, FaultSeen)
 _ERRORS_FROM = 300
@@ -163,6 +148,7 @@ class Reader:
         self._builder = Builder(overrides=self._overrides)
         self._reader: EventReader | None = None
         self._reader_of_error: Wire | None = None
+        self._error_shown = Confidence.HIGH  # how surely the first object is an error
         self._shown: JsonObject | None = None  # the first object, which may name the answer's id
         self._told_id = ""  # the id, if a framework gave it
         self._steady: bool | None = None  # whether the second event names the first one's id
@@ -182,7 +168,7 @@ class Reader:
     def progress(self) -> Stop:
         """The stop as far as it is known; worked out when it is asked for."""
         if self._progressed:
-            self._progress, self._progressed = self._builder.progress(), False
+            self._progress, self._progressed = self._as_sure(self._builder.progress()), False
         return self._progress
 
     @property
@@ -287,10 +273,22 @@ class Reader:
         if self._reader is not None:
             self._feed(self._reader.counted()[0])
         response = self._builder.build()
+        if self._error_shown is not Confidence.HIGH:
+            response = replace(response, stop=self._as_sure(response.stop))
         if not self._holds_calls and CALLS_MISSING in response.stop.anomalies:
             left = tuple(odd for odd in response.stop.anomalies if odd != CALLS_MISSING)
             response = replace(response, stop=replace(response.stop, anomalies=left))
         return Reading(response, self._wire or self._reader_of_error)
+
+    def _as_sure(self, stop: Stop) -> Stop:
+        """Return a stop with the confidence that its error has. In a form that many programs share,
+        its kind would be a guess."""
+        shown = self._error_shown
+        if shown is Confidence.HIGH or stop.reason is not StopReason.ERROR:
+            return stop
+        return replace(
+            stop, detail=stop.detail if shown is Confidence.MEDIUM else None, confidence=shown
+        )
 
     def _unknown(self) -> Stop:
         """Return what it is of which no wire knows anything."""
@@ -636,10 +634,8 @@ class Reader:
         return self._wire_of_error(value)
 
     def _wire_of_error(self, value: JsonObject) -> Wire | None:
-        unlike = value.keys() - _ERROR_MEMBERS
-        if value.get("choices", "") is None:
-            unlike -= {"choices"}  # MiniMax's errors have none
-        if unlike or value.get("object", "error") != "error":
+        shown = error_shown(value)
+        if shown is None:
             return None
         readers = {
             wire: seen.fault.kind
@@ -647,11 +643,9 @@ class Reader:
             for seen in wire.parse_object(value, event=True)
             if isinstance(seen, FaultSeen)
         }
+        if readers:
+            self._error_shown = shown
         knowing = next((wire for wire, kind in readers.items() if kind not in _GENERAL), None)
-        # A message alone may be anything, unless its words are those of an error.
-        words = value.get("message") or value.get("detail")
-        if knowing is None and _SAYS_ERROR.isdisjoint(value) and not _sounds_wrong(str(words)):
-            return None
         if len(readers) == 1:
             (self._reader_of_error,) = readers
         return knowing or next(iter(readers), None)

@@ -40,7 +40,9 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
         `unread`: a stream, an iterator, a file, or a response whose body was not read; `detect`
         reads from none of them (UNKNOWN). `nothing_came`: it is empty (DROPPED).
         `broke_off_unread`: it broke off before it showed whether it is an answer (DROPPED). An
-        answer that breaks off is DROPPED without a detail. What the provider's values mean:
+        answer that breaks off is DROPPED without a detail. An error that many programs write in
+        the same form, such as `{"error": "not found"}`, has low confidence; one with a code that
+        no known API has, medium. What the provider's values mean:
         https://platform.openai.com/docs/api-reference/chat/object
 
     >>> detect({"object": "chat.completion", "choices": [

@@ -263,6 +263,15 @@ def read(
     raise AssertionError("the last row of an error table fits everything")
 
 
+def is_in(entry: ErrorRow, codes: Sequence[str], message: str) -> bool:
+    """Return whether a row of a table names one of the codes of an error, or its words."""
+    named = any(code in entry.codes for code in codes) or (
+        entry.named is not None and any(entry.named.match(code, 0, _CODE_CHARS) for code in codes)
+    )
+    searched = entry.words is not None and entry.words.search(message, 0, _SEARCHED_CHARS)
+    return named or bool(searched)
+
+
 ReadFault = Callable[..., Fault]
 """Reads an error by a wire's own table, with the arguments of `read`."""
 

@@ -412,7 +412,7 @@ def looks_like(value: JsonObject) -> bool:
     if isinstance(value.get("content"), list):
         return "stop_reason" in value
     if kind == "error":
-        return isinstance(value.get("error"), dict)
+        return isinstance(object_in(value.get("error")).get("type"), str)
     return isinstance(kind, str) and _EVENT_MEMBERS.get(kind, "") in value
 
 
