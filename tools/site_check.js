@@ -16,15 +16,19 @@ function read() {
   };
 }
 
-// Words of code that begin on one line of a table and end on another.
+// Words of code that begin on one line and end on another.
 function broken() {
   const found = [];
   const range = document.createRange();
-  for (const each of document.querySelectorAll(".md-typeset td code, .md-typeset th code")) {
+  for (const each of document.querySelectorAll("article :not(pre, h1, h2, h3, h4) > code")) {
     const walk = document.createTreeWalker(each, NodeFilter.SHOW_TEXT);
+    // A browser may break behind a slash or a bracket, and it has to break what is longer than a
+    // line. Names with a hyphen are kept whole where they are all of the code (site_pages.py).
+    const words = /^[\w.-]{2,30}$/.test(each.textContent) ? /[\w.-]+/g : /\w+/g;
+    const long = each.closest("td, th") ? Infinity : 36;
+    if (each.textContent.split(" ").some((part) => part.length > long)) continue;
     while (walk.nextNode()) {
-      // A browser may break behind a hyphen, a slash or a bracket; inside \w+ it may not.
-      for (const word of walk.currentNode.data.matchAll(/\w+/g)) {
+      for (const word of walk.currentNode.data.matchAll(words)) {
         range.setStart(walk.currentNode, word.index);
         range.setEnd(walk.currentNode, word.index + word[0].length);
         if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) found.push(word[0]);

@@ -39,6 +39,7 @@ SHOWN = (
     "performance.html",
     "glossary.html",
     "stability.html",
+    "guide/check-your-program.html",
     "guide/disable.html",
     "guide/troubleshooting.html",
     "guide/what-the-caller-sees.html",

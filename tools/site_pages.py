@@ -42,6 +42,8 @@ _ITEM = re.compile(r"^( *)([-*+]|\d+[.)])( +)(?=\S)")
 _HEADING = re.compile(r"^(#+) +(.*?) *#*$")
 _LINK = re.compile(r"(?<!\\)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 _CODE = re.compile(r"(``.*?``|`[^`\n]*`)")
+_HYPHENED = re.compile(r"`(?=[^`]*-)[\w.-]{2,30}`")
+"""A name with a hyphen, in code that fits on the line of a phone."""
 
 
 def sources(root: Path) -> dict[str, str]:
@@ -152,7 +154,8 @@ def _rewritten(lines: Iterator[str], source: str, links: Links) -> Iterator[str]
             fence = "</figure>"
             yield line
         elif not line.startswith("<!--"):
-            yield from lists.lines(_table_code(_relinked(_without_tags(line), source, links)))
+            changed = _table_code(_relinked(_without_tags(line), source, links))
+            yield from lists.lines(_whole_code(changed))
 
 
 class Anchors:
@@ -258,3 +261,14 @@ def _table_code(line: str) -> str:
     if not line.lstrip().startswith("|"):
         return line
     return _CODE.sub(lambda match: match[0].replace("\\|", "|"), line)
+
+
+def _whole_code(line: str) -> str:
+    """A line in which the style sheet can keep names with a hyphen on one line.
+
+    >>> _whole_code("`x-tenuto: off` or `x-tenuto-turn`")
+    '`x-tenuto: off` or `x-tenuto-turn`{ .whole }'
+    """
+    return _CODE.sub(
+        lambda match: f"{match[0]}{{ .whole }}" if _HYPHENED.fullmatch(match[0]) else match[0], line
+    )
