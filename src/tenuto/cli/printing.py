@@ -241,16 +241,47 @@ def print_table(
     cells = [[visible(one_line(cell)) for cell in row] for row in rows]
     if title:
         console.print(Text(title, "italic"))
-    if sum(_least_widths(columns, cells)) + 2 * len(columns) > console.width:
+    widths = _widths(columns, cells, console.width - _BETWEEN * (len(columns) - 1))
+    if widths is None:
         _print_blocks(console, columns, cells, style)
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    for name, least in zip(columns, _least_widths(columns, cells), strict=True):
-        table.add_column(name, min_width=least)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name, width in zip(columns, widths, strict=True):
+        table.add_column(name, width=width)
     for row in cells:
         # Text: brackets in a cell aren't markup
         table.add_row(*(Text(cell, style(cell)) for cell in row))
+    console.print()
     console.print(table)
+    console.print()
+
+
+_BETWEEN = 3
+"""The columns of the terminal between two columns of a table."""
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """Return how wide each column of a table is, or None if there is no room for its words. Rich
+    would cut a title instead.
+
+    >>> _widths(("name", "what"), [("a", "one two three")], 14), _widths(("name",), [], 3)
+    ([4, 10], None)
+    """
+    widths = _least_widths(columns, rows)
+    if sum(widths) > room:
+        return None
+    needs = [
+        max(map(cell_len, cells)) - least
+        for least, *cells in zip(widths, columns, *rows, strict=True)
+    ]
+    spare = room - sum(widths)
+    # Those that need least first, so that only the longest cells wrap.
+    order = sorted(range(len(needs)), key=needs.__getitem__)
+    for number, left in zip(order, range(len(needs), 0, -1), strict=True):
+        share = min(needs[number], spare // left)
+        widths[number] += share
+        spare -= share
+    return widths
 
 
 def _least_widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
