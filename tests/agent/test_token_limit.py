@@ -53,3 +53,13 @@ def test_characters_are_counted_where_no_usage_is_told(
     assert (result.status, result.reason) == ("partial", "token_limit")
     assert (result.steps, len(far.requests)) == (steps, steps)
     assert result.usage.output_tokens == (usage * steps if usage else None)
+
+
+def test_a_number_that_was_not_told_is_unknown_and_not_0() -> None:
+    answer = chat.whole({"role": "assistant", "content": "Twice a day."}, "stop")
+    answer["usage"] = {"completion_tokens": 4}
+    with FarSide(json_answer(json.dumps(answer).encode())) as far:
+        model = Model("openai-chat:m", base_url=far.base_url, api_key="k")
+        with Agent(model, stream=False) as agent:
+            result = agent.run("When?")
+    assert (result.usage.input_tokens, result.usage.output_tokens) == (None, 4)

@@ -53,6 +53,32 @@ def test_each_turn_is_a_line_with_its_recoveries_above(capsys, tmp_path):
         assert "unknown" not in line
 
 
+@pytest.mark.behaviour("P6")
+@pytest.mark.parametrize(
+    ("counted", "words"),
+    [
+        ([(5, 7), (6, 8)], "tokens 11 in, 15 out"),
+        ([(5, 7), None], "tokens 5 in, 7 out as 1 of 2 attempts tell"),
+        ([(None, 7), (None, 8)], "tokens unknown in, 15 out"),
+        ([(5, 7), (6, None)], "tokens 11 in, 7 out as 1 of 2 attempts tell"),
+        ([(None, 7), (6, 8)], "tokens 6 in as 1 of 2 attempts tell, 15 out"),
+        ([(0, 0)], "tokens 0 in, 0 out"),
+        ([(None, None)], "tokens unknown"),
+        ([], "tokens unknown"),
+    ],
+)
+def test_a_number_that_the_provider_did_not_count_is_no_0(capsys, tmp_path, counted, words):
+    path = tmp_path / "events.jsonl"
+    end = turns(path, "sim:normal")[-1].as_dict()
+    end["usage"] = [pair and dict(zip(NUMBERS, pair, strict=True)) for pair in counted]
+    path.write_text(json.dumps(end) + "\n", "utf-8")
+    assert main(["tail", "--no-follow", str(path)]) == 0
+    assert capsys.readouterr().out.endswith(f" s, {words}\n")
+
+
+NUMBERS = ("input_tokens", "output_tokens")
+
+
 def test_only_the_last_turns_of_before_are_shown(capsys, tmp_path):
     path = tmp_path / "events.jsonl"
     turns(path, *["sim:normal"] * 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import threading
 from typing import Any
@@ -13,6 +14,7 @@ import tenuto
 from tenuto.core.attempt_events import AttemptEnded
 from tenuto.core.event import Event
 from tenuto.core.events import event_from_dict
+from tenuto.core.signals import Usage
 from tenuto.core.turn_events import TurnEnded, TurnStarted
 from tenuto.telemetry import Metrics, Tally
 from tenuto.watch import board as board_module
@@ -42,6 +44,14 @@ def ended(turn: str, time: float = 0.0) -> Event:
         recovery_input_tokens=0, recovery_output_tokens=0, rungs=(), left_out=(), held_bytes=0,
         duration_s=1.0,
     )  # fmt: skip
+
+
+def test_a_number_that_was_not_counted_is_none_and_not_0() -> None:
+    board = Board()
+    counted = (Usage(output_tokens=5), None, Usage(output_tokens=7))
+    board(dataclasses.replace(ended("t"), usage=counted, attempts=3))
+    (turn,) = board.turns()
+    assert (turn["input_tokens"], turn["output_tokens"]) == (None, 12)
 
 
 def turns_of(board: Board) -> list[str]:

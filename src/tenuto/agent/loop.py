@@ -127,9 +127,13 @@ def _summed(usages: Iterable[Usage | None]) -> Usage | None:
     if not told:
         return None
     return Usage(
-        sum(usage.input_tokens or 0 for usage in told),
-        sum(usage.output_tokens or 0 for usage in told),
+        _sum(usage.input_tokens for usage in told), _sum(usage.output_tokens for usage in told)
     )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 class Loop:

@@ -145,7 +145,8 @@ def _summary(result: RunResult) -> str:
     attempts = sum(report.attempts for report in result.reports)
     tokens = "tokens unknown"
     if used.output_tokens is not None:
-        tokens = f"{used.input_tokens or 0:,} tokens in, {used.output_tokens:,} out"
+        asked = "unknown" if used.input_tokens is None else f"{used.input_tokens:,}"
+        tokens = f"{asked} tokens in, {used.output_tokens:,} out"
     steps = f"{result.steps} step{'s' * (result.steps != 1)}"
     requests = f"{attempts} request{'s' * (attempts != 1)}"
     return f"{result.status} ({result.reason}): {steps}, {requests}, {tokens}"

@@ -29,6 +29,7 @@ from tenuto.core.event import Event
 from tenuto.core.events import event_from_dict
 from tenuto.core.recovery_events import RecoveryEnded
 from tenuto.core.rule import Rule
+from tenuto.core.signals import Usage
 from tenuto.core.stop import printable
 from tenuto.core.turn_events import Cancelled, LeftAlone, TurnEnded, TurnStarted
 from tenuto.providers.table import UNKNOWN
@@ -188,16 +189,29 @@ def _told(
 
 
 def _turn(event: TurnEnded) -> str:
-    counts = [usage for usage in event.usage if usage is not None]
-    asked = sum(usage.input_tokens or 0 for usage in counts)
-    answered = sum(usage.output_tokens or 0 for usage in counts)
     attempts = "1 attempt" if event.attempts == 1 else f"{event.attempts} attempts"
-    known = f"tokens {asked:,} in, {answered:,} out" if counts else "tokens unknown"
-    if counts and len(counts) < len(event.usage):
-        known += f" as {len(counts)} of {len(event.usage)} attempts tell"
     told = f"{event.status or 'passed on unread'}: {event.reason}, stop {event.stop or 'unread'}"
-    words = f"{told}, {attempts}, {event.duration_s:.1f} s, {known}"
+    words = f"{told}, {attempts}, {event.duration_s:.1f} s, {_tokens(event)}"
     return f"{words}. {event.advice}" if event.advice else words
+
+
+def _tokens(event: TurnEnded) -> str:
+    """Return the tokens that the provider counted, and of how many attempts if not of all."""
+    usages = [usage or Usage() for usage in event.usage]
+    counts = {
+        "in": [u.input_tokens for u in usages if u.input_tokens is not None],
+        "out": [u.output_tokens for u in usages if u.output_tokens is not None],
+    }
+    if not any(counts.values()):
+        return "tokens unknown"
+    words = [f"{sum(one):,} {name}" if one else f"unknown {name}" for name, one in counts.items()]
+    of = [
+        f" as {len(one)} of {len(usages)} attempts tell" if 0 < len(one) < len(usages) else ""
+        for one in counts.values()
+    ]
+    if of[0] == of[1]:
+        of[0] = ""
+    return f"tokens {words[0]}{of[0]}, {words[1]}{of[1]}"
 
 
 def _recovery(event: RecoveryEnded) -> str:

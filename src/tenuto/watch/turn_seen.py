@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,8 +124,8 @@ class TurnSeen:
             "stop": end.get("stop"),
             "attempts": end.get("attempts", self.number),
             "duration_s": end.get("duration_s"),
-            "input_tokens": sum(c["input_tokens"] or 0 for c in counts) if counts else None,
-            "output_tokens": sum(c["output_tokens"] or 0 for c in counts) if counts else None,
+            "input_tokens": _sum(count["input_tokens"] for count in counts),
+            "output_tokens": _sum(count["output_tokens"] for count in counts),
             "recoveries": [recovery["kind"] for recovery in self.recoveries],
             "bars": [_bar(attempt) for attempt in self.attempts.values()],
         }
@@ -138,6 +139,11 @@ class TurnSeen:
             "events": self.events,
             "end": self.end,
         }
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _bar(attempt: Plain) -> Plain:

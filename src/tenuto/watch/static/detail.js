@@ -75,7 +75,7 @@ function page({ summary, attempts, recoveries, events, end }, text) {
       ["Model", `${summary.model || "–"} (${summary.provider})`],
       ["Wire", summary.wire && `${summary.wire}, ${summary.stream ? "stream" : "body"}`],
       ["Host", summary.host],
-      ["Tokens", summary.input_tokens === null ? null : `${count(summary.input_tokens)} in, ${count(summary.output_tokens)} out`],
+      ["Tokens", summary.input_tokens === null && summary.output_tokens === null ? null : `${count(summary.input_tokens)} in, ${count(summary.output_tokens)} out`],
       ["Of recoveries", end?.recovery_output_tokens || end?.recovery_input_tokens
         ? `${count(end.recovery_input_tokens)} in, ${count(end.recovery_output_tokens)} out` : null],
       ["Left out", end?.left_out?.join(", ")],

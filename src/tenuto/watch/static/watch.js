@@ -136,7 +136,7 @@ function fill(row, turn) {
   cells[4].replaceChildren(strip(turn), count(turn.attempts),
     turn.recoveries.length ? el("span", { class: "soft" }, ` ${[...new Set(turn.recoveries)].map(words).join(", ")}`) : "");
   cells[5].textContent = seconds(turn.duration_s);
-  cells[6].textContent = turn.input_tokens === null ? "–" : `${count(turn.input_tokens)}, ${count(turn.output_tokens)}`;
+  cells[6].textContent = turn.input_tokens === null && turn.output_tokens === null ? "–" : `${count(turn.input_tokens)}, ${count(turn.output_tokens)}`;
 }
 
 function strip(turn) {
