@@ -45,17 +45,32 @@ class Reader(Statements):
         """Read the program."""
         for module in self._all:
             self._loaded(module)
-        for _ in range(2):  # the second time, with what the first one left in attributes
-            self._memo.clear()
-            self._runs.clear()
-            # What was unknown may have come from a call that was read later.
-            for key in [key for key, s in self.sites.items() if s.maker is UNKNOWN_MAKER]:
-                del self.sites[key]
-            for made in self._instances.values():
-                made[:] = [each for each in made if not each.entered]
-            for function in list(self._functions):
-                if function.key not in self._called:
-                    self._enter(function)
+        loaded = self._covered()
+        self._enter_all()
+        guessed = self._covered()
+        for key, site in self.sites.items():
+            site.covered = set(loaded.get(key, ()))
+        # Again, with what the first time left in attributes. Now it is known which functions have a
+        # caller, and what they were given when they seemed to have none counts no more.
+        self._enter_all()
+        for key, site in self.sites.items():
+            site.covered = site.covered or guessed.get(key, set())
+
+    def _covered(self) -> dict[tuple[str, int, int], set[str]]:
+        return {key: set(site.covered) for key, site in self.sites.items()}
+
+    def _enter_all(self) -> None:
+        """Read the functions that nobody calls."""
+        self._memo.clear()
+        self._runs.clear()
+        # What was unknown may have come from a call that was read later.
+        for key in [key for key, s in self.sites.items() if s.maker is UNKNOWN_MAKER]:
+            del self.sites[key]
+        for made in self._instances.values():
+            made[:] = [each for each in made if not each.entered]
+        for function in list(self._functions):
+            if function.key not in self._called:
+                self._enter(function)
 
     def _enter(self, function: Function) -> None:
         """Read a function that nobody calls, as if somebody did."""
