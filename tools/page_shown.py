@@ -8,7 +8,7 @@ from page import code, table
 
 from tenuto.core.actions import Finish, Status
 from tenuto.core.ladders import ENDINGS
-from tenuto.core.outcome import Outcome
+from tenuto.core.outcome import OF_TURNS, Outcome
 from tenuto.core.policy import Policy
 from tenuto.turn.ending import ends_in_error
 from tenuto.wires.answer import Shown
@@ -60,7 +60,7 @@ def render_outcomes() -> str:
 
 
 def _meanings() -> Iterator[list[str]]:
-    for outcome in Outcome:
+    for outcome in (one for one in Outcome if one in OF_TURNS):
         yield [code(outcome), MEANINGS[outcome]]
 
 

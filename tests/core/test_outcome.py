@@ -8,7 +8,17 @@ import pytest
 
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.core.outcome import OUTCOMES, Batch, Outcome, Readable, classify, seen_text, worst_calls
+from tenuto.core.outcome import (
+    OF_TURNS,
+    OUTCOMES,
+    Batch,
+    Outcome,
+    Readable,
+    Sign,
+    classify,
+    seen_text,
+    worst_calls,
+)
 from tenuto.core.response import Response
 from tenuto.core.stop import Stop, StopReason
 
@@ -80,23 +90,33 @@ def test_the_table_here_and_the_table_there_are_total() -> None:
     last = OUTCOMES[-1]
     assert (last.stops, last.calls, last.text) == (None, None, None)
     used = {word for row in TABLE.values() for word in row.split()}
-    assert used | {Outcome.CALLS_MISSING} == set(Outcome)
+    assert used | {Outcome.CALLS_MISSING} == OF_TURNS
 
 
 def test_every_row_decides_something() -> None:
     """No row is hidden by those before it."""
     deciding = set()
-    for reason, calls, text, _ in CELLS:
+    for (reason, calls, text, _), sign in itertools.product(CELLS, Sign):
         deciding.add(
-            next(
-                n
-                for n, row in enumerate(OUTCOMES)
-                if (row.stops is None or reason in row.stops)
-                and (row.calls is None or calls in row.calls)
-                and (row.text is None or text in row.text)
-            )
+            next(n for n, row in enumerate(OUTCOMES) if row.fits(reason, calls, text, sign))
         )
     assert deciding == set(range(len(OUTCOMES)))
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("sign", set(Sign) - {Sign.NONE})
+def test_a_sign_changes_only_what_a_stop_leaves_open(sign: Sign) -> None:
+    """What a stored answer shows never overrules a stop that speaks against it, nor a broken call."""
+    graver = (R.ERROR, R.SAFETY_BLOCKED, R.REFUSAL, R.CONTEXT_WINDOW_EXCEEDED, R.DROPPED)
+    for reason, calls, text, word in CELLS:
+        found = classify(response(reason, calls, *TEXTS[text]), sign)
+        if sign is Sign.NO_ANSWER:
+            assert found is Outcome.NO_ANSWER
+        elif found != word:
+            assert found == Outcome(sign), "a sign has the name of its outcome"
+            assert reason not in graver
+            assert calls in (Batch.NONE, Batch.WHOLE, Batch.FOLLOWED)
+            assert reason is not R.MAX_TOKENS or sign is Sign.RUNAWAY
 
 
 @pytest.mark.behaviour("E8")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.paths import wire_for_path
 
 from tenuto import StreamDetector, detect
-from tenuto.core.outcome import Outcome
+from tenuto.core.outcome import OF_TURNS
 from tenuto.core.signals import CallDelta, OtherSeen, ReasoningDelta, TextDelta, Usage, UsageSeen
 from tenuto.core.stop import CLEAN, Confidence, StopReason
 from tenuto.detection import read
@@ -87,7 +87,7 @@ def test_no_kind_of_part_of_the_installed_sdk_is_read_as_text_by_mistake() -> No
 
 @pytest.mark.behaviour("P1a")
 def test_every_outcome_has_a_face_in_a_stop_of_this_wire_or_an_error() -> None:
-    assert set(SHOWN) == set(Outcome)
+    assert set(SHOWN) == OF_TURNS
     natives = {shown.native.lower() for shown in SHOWN.values() if shown.native}
     assert natives <= set(STOPS)
 

@@ -20,7 +20,7 @@ from openai.types.responses.response import IncompleteDetails
 
 from tenuto import Confidence, detect
 from tenuto.core.fault import FaultKind
-from tenuto.core.outcome import Outcome
+from tenuto.core.outcome import OF_TURNS
 from tenuto.core.signals import FaultSeen, OtherSeen, ReasoningDelta, StopSeen, TextDelta
 from tenuto.wires.openai_responses import wire
 from tenuto.wires.openai_responses.errors import ERRORS, read_fault
@@ -99,7 +99,7 @@ def test_a_shell_in_a_container_of_the_providers_is_none_of_the_callers():
 
 
 def test_every_outcome_has_a_face_in_a_stop_of_this_wire_or_an_error():
-    assert set(wire.SHOWN) == set(Outcome)
+    assert set(wire.SHOWN) == OF_TURNS
     for shown in wire.SHOWN.values():
         assert (shown.native in wire.STOPS) != bool(shown.error)
 

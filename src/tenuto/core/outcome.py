@@ -17,7 +17,10 @@ from tenuto.core.stop import CALLS_MISSING, CLEAN, StopReason
 
 
 class Outcome(StrEnum):
-    """What one response means for the turn."""
+    """What one response means for the turn, or what a stored answer is.
+
+    A turn uses those up to `unknown`. Only `judge` says the others, of an answer that was stored.
+    """
 
     DONE = "done"
     TEXT_CUT = "text_cut"
@@ -35,6 +38,30 @@ class Outcome(StrEnum):
     FAULT = "fault"
     CANCELLED = "cancelled"
     UNKNOWN = "unknown"
+    RUNAWAY = "runaway"
+    """Its text has become one passage, repeated many times."""
+    CALL_WRITTEN = "call_written"
+    """It is a tool call that was written as text."""
+    DOCUMENT_INVALID = "document_invalid"
+    """It is not the JSON document that was asked for."""
+    LIKELY_CUT = "likely_cut"
+    """No stop is stored, and its tokens or its form say that it was cut."""
+    OPEN_END = "open_end"
+    """No stop is stored, and its text does not end like a finished one. This is no verdict."""
+    NO_ANSWER = "no_answer"
+    """It is not an answer of a model, as far as can be seen."""
+
+
+class Sign(StrEnum):
+    """What a stored answer shows beside its stop, its calls and its text. A turn sees none."""
+
+    NONE = "none"
+    NO_ANSWER = "no_answer"
+    RUNAWAY = "runaway"
+    CALL_WRITTEN = "call_written"
+    DOCUMENT_INVALID = "document_invalid"
+    LIKELY_CUT = "likely_cut"
+    OPEN_END = "open_end"
 
 
 class Batch(StrEnum):
@@ -64,6 +91,16 @@ class OutcomeRule:
     calls: frozenset[Batch] | None
     text: frozenset[Readable] | None
     outcome: Outcome
+    sign: Sign | None = None
+
+    def fits(self, stop: StopReason, calls: Batch, text: Readable, sign: Sign) -> bool:
+        """Return whether the row matches a response."""
+        return (
+            (self.stops is None or stop in self.stops)
+            and (self.calls is None or calls in self.calls)
+            and (self.text is None or text in self.text)
+            and (self.sign is None or sign is self.sign)
+        )
 
 
 def _rule(
@@ -71,9 +108,10 @@ def _rule(
     *stops: StopReason,
     calls: tuple[Batch, ...] = (),
     text: tuple[Readable, ...] = (),
+    sign: Sign | None = None,
 ) -> OutcomeRule:
     return OutcomeRule(
-        frozenset(stops) or None, frozenset(calls) or None, frozenset(text) or None, outcome
+        frozenset(stops) or None, frozenset(calls) or None, frozenset(text) or None, outcome, sign
     )
 
 
@@ -81,7 +119,11 @@ _R = StopReason
 _CLEAN_STOPS = tuple(sorted(CLEAN))
 _OPEN = (*_CLEAN_STOPS, _R.UNKNOWN)
 
+_NO_CALLS = (Batch.NONE,)
+_SEEN = (Readable.SEEN,)
+
 OUTCOMES: tuple[OutcomeRule, ...] = (
+    _rule(Outcome.NO_ANSWER, sign=Sign.NO_ANSWER),
     # A stop that speaks against the response outweighs the response's content (N3).
     _rule(Outcome.FAULT, _R.ERROR),
     _rule(Outcome.BLOCKED, _R.SAFETY_BLOCKED),
@@ -89,6 +131,8 @@ OUTCOMES: tuple[OutcomeRule, ...] = (
     _rule(Outcome.OVERFLOW, _R.CONTEXT_WINDOW_EXCEEDED),
     _rule(Outcome.DROPPED, _R.DROPPED),
     _rule(Outcome.ARGUMENTS_MALFORMED, _R.MALFORMED_TOOL_CALL),
+    # More of the same is no more of the answer, whoever ended it (C13).
+    _rule(Outcome.RUNAWAY, *_OPEN, _R.MAX_TOKENS, calls=_NO_CALLS, sign=Sign.RUNAWAY),
     # Text came after the whole calls, so the limit cut the text. The calls still don't run (T3).
     _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, calls=(Batch.FOLLOWED,)),
     # No call of a batch that the limit cut runs, even if its arguments look whole (T3).
@@ -101,6 +145,13 @@ OUTCOMES: tuple[OutcomeRule, ...] = (
     _rule(Outcome.CANCELLED, _R.CANCELLED),
     _rule(Outcome.PAUSED, _R.PAUSED),
     _rule(Outcome.DONE, *_CLEAN_STOPS, calls=(Batch.WHOLE, Batch.FOLLOWED)),
+    # What a stored answer shows outweighs a clean stop only where the stop says nothing of it.
+    _rule(Outcome.CALL_WRITTEN, *_OPEN, calls=_NO_CALLS, text=_SEEN, sign=Sign.CALL_WRITTEN),
+    _rule(
+        Outcome.DOCUMENT_INVALID, *_OPEN, calls=_NO_CALLS, text=_SEEN, sign=Sign.DOCUMENT_INVALID
+    ),
+    _rule(Outcome.LIKELY_CUT, *_OPEN, text=_SEEN, sign=Sign.LIKELY_CUT),
+    _rule(Outcome.OPEN_END, *_OPEN, calls=_NO_CALLS, text=_SEEN, sign=Sign.OPEN_END),
     # A value that is in no table may mean a cut or a filter, and calls that look whole may be the
     # first of a batch (N1, N7a).
     _rule(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Batch.WHOLE, Batch.FOLLOWED)),
@@ -137,8 +188,13 @@ def seen_text(response: Response) -> Readable:
     )
 
 
-def classify(response: Response) -> Outcome:
-    """Return what the response means for the turn. Every response has an outcome.
+OF_TURNS: frozenset[Outcome] = frozenset(Outcome) - {row.outcome for row in OUTCOMES if row.sign}
+"""What a response can mean for a turn: without a sign, no other outcome is reached."""
+
+
+def classify(response: Response, sign: Sign = Sign.NONE) -> Outcome:
+    """Return what the response means for the turn. Every response has an outcome. `sign`: what a
+    stored answer shows beside it.
 
     >>> from tenuto.core.builder import Builder
     >>> from tenuto.core.signals import Ended, StopSeen, TextDelta
@@ -150,16 +206,9 @@ def classify(response: Response) -> Outcome:
     """
     if CALLS_MISSING in response.stop.anomalies:
         return Outcome.CALLS_MISSING
-    return _look_up(response.stop.reason, worst_calls(response), seen_text(response))
+    return _look_up(response.stop.reason, worst_calls(response), seen_text(response), sign)
 
 
 @cache
-def _look_up(stop: StopReason, calls: Batch, text: Readable) -> Outcome:
-    for row in OUTCOMES:
-        if (
-            (row.stops is None or stop in row.stops)
-            and (row.calls is None or calls in row.calls)
-            and (row.text is None or text in row.text)
-        ):
-            return row.outcome
-    raise AssertionError("the last row of OUTCOMES fits everything")
+def _look_up(stop: StopReason, calls: Batch, text: Readable, sign: Sign) -> Outcome:
+    return next(row.outcome for row in OUTCOMES if row.fits(stop, calls, text, sign))

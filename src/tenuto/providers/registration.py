@@ -14,7 +14,7 @@ from typing import Any
 
 from tenuto.core.errors import RegistrationError
 from tenuto.core.names import refuses_unknown
-from tenuto.core.outcome import Outcome
+from tenuto.core.outcome import OF_TURNS, Outcome
 from tenuto.core.stop import StopReason
 from tenuto.providers.provider import Overrides, Row
 from tenuto.providers.table import ROWS, UNKNOWN, unknown_of
@@ -229,7 +229,7 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
         given = type(wire).__name__
         raise RegistrationError(f"wire is of type {given}, but it must be a tenuto.wires.base.Wire")
     _check_name("the wire's name", wire.name)
-    unshown = [outcome.value for outcome in Outcome if outcome not in wire.shown]
+    unshown = [outcome.value for outcome in Outcome if outcome in OF_TURNS - wire.shown.keys()]
     if unshown:
         raise RegistrationError(f"the wire's table `shown` lacks {', '.join(unshown)}")
     unread = unread_of(wire)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tenuto.core.actions import Action, Recovery, Send, Status
-from tenuto.core.outcome import Outcome
+from tenuto.core.outcome import OF_TURNS, Outcome
 
 _OF_REQUESTS = (Recovery.RETRY, Recovery.REQUEST_REPAIR)
 """Recoveries of a request that failed; the others are of an answer."""
@@ -28,8 +28,8 @@ _WITH_ANSWER = {
 }
 
 MENDED_BY: dict[Recovery, frozenset[Outcome]] = {
-    Recovery.RETRY: frozenset(set(Outcome) - _UNANSWERED),
-    Recovery.REQUEST_REPAIR: frozenset(set(Outcome) - _UNANSWERED),
+    Recovery.RETRY: frozenset(OF_TURNS - _UNANSWERED),
+    Recovery.REQUEST_REPAIR: frozenset(OF_TURNS - _UNANSWERED),
     Recovery.EMPTY: frozenset({*_WITH_ANSWER, Outcome.PAUSED}),
     Recovery.PAUSE: frozenset({*_WITH_ANSWER, Outcome.CALLS_MISSING}),
     # Only the turn's end shows whether a text or a call is complete.
