@@ -6,6 +6,7 @@ http = httpx.Client(transport=tenuto.HTTPTransport())        # frameworks that b
 agent = tenuto.agent.Agent("anthropic:claude-…", tools=[…])  # a ready-made agent loop
 turn = tenuto.sansio.Turn("POST", url, headers, body)        # no I/O, for your own loop
 stop = tenuto.detect(response)                               # an SDK's object, a dict, or bytes
+verdict = tenuto.judge(row)                                  # an answer that was stored
 """
 
 import typing as _typing
@@ -39,6 +40,7 @@ from tenuto.detection import (
     detect_conversation,
     detect_each,
 )
+from tenuto.judging import Verdict, judge, judge_batch
 from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.registration import Provider, register_provider, register_wire
 from tenuto.reporting import report
@@ -75,6 +77,7 @@ __all__ = [
     "TurnError",
     "UnsupportedClient",
     "Usage",
+    "Verdict",
     "WaitingCall",
     "__version__",
     "agent",
@@ -86,6 +89,8 @@ __all__ = [
     "detect_each",
     "disable",
     "http_client",
+    "judge",
+    "judge_batch",
     "load_policy",
     "policy",
     "register_provider",

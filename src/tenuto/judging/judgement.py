@@ -1,0 +1,332 @@
+"""`judge()`: what is in a stored answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from tenuto.core.arguments import Finding
+from tenuto.core.outcome import Outcome, Sign, classify
+from tenuto.core.required import lacks_required
+from tenuto.core.response import Response
+from tenuto.core.stop import CLEAN, Stop, StopReason, printable
+from tenuto.core.written_call import is_written_call
+from tenuto.detection.replies import Failure
+from tenuto.judging import signs
+from tenuto.judging.answers import Read, read_answer
+from tenuto.judging.cassettes import exchanges
+from tenuto.judging.held import Held
+from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, kinds_named
+from tenuto.judging.messages import are_messages, turns_in
+from tenuto.judging.opening import opened
+from tenuto.judging.requests import Asked, asked_in, limit_in
+from tenuto.judging.verdict import NOT_AN_ANSWER, Verdict
+from tenuto.judging.walk import found_within
+from tenuto.turn.documents import Document
+from tenuto.wires.json import decode_object
+
+log: logging.Logger = logging.getLogger("tenuto")
+
+
+def judge(
+    row: object,
+    *,
+    request: object = None,
+    limit: int | None = None,
+    schema: Mapping[str, Any] | None = None,
+    kind: str | None = None,
+) -> Verdict:
+    """Say what is in a stored answer: whether it is complete, cut, empty or broken. Never raises on
+    what a row holds.
+
+    Args:
+        row: a row as it was stored: a dict, the bytes or text of a line or of a recorded stream, a
+            list of a stream's events, or an object of an SDK. Kinds of rows are known (batch
+            results, evaluation logs, traces, training data: `docs/guide/check-stored-answers.md`);
+            in others, an answer is looked for.
+        request: the request of this row, as a dict or bytes; it tells the limit, the schema and the
+            tools. None: the row's own is used, if it has one.
+        limit: the output limit in tokens, if the caller knows it; it goes before all others. None:
+            that of the request.
+        schema: the JSON Schema of the document that was asked for; {}: JSON without a schema. None:
+            that of the request. To validate, `pip install 'tenuto[schema]'`; without it, only what
+            does not parse is found.
+        kind: the kind of the row; None: it is found. A row that does not fit the kind is read as if
+            none was named.
+
+    Returns:
+        the verdict. If the row holds several answers, it is that of the worst, and `choice` is its
+        number.
+
+    Raises:
+        ValueError: there is no kind of this name.
+
+    >>> judge({"custom_id": "a", "error": None, "response": {"status_code": 200, "body": {
+    ...     "choices": [{"message": {"content": "Hi th"}, "finish_reason": "length"}]}}}).kind
+    'openai_batch'
+    >>> verdict = judge({"messages": [{"role": "user", "content": "Print x."},
+    ...     {"role": "assistant", "content": "Sure:\\n```python\\nprint("}]})
+    >>> verdict.outcome.value, verdict.certain, verdict.evidence
+    ('likely_cut', False, ('no_stop', 'fence_open'))
+    >>> judge({"name": "Mia"}).outcome.value
+    'no_answer'
+    """
+    first = _named(kind)
+    try:
+        return _judged(row, first, _Given(request, limit, schema))
+    except Exception as error:  # noqa: BLE001 - a row may be anything, and one must not end a run
+        names = printable(type(row).__qualname__), printable(type(error).__qualname__)
+        log.warning("judge could not read a row of the class %s: it raised %s", *names)
+        return NOT_AN_ANSWER
+
+
+def _named(kind: str | None) -> Sequence[Kind]:
+    if kind is None or kind == "body":
+        return ()
+    found = kinds_named(kind)
+    if not found:
+        raise ValueError(f"there is no kind of rows named {printable(kind)!r}")
+    return found
+
+
+class _Given:
+    """What the caller of `judge` knows of a row."""
+
+    def __init__(
+        self, request: object, limit: int | None, schema: Mapping[str, Any] | None
+    ) -> None:
+        self.request = request
+        self.limit = limit if limit and limit > 0 else None
+        self.schema = schema
+
+
+def _judged(row: object, first: Sequence[Kind], given: _Given) -> Verdict:
+    value = opened(row)
+    for name, found in _ways(value, first):
+        held = list(found)
+        verdicts = [verdict for one in held for verdict in _verdicts(one, name, given)]
+        if verdicts:
+            return _worst(verdicts)
+    return NOT_AN_ANSWER
+
+
+def _ways(value: object, first: Sequence[Kind]) -> Iterator[tuple[str, Iterator[Held]]]:
+    """Return the ways to read a row, in their order, with the kind that each is."""
+    if isinstance(value, str):
+        yield "cassette", exchanges(value)
+        return
+    if isinstance(value, dict):
+        for kind in (*first, *WITH_STOP):
+            if kind.fits(value):
+                yield kind.name, kind.held(value)
+    if isinstance(value, dict | list | bytes | Failure):
+        yield "body", iter((Held(answer=value),))
+    if isinstance(value, dict | list):
+        yield "found_within", iter(found_within(value))
+    if isinstance(value, list) and are_messages(value):
+        yield "messages", turns_in(value)
+    if isinstance(value, dict):
+        for kind in WITHOUT_STOP:
+            if kind.fits(value):
+                yield kind.name, kind.held(value)
+
+
+# --- one answer
+
+
+def _verdicts(held: Held, kind: str, given: _Given) -> list[Verdict]:
+    asked = asked_in(given.request or held.request, held.wire, held.path)
+    if held.answer is None and not held.failed:
+        return []
+    if held.answer is None:
+        return [_failed(held, kind, asked)]
+    return [
+        _verdict(read, held, kind, asked, given) for read in read_answer(held.answer, held.wire)
+    ]
+
+
+def _failed(held: Held, kind: str, asked: Asked) -> Verdict:
+    stop = Stop(StopReason.ERROR, raw=held.failed, detail="not_stored")
+    return Verdict(
+        Outcome.FAULT,
+        certain=True,
+        evidence=("error",),
+        stop=stop,
+        limit=held.limit or asked.limit,
+        model=held.model,
+        id=held.id,
+        kind=kind,
+        wire=held.wire,
+        can_be_finished=held.request is not None,
+        request_at=held.request_at,
+    )
+
+
+def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> Verdict:
+    response, shared = read.response, held.shared or read.shared or asked.choices > 1
+    limit = given.limit or held.limit or asked.limit or _echoed(held.answer)
+    schema = given.schema if given.schema is not None else asked.schema
+    tokens = response.usage.output_tokens if response.usage else None
+    at_limit = limit is not None and tokens is not None and tokens >= limit and not shared
+    response = _with_lacking(response, asked, at_limit=at_limit)
+    stored = response.stop.raw is not None or response.fault is not None
+    if not stored and response.stop.reason is StopReason.UNKNOWN:
+        response = replace(response, stop=replace(response.stop, reason=StopReason.END_TURN))
+    sign, evidence = _sign(response, asked, schema, stored=stored, at_limit=at_limit)
+    outcome = classify(response, sign)
+    first = "error" if response.fault else "stop" if stored else "no_stop"
+    words = (first, *_STRUCTURE.get(outcome, ()), *evidence)
+    request = given.request if given.request is not None else held.request
+    return Verdict(
+        outcome,
+        certain=_is_certain(outcome, stored=stored),
+        evidence=words,
+        stop=response.stop,
+        text=response.text,
+        limit=limit,
+        output_tokens=None if shared else tokens,
+        model=held.model or read.model,
+        id=held.id or response.id,
+        kind=kind,
+        wire=read.wire or held.wire,
+        can_be_finished=outcome in _CAN_BE_FINISHED and request is not None and asked.choices == 1,
+        request_at=held.request_at if given.request is None else "",
+    )
+
+
+def _echoed(answer: object) -> int | None:
+    """Return the limit that a body repeats, as those of Responses do."""
+    return (
+        limit_in(answer)
+        if isinstance(answer, dict) and answer.get("object") == "response"
+        else None
+    )
+
+
+def _with_lacking(response: Response, asked: Asked, *, at_limit: bool) -> Response:
+    """Return a response whose calls are cut where they lack a required member and something else
+    says that the answer was cut (T12b)."""
+    if not response.calls or not asked.tools:
+        return response
+    if response.stop.reason in CLEAN and not at_limit:
+        return response
+    calls = tuple(
+        replace(call, finding=Finding.TRUNCATED, detail="lacks_required")
+        if call.finding is Finding.WHOLE
+        and not call.free
+        and lacks_required(asked.tools.get(call.name), decode_object(call.arguments.encode()))
+        else call
+        for call in response.calls
+    )
+    return replace(response, calls=calls)
+
+
+def _sign(
+    response: Response,
+    asked: Asked,
+    schema: Mapping[str, Any] | None,
+    *,
+    stored: bool,
+    at_limit: bool,
+) -> tuple[Sign, tuple[str, ...]]:
+    """Return the sign that counts, and words for what was seen."""
+    text = response.text
+    if signs.runs_away(text or response.reasoning):
+        return Sign.RUNAWAY, ("runaway",)
+    seen = ("tokens_at_limit",) if at_limit else ()
+    if response.calls:
+        return (Sign.LIKELY_CUT, seen) if seen and not stored else (Sign.NONE, seen)
+    if text and _is_call(text, asked):
+        return Sign.CALL_WRITTEN, ("call_in_text",)
+    if schema is not None and Document(schema, asked.begun).fits(text) is False:
+        return Sign.DOCUMENT_INVALID, (*seen, "document_invalid")
+    if stored or not text:
+        return Sign.NONE, seen
+    structure = signs.cut_structure(text)
+    if seen or structure:
+        return Sign.LIKELY_CUT, (*seen, *((structure,) if structure else ()))
+    return (Sign.OPEN_END, ("open_end",)) if signs.is_open_end(text) else (Sign.NONE, ())
+
+
+def _is_call(text: str, asked: Asked) -> bool:
+    if asked.tools:
+        return is_written_call(text, asked.tools)
+    # Without the tools, only a notation at the very beginning is more than a text about one.
+    return text.lstrip().startswith(_CALLS)
+
+
+_CALLS: Final = (
+    "<tool_call>", "<function_calls>", "<function=", "<invoke name=", "<|tool_call|>",
+    "<|tool_calls_section_begin|>", "<|python_tag|>", "[TOOL_CALLS]", "<|tool_call_begin|>",
+    "<minimax:tool_call>", "<TOOLCALL>",
+)  # fmt: skip
+
+_STRUCTURE: Final[dict[Outcome, tuple[str, ...]]] = {
+    Outcome.EMPTY: ("empty",),
+    Outcome.THINKING_ONLY: ("only_reasoning",),
+    Outcome.THINKING_CUT: ("only_reasoning",),
+    Outcome.ARGUMENTS_CUT: ("call_open",),
+    Outcome.ARGUMENTS_MALFORMED: ("call_malformed",),
+    Outcome.CALLS_MISSING: ("calls_missing",),
+}
+"""What an outcome shows by structure."""
+
+_BY_STRUCTURE: Final = frozenset(
+    {Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED}
+    | {Outcome.DOCUMENT_INVALID, Outcome.FAULT}
+)
+"""Outcomes that structure makes certain, whether a stop is stored or not."""
+
+_NEVER_CERTAIN: Final = frozenset(
+    {Outcome.NO_ANSWER, Outcome.LIKELY_CUT, Outcome.OPEN_END, Outcome.UNKNOWN}
+)
+
+
+def _is_certain(outcome: Outcome, *, stored: bool) -> bool:
+    return outcome not in _NEVER_CERTAIN and (stored or outcome in _BY_STRUCTURE)
+
+
+_CAN_BE_FINISHED: Final = frozenset(
+    {Outcome.TEXT_CUT, Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING}
+    | {Outcome.THINKING_CUT, Outcome.THINKING_ONLY, Outcome.EMPTY, Outcome.PAUSED, Outcome.DROPPED}
+    | {Outcome.FAULT, Outcome.DOCUMENT_INVALID, Outcome.CALL_WRITTEN, Outcome.LIKELY_CUT}
+)
+"""Outcomes that another request may put right. More of a runaway, of a refused or a blocked answer
+is no more of the answer."""
+
+
+# --- several answers
+
+_GRAVITY: Final[tuple[Outcome, ...]] = (
+    Outcome.FAULT,
+    Outcome.DROPPED,
+    Outcome.TEXT_CUT,
+    Outcome.ARGUMENTS_CUT,
+    Outcome.THINKING_CUT,
+    Outcome.RUNAWAY,
+    Outcome.ARGUMENTS_MALFORMED,
+    Outcome.CALLS_MISSING,
+    Outcome.OVERFLOW,
+    Outcome.DOCUMENT_INVALID,
+    Outcome.BLOCKED,
+    Outcome.REFUSED,
+    Outcome.CANCELLED,
+    Outcome.EMPTY,
+    Outcome.THINKING_ONLY,
+    Outcome.CALL_WRITTEN,
+    Outcome.PAUSED,
+    Outcome.LIKELY_CUT,
+    Outcome.UNKNOWN,
+    Outcome.OPEN_END,
+    Outcome.DONE,
+    Outcome.NO_ANSWER,
+)
+"""The worst first, where a row holds several answers."""
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    numbered = range(len(verdicts))
+    number = min(numbered, key=lambda each: _GRAVITY.index(verdicts[each].outcome))
+    return replace(verdicts[number], choice=number, choices=len(verdicts))

@@ -1,0 +1,376 @@
+"""The kinds of rows: how each is told, and where its answers, its request and its id are.
+
+Theory of operation
+-------------------
+A kind is told by members that only it has, which `needs` lists as paths. Kinds that store a stop
+come before those that do not: an inspect sample has `messages` too. A plain body of an API, and a
+walk through the row (`walk.py`), come between the two tables, in `judgement.py`.
+
+`source` says what stands behind a kind: rows that the real tool wrote, or its documentation alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from tenuto.judging import tools
+from tenuto.judging.held import Held
+from tenuto.judging.messages import are_messages, is_conversation, messages, turns_in
+from tenuto.wires.json import JsonObject
+
+_MISSING = object()
+
+
+class Source(StrEnum):
+    """What stands behind a kind."""
+
+    REAL = "real"
+    """Rows that the real tool or service wrote."""
+    DOCUMENTED = "documented"
+    """The shape in its documentation or its source code."""
+
+
+@cache
+def _steps(path: str) -> tuple[str | int, ...]:
+    return tuple(int(step) if step.lstrip("-").isdigit() else step for step in path.split("."))
+
+
+def at(value: Any, path: str) -> Any:
+    """Return the value at a path of names and numbers; None: the path leads nowhere.
+
+    >>> at({"a": [{"b": 1}]}, "a.0.b"), at({}, "a.0.b")
+    (1, None)
+    """
+    found = _at(value, path)
+    return None if found is _MISSING else found
+
+
+def _at(value: Any, path: str) -> Any:
+    for step in _steps(path):
+        if isinstance(step, int):
+            if not isinstance(value, list) or not -len(value) <= step < len(value):
+                return _MISSING
+            value = value[step]
+        elif isinstance(value, dict):
+            value = value.get(step, _MISSING)
+        else:
+            return _MISSING
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of rows.
+
+    Attributes:
+        name: its name, for `judge(kind=...)`.
+        needs: paths that a row of this kind has, whatever is there.
+        only: what else must hold of it.
+        source: what stands behind it.
+        answers: where its answers are, the first path that leads to one. A list is several answers
+            if `each` is set, else one stream.
+        request, id, model, limit: where these are; the first path that leads to a value counts.
+        failed: where the tool says that there is no answer, and why.
+        path: the path of the API's URL, or where the row keeps it (with `path_at`).
+        read: reads what paths cannot say, in place of `answers`.
+    """
+
+    name: str
+    needs: Sequence[str]
+    only: Callable[[JsonObject], bool] | None = None
+    source: Source
+    answers: Sequence[str] = ()
+    each: bool = False
+    request: Sequence[str] = ()
+    id: Sequence[str] = ("id",)
+    model: Sequence[str] = ()
+    limit: Sequence[str] = ()
+    failed: Sequence[str] = ()
+    wire: str = ""
+    path_at: Sequence[str] = ()
+    read: Callable[[JsonObject], Iterable[Held]] | None = None
+
+    def fits(self, row: JsonObject) -> bool:
+        """Return whether a row is of this kind."""
+        return all(_at(row, path) is not _MISSING for path in self.needs) and (
+            self.only is None or self.only(row)
+        )
+
+    def held(self, row: JsonObject) -> Iterator[Held]:
+        """Return the answers of a row, and what it says beside them."""
+        request_at = next((path for path in self.request if at(row, path) is not None), "")
+        beside: dict[str, Any] = {
+            "request": at(row, request_at) if request_at else None,
+            "request_at": request_at,
+            "id": _word(row, self.id),
+            "model": _word(row, self.model),
+            "limit": _number(row, self.limit),
+            "wire": self.wire,
+            "path": _word(row, self.path_at),
+        }
+        if self.read is not None:
+            for one in self.read(row):
+                yield tools.beside(one, beside)
+            return
+        found = next(
+            (item for path in self.answers if (item := at(row, path)) not in (None, {}, [], "")),
+            None,
+        )
+        if found is None:
+            yield Held(failed=_word(row, self.failed), **beside)
+        elif self.each and isinstance(found, list):
+            for item in found:
+                yield Held(answer=tools.answer_in(item), **beside)
+        else:
+            yield Held(answer=tools.answer_in(found), **beside)
+
+
+def _word(row: JsonObject, paths: Sequence[str]) -> str:
+    for path in paths:
+        found = at(row, path)
+        if isinstance(found, str) and found:
+            return found
+        if isinstance(found, int) and not isinstance(found, bool):
+            return str(found)
+    return ""
+
+
+def _number(row: JsonObject, paths: Sequence[str]) -> int | None:
+    found = (at(row, path) for path in paths)
+    return next((n for n in found if type(n) is int and n > 0), None)
+
+
+def _is_result(row: JsonObject) -> bool:
+    """Return whether it is a line of results: `response` or `error` is there, and no `body`, which
+    a line of requests has."""
+    return "body" not in row and isinstance(row["response"], dict | None)
+
+
+_REAL, _DOCUMENTED = Source.REAL, Source.DOCUMENTED
+_REQUESTS = ("request.body", "request.content", "request.payload", "request.body_segments.0")
+
+WITH_STOP: tuple[Kind, ...] = (
+    # --- results of batches
+    # https://platform.openai.com/docs/guides/batch; Groq's, Mistral's and vLLM's run-batch alike.
+    Kind(
+        name="openai_batch",
+        needs=("custom_id", "response", "error"),
+        only=_is_result,
+        source=_REAL,
+        answers=("response.body",),
+        failed=("error.code", "error.message", "error", "response.status_code"),
+        id=("custom_id",),
+    ),
+    Kind(
+        name="anthropic_batch",  # https://docs.anthropic.com/en/docs/build-with-claude/batch-processing
+        needs=("custom_id", "result.type"),
+        source=_REAL,
+        answers=("result.message",),
+        failed=("result.error.error.type", "result.error.type", "result.type"),
+        id=("custom_id",),
+        wire="anthropic-messages",
+    ),
+    Kind(
+        name="vertex_batch",  # https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/batch-prediction-gemini
+        needs=("request.contents", "response", "status"),
+        source=_REAL,
+        answers=("response",),
+        request=("request",),
+        failed=("status",),
+        id=("custom_id", "key"),
+        wire="gemini-generate",
+    ),
+    Kind(
+        name="gemini_batch",  # https://ai.google.dev/gemini-api/docs/batch-api
+        needs=("key", "response.candidates"),
+        source=_DOCUMENTED,
+        answers=("response",),
+        request=("request",),
+        id=("key",),
+        wire="gemini-generate",
+    ),
+    Kind(
+        name="gemini_batch",
+        needs=("key", "error.code", "error.message"),
+        source=_DOCUMENTED,
+        failed=("error.status", "error.message"),
+        id=("key",),
+        wire="gemini-generate",
+    ),
+    Kind(
+        name="bedrock_batch",  # https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html
+        needs=("recordId", "modelInput"),
+        source=_REAL,
+        answers=("modelOutput",),
+        request=("modelInput",),
+        failed=("error.errorMessage", "error.errorCode", "error"),
+        id=("recordId",),
+    ),
+    # --- evaluations
+    Kind(
+        name="inspect_sample",  # https://inspect.aisi.org.uk/eval-logs.html
+        needs=("epoch", "output"),
+        source=_REAL,
+        read=tools.inspect_sample,
+    ),
+    Kind(
+        name="inspect_event",
+        needs=("event", "output.choices"),
+        source=_REAL,
+        read=tools.inspect_event,
+        id=("uuid",),
+    ),
+    # --- traces
+    Kind(
+        name="langfuse_observation",  # https://langfuse.com/docs/api-and-data-platform/features/export-to-blob-storage
+        needs=("traceId", "type", "output"),
+        only=tools.is_generation,
+        source=_REAL,
+        read=tools.observation,
+        request=("input",),
+        model=("model",),
+    ),
+    Kind(
+        name="otel_span",  # https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
+        needs=(),
+        only=tools.is_llm_span,
+        source=_REAL,
+        read=tools.span,
+        id=("spanId", "span_id", "context.span_id"),
+    ),
+    # --- recorded exchanges
+    Kind(
+        name="exchange",
+        needs=("request", "response"),
+        only=tools.is_exchange,
+        source=_REAL,
+        read=tools.exchange,
+        request=_REQUESTS,
+        path_at=("request.url", "request.path"),
+        id=("id", "custom_id", "test_id"),
+    ),
+    Kind(
+        name="chatgpt_export",
+        needs=("mapping", "current_node"),
+        source=_REAL,
+        read=tools.chatgpt_export,
+    ),
+)
+"""Kinds that store a stop, asked from top to bottom before anything else."""
+
+WITHOUT_STOP: tuple[Kind, ...] = (
+    Kind(
+        name="messages",  # a row of training data, of a trajectory, of a chat
+        needs=("messages",),
+        only=is_conversation,
+        source=_REAL,
+        read=messages,
+        id=("id", "uid", "uuid"),
+        model=("model", "model_id"),
+    ),
+    Kind(
+        name="sharegpt",
+        needs=("conversations",),
+        only=lambda row: are_messages(row["conversations"]) and "chosen" not in row,
+        source=_REAL,
+        read=lambda row: turns_in(row["conversations"]),
+    ),
+    Kind(
+        name="trajectory",  # tau-bench
+        needs=("traj", "reward"),
+        only=lambda row: are_messages(row["traj"]),
+        source=_REAL,
+        read=lambda row: turns_in(row["traj"]),
+        id=("task_id",),
+    ),
+    Kind(
+        name="preference",
+        needs=("chosen", "rejected"),
+        source=_REAL,
+        read=tools.pair,
+    ),
+    Kind(
+        name="lm_eval",  # https://github.com/EleutherAI/lm-evaluation-harness
+        needs=("doc", "resps", "arguments"),
+        source=_REAL,
+        read=tools.lm_eval,
+        id=("doc_id",),
+    ),
+    Kind(
+        name="mt_bench",
+        needs=("question_id", "choices.0.turns"),
+        source=_REAL,
+        read=tools.turns_of_choices,
+        id=("answer_id",),
+        model=("model_id",),
+    ),
+    Kind(
+        name="fastchat_answer",
+        needs=("question_id", "text", "answer_id", "model_id"),
+        source=_REAL,
+        read=tools.texts("text"),
+        id=("answer_id",),
+        model=("model_id",),
+    ),
+    Kind(
+        name="ray_data_llm",  # https://docs.ray.io/en/latest/data/working-with-llms.html
+        needs=("generated_text", "num_generated_tokens"),
+        source=_REAL,
+        read=tools.ray_row,
+    ),
+    Kind(
+        name="alpaca_eval",
+        needs=("instruction", "output", "generator"),
+        source=_REAL,
+        read=tools.texts("output"),
+        model=("generator",),
+    ),
+    Kind(
+        name="alpaca",
+        needs=("instruction", "input", "output"),
+        only=lambda row: isinstance(row["output"], str) and isinstance(row["instruction"], str),
+        source=_REAL,
+        read=tools.texts("output"),
+    ),
+    Kind(
+        name="swe_agent_step",
+        needs=("action", "observation", "response", "thought"),
+        source=_REAL,
+        read=tools.texts("response"),
+    ),
+    Kind(
+        name="human_eval",
+        needs=("task_id", "completion"),
+        only=lambda row: isinstance(row["completion"], str),
+        source=_REAL,
+        read=tools.texts("completion"),
+        id=("task_id",),
+    ),
+    Kind(
+        name="prompt_completion",
+        needs=("prompt", "completion"),
+        only=lambda row: isinstance(row["completion"], str | list),
+        source=_DOCUMENTED,
+        read=tools.texts("completion"),
+    ),
+)
+"""Kinds that store none, asked where nothing else fits."""
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of all kinds, without repetition."""
+    return tuple(dict.fromkeys(kind.name for kind in (*WITH_STOP, *WITHOUT_STOP)))
+
+
+def kinds_named(name: str) -> list[Kind]:
+    """Return the kinds of this name, often one; []: there is none.
+
+    >>> [kind.needs for kind in kinds_named("anthropic_batch")]
+    [('custom_id', 'result.type')]
+    """
+    return [kind for kind in (*WITH_STOP, *WITHOUT_STOP) if kind.name == name]

@@ -1,0 +1,112 @@
+"""Read messages of conversations, in the forms in which data sets and logs keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tenuto.judging.answers import text_in
+from tenuto.judging.held import Called, Held, Told
+from tenuto.wires.json import JsonObject
+from tenuto.wires.members import list_in, objects_in
+
+_OF_MODEL: Final = frozenset({"assistant", "gpt", "model", "chatgpt", "bing", "bard", "ai"})
+_OF_OTHERS: Final = frozenset(
+    {"system", "user", "human", "tool", "function", "developer", "observation", "ipython"}
+    | {"function_response", "function_call", "environment", "input"}
+)
+_OF_REQUESTS: Final = frozenset(
+    {"max_tokens", "max_completion_tokens", "temperature", "stream", "top_p", "stop"}
+    | {"response_format", "max_output_tokens", "tool_choice", "stop_sequences", "n"}
+)
+"""Members that only requests have."""
+
+
+def role_of(message: JsonObject) -> str:
+    """Return who wrote a message, in lower case; "": it does not say.
+
+    >>> role_of({"role": "Assistant"}), role_of({"from": "gpt"}), role_of({})
+    ('assistant', 'gpt', '')
+    """
+    role = message.get("role", message.get("from"))
+    return role.lower() if isinstance(role, str) else ""
+
+
+def are_messages(messages: object) -> bool:
+    """Return whether a list holds the messages of a conversation with a model, and one is the
+    model's.
+
+    >>> are_messages([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hi"}])
+    True
+    >>> are_messages([{"role": "buyer", "content": "Hi"}])
+    False
+    """
+    rows = list_in(messages)
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        return False
+    roles = [role_of(row) for row in rows]
+    return all(role in _OF_MODEL or role in _OF_OTHERS for role in roles) and any(
+        role in _OF_MODEL for role in roles
+    )
+
+
+def is_conversation(row: JsonObject) -> bool:
+    """Return whether a row holds a conversation with a model, and is no request for more of it."""
+    messages = row.get("messages")
+    if not are_messages(messages) or not _OF_REQUESTS.isdisjoint(row):
+        return False
+    return role_of(list_in(messages)[-1]) not in ("user", "human", "system", "developer")
+
+
+def messages(row: JsonObject) -> Iterator[Held]:
+    """Read the answers of a conversation, in its order."""
+    yield from turns_in(row.get("messages"), row.get("tools"))
+
+
+def turns_in(messages: object, tools: object = None) -> Iterator[Held]:
+    """Read each message of the model."""
+    for message in objects_in(messages):
+        if role_of(message) in _OF_MODEL:
+            yield turn(message, tools)
+
+
+def turn(message: JsonObject, tools: object = None) -> Held:
+    """Read one message of the model."""
+    content = message.get("content", message.get("value"))
+    if isinstance(content, dict) and "answer" in content:  # Arena-Hard
+        content = content["answer"]
+    told = Told(text=text_in(content), reasoning=reasoning_in(message), calls=calls_in(message))
+    return Held(answer=told, request={"tools": tools} if tools else None)
+
+
+def reasoning_in(message: JsonObject) -> str:
+    """Return the reasoning that a message keeps beside its text; "": it keeps none."""
+    kept = message.get("reasoning") or message.get("reasoning_content") or message.get("thinking")
+    if isinstance(kept, str):
+        return kept
+    parts = (
+        part.get("reasoning") or part.get("thinking") for part in objects_in(message.get("content"))
+    )
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def calls_in(message: JsonObject) -> list[Called]:
+    """Return the tool calls of a message, in the forms of OpenAI, Anthropic, inspect and others.
+
+    >>> calls_in({"tool_calls": [{"function": {"name": "add", "arguments": "{}"}}]})
+    [Called(name='add', arguments='{}')]
+    """
+    found: list[Called] = []
+    calls = list_in(message.get("tool_calls"))
+    if isinstance(message.get("function_call"), dict):
+        calls = [*calls, message["function_call"]]
+    for call in objects_in(calls):
+        function = call.get("function")
+        if isinstance(function, dict):
+            found.append(Called(str(function.get("name") or ""), function.get("arguments")))
+        else:
+            name = str(function or call.get("name") or "")
+            found.append(Called(name, call.get("arguments", call.get("args"))))
+    parts = objects_in(message.get("content"))
+    used = [part for part in parts if part.get("type") == "tool_use"]
+    return found + [Called(str(part.get("name") or ""), part.get("input")) for part in used]

@@ -1,0 +1,358 @@
+"""Read what tools keep in forms of their own, where paths cannot say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tenuto.judging.answers import text_in
+from tenuto.judging.held import Held, Told
+from tenuto.judging.messages import calls_in, messages, reasoning_in, turn, turns_in
+from tenuto.judging.opening import in_base64, joined_pieces, opened_text
+from tenuto.judging.requests import asks
+from tenuto.judging.walk import found_within
+from tenuto.wires.json import JsonObject, count
+from tenuto.wires.members import list_in, object_in, objects_in
+
+
+def beside(one: Held, said: Mapping[str, Any]) -> Held:
+    """Return an answer with what the row says beside it, where the answer itself says nothing."""
+    return replace(one, **{name: item for name, item in said.items() if not getattr(one, name)})
+
+
+def answer_in(item: object) -> object:
+    """Return an answer as it can be read: JSON in a string opened, a stream in pieces joined."""
+    if isinstance(item, str):
+        return opened_text(item)
+    if isinstance(item, list):
+        return joined_pieces(item) or item
+    if isinstance(item, dict):
+        if isinstance(item.get("__data__"), dict):
+            return item["__data__"]
+        data = in_base64(item)
+        if data is not None:
+            return opened_text(data.decode("utf-8", "replace"))
+    return item
+
+
+# --- recorded exchanges
+
+_STATUSES = ("status", "status_code", "statusCode")
+_ERRORS_FROM = 400
+
+
+def is_exchange(row: JsonObject) -> bool:
+    """Return whether a row holds a request to a model beside what came."""
+    return asks(row.get("request"))
+
+
+def exchange(row: JsonObject) -> Iterator[Held]:
+    """Read a request and what came, as recorders of HTTP and callers of their own keep them."""
+    said = {"response": row.get("response"), "chunks": row.get("chunks")}
+    found = found_within(said)
+    yield from found
+    if found:
+        return
+    for place in (row, object_in(row["response"])):
+        error = place.get("error") or object_in(place.get("body")).get("error")
+        if error:
+            yield Held(failed=_word_of(error))
+            return
+    response = object_in(row["response"])
+    for name in _STATUSES:
+        if (count(response.get(name)) or 0) >= _ERRORS_FROM:
+            yield Held(failed=str(response[name]))
+            return
+
+
+def _word_of(error: object) -> str:
+    """Return a short word for an error: its code or its type. A message may hold anything."""
+    if isinstance(error, dict):
+        found = (error.get(name) for name in ("code", "type", "status", "errorCode"))
+        return next((str(one) for one in found if isinstance(one, str | int) and one), "error")
+    return "error"
+
+
+# --- inspect_ai
+
+
+def inspect_sample(row: JsonObject) -> Iterator[Held]:
+    """Read a sample of an evaluation. That of an agent has no choice of its own: its answers are
+    its model events."""
+    output = object_in(row.get("output"))
+    if output.get("choices"):
+        yield from _inspect_output(output)
+        return
+    events = objects_in(row.get("events"))
+    events = events or objects_in(object_in(row.get("transcript")).get("events"))
+    called = [event for event in events if event.get("event") == "model"]
+    for event in called:
+        yield from inspect_event(event)
+    if not called:
+        yield from messages(row)
+
+
+def inspect_event(event: JsonObject) -> Iterator[Held]:
+    """Read one call of a model."""
+    limit = count(object_in(event.get("config")).get("max_tokens"))
+    output = object_in(event.get("output"))
+    if event.get("error") or output.get("error"):
+        yield Held(failed=_word_of(event.get("error") or output.get("error")))
+        return
+    for held in _inspect_output(output):
+        yield replace(held, limit=limit, model=held.model or str(event.get("model") or ""))
+
+
+def _inspect_output(output: JsonObject) -> Iterator[Held]:
+    choices = objects_in(output.get("choices"))
+    tokens = count(object_in(output.get("usage")).get("output_tokens"))
+    for choice in choices:
+        message = object_in(choice.get("message"))
+        told = Told(
+            text=text_in(message.get("content")),
+            reasoning=reasoning_in(message),
+            calls=calls_in(message),
+            stop=choice.get("stop_reason"),
+            stop_at="output.choices[].stop_reason",
+            tokens=tokens,
+        )
+        model = str(output.get("model") or "")
+        yield Held(answer=told, model=model, shared=len(choices) > 1)
+
+
+# --- traces
+
+_TRACE_STOPS = (
+    "gen_ai.response.finish_reasons", "ai.response.finishReason",
+    "gen_ai.completion.0.finish_reason", "llm.response.finish_reason", "llm.response.stop_reason",
+    "gen_ai.response.finish_reason", "llm.finish_reason",
+)  # fmt: skip
+_TRACE_TEXTS = (
+    "gen_ai.completion.0.content", "ai.response.text", "gen_ai.output.messages", "output.value",
+    "llm.output_messages.0.message.content", "gen_ai.completion", "gen_ai.response.text", "output",
+)  # fmt: skip
+_TRACE_TOKENS = (
+    "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "ai.usage.outputTokens",
+    "ai.usage.completionTokens", "llm.token_count.completion", "llm.usage.completion_tokens",
+)  # fmt: skip
+_TRACE_LIMITS = (
+    "gen_ai.request.max_tokens", "ai.settings.maxOutputTokens", "ai.settings.maxTokens",
+    "llm.request.max_tokens",
+)  # fmt: skip
+_TRACE_MODELS = (
+    "gen_ai.response.model", "gen_ai.request.model", "ai.response.model", "ai.model.id",
+    "llm.model_name",
+)  # fmt: skip
+_TRACE_MARKS = ("gen_ai.", "ai.response.", "llm.")
+
+
+def is_llm_span(row: JsonObject) -> bool:
+    """Return whether the attributes of a span are those of a call of a model."""
+    attributes = attributes_of(row)
+    if attributes.get("gen_ai.operation.name") in ("execute_tool", "embeddings", "invoke_agent"):
+        return False
+    if attributes.get("openinference.span.kind", "LLM") != "LLM":
+        return False
+    told = any(name in attributes for name in _TRACE_STOPS)
+    return told or (
+        any(name in attributes for name in _TRACE_MODELS)
+        and any(name in attributes for name in _TRACE_TEXTS)
+    )
+
+
+def attributes_of(row: JsonObject) -> JsonObject:
+    """Return the attributes of a span, wherever it keeps them: as a list of keys and values, as an
+    object, or as members of its own.
+
+    >>> attributes_of({"attributes": [{"key": "a", "value": {"intValue": "5"}}]})
+    {'a': '5'}
+    """
+    held = row.get("attributes")
+    if isinstance(held, str):
+        held = opened_text(held)
+    if isinstance(held, list):
+        return {str(one.get("key")): _value_of(one.get("value")) for one in objects_in(held)}
+    if isinstance(held, dict):
+        return held
+    return row if any(key.startswith(_TRACE_MARKS) for key in row) else {}
+
+
+def _value_of(value: object) -> object:
+    """Return a value of OpenTelemetry's JSON."""
+    told = object_in(value)
+    if "arrayValue" in told:
+        return [_value_of(one) for one in list_in(object_in(told["arrayValue"]).get("values"))]
+    return next(iter(told.values()), value)
+
+
+def span(row: JsonObject) -> Iterator[Held]:
+    """Read the span of one call of a model."""
+    yield from span_of(attributes_of(row))
+
+
+def span_of(attributes: JsonObject) -> Iterator[Held]:
+    """Read the attributes of a span."""
+    stop_at = next((n for n in _TRACE_STOPS if attributes.get(n) not in (None, "", [])), "")
+    text = next((attributes[n] for n in _TRACE_TEXTS if attributes.get(n)), "")
+    inner = opened_text(text) if isinstance(text, str) else text
+    within = found_within({"output": inner}) if inner is not None and not stop_at else []
+    tokens = next((n for n in (_number(attributes.get(k)) for k in _TRACE_TOKENS) if n), None)
+    limits = [_number(attributes.get(name)) for name in _TRACE_LIMITS]
+    limits.append(
+        _number(object_in(_opened(attributes.get("llm.invocation_parameters"))).get("max_tokens"))
+    )
+    limit = next((n for n in limits if n), None)
+    model = next((str(attributes[n]) for n in _TRACE_MODELS if attributes.get(n)), "")
+    if within:
+        yield from (
+            replace(one, limit=one.limit or limit, model=one.model or model) for one in within
+        )
+        return
+    told = Told(
+        text=_text_of_output(text, inner) if text else None,
+        calls=None,
+        stop=attributes.get(stop_at) if stop_at else None,
+        stop_at=stop_at,
+        tokens=tokens,
+    )
+    if stop_at or told.text:
+        yield Held(answer=told, limit=limit, model=model)
+
+
+def _opened(value: object) -> object:
+    return opened_text(value) if isinstance(value, str) else value
+
+
+def _text_of_output(text: object, inner: object) -> str:
+    if isinstance(inner, list):
+        return "".join(text_in(m.get("content") or m.get("parts")) for m in objects_in(inner))
+    if isinstance(inner, dict):
+        return text_in(inner.get("content") or inner.get("text") or inner.get("parts"))
+    return text if isinstance(text, str) else ""
+
+
+def _number(value: object) -> int | None:
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return count(value)
+
+
+def is_generation(row: JsonObject) -> bool:
+    """Return whether an observation of Langfuse is a call of a model."""
+    return row.get("type") == "GENERATION"
+
+
+def observation(row: JsonObject) -> Iterator[Held]:
+    """Read an observation of Langfuse. Its output is JSON in a string, of whatever its framework
+    calls an answer; the stop may be in the attributes of its metadata."""
+    settings = object_in(row.get("modelParameters"))
+    names = ("max_tokens", "maxTokens", "max_completion_tokens", "maxOutputTokens")
+    limit = next((n for n in (_number(settings.get(name)) for name in names) if n), None)
+    usage = object_in(row.get("usageDetails") or row.get("usage"))
+    tokens = count(usage.get("output"))
+    output = _opened(row.get("output"))
+    metadata = object_in(_opened(row.get("metadata")))
+    attributes = object_in(_opened(metadata.get("attributes")))
+    found = list(found_within({"output": output})) if output is not None else []
+    if not found and any(attributes.get(name) for name in _TRACE_STOPS):
+        found = list(span_of(attributes))
+    if not found and isinstance(output, list) and objects_in(output):
+        found = [turn(message) for message in objects_in(output) if "content" in message]
+    if not found and isinstance(output, dict) and output.get("role") in ("assistant", "model"):
+        found = [turn(output)]
+    if not found and isinstance(row.get("output"), str) and output is None:
+        found = [Held(answer=Told(text=row["output"], calls=None))]
+    for one in found:
+        answer = one.answer
+        if isinstance(answer, Told) and answer.tokens is None:
+            answer = replace(answer, tokens=tokens)
+        yield replace(one, answer=answer, limit=one.limit or limit)
+
+
+# --- data sets and logs of answers without a stop
+
+
+def texts(*names: str) -> Any:
+    """Return a function that reads a text, or each of several, at the first of these members."""
+
+    def read(row: JsonObject) -> Iterator[Held]:
+        for name in names:
+            if name in row:
+                value = row[name]
+                for item in value if isinstance(value, list) else [value]:
+                    if isinstance(item, dict) and ("role" in item or "from" in item):
+                        yield turn(item)
+                    else:
+                        yield Held(answer=Told(text=text_in(item), calls=None))
+                return
+
+    return read
+
+
+def ray_row(row: JsonObject) -> Iterator[Held]:
+    """Read a row of Ray Data's vLLM stage, which keeps the tokens and throws the stop away."""
+    limit = count(object_in(row.get("sampling_params")).get("max_tokens"))
+    told = Told(
+        text=text_in(row["generated_text"]), calls=None, tokens=count(row["num_generated_tokens"])
+    )
+    yield Held(answer=told, limit=limit)
+
+
+def pair(row: JsonObject) -> Iterator[Held]:
+    """Read the two answers of a preference."""
+    for name in ("chosen", "rejected"):
+        value = row[name]
+        if isinstance(value, list):
+            yield from list(turns_in(value))[-1:]
+        elif isinstance(value, dict):
+            yield turn(value)
+        elif isinstance(value, str):
+            yield Held(answer=Told(text=value, calls=None))
+
+
+def turns_of_choices(row: JsonObject) -> Iterator[Held]:
+    """Read MT-bench's answers: the turns of each choice."""
+    for choice in objects_in(row["choices"]):
+        for text in list_in(choice.get("turns")):
+            yield Held(answer=Told(text=text_in(text), calls=None))
+
+
+def lm_eval(row: JsonObject) -> Iterator[Held]:
+    """Read a sample of lm-eval, whose texts are lists within lists. An answer that one of the
+    strings in `until` ended may stop anywhere, so that its end shows nothing."""
+    limit = None
+    arguments = row.get("arguments")
+    if isinstance(arguments, dict):  # {"gen_args_0": {"arg_0": …, "arg_1": {…}}}
+        arguments = [list(object_in(each).values()) for each in arguments.values()]
+    for call in list_in(arguments):
+        settings = object_in(call[1]) if isinstance(call, list) and len(call) > 1 else {}
+        limit = limit or next(
+            (
+                n
+                for n in map(count, (settings.get("max_gen_toks"), settings.get("max_tokens")))
+                if n
+            ),
+            None,
+        )
+    for answer in list_in(row.get("resps")):
+        for text in answer if isinstance(answer, list) else [answer]:
+            if isinstance(text, str):
+                yield Held(answer=Told(text=text, calls=None), limit=limit)
+
+
+def chatgpt_export(row: JsonObject) -> Iterator[Held]:
+    """Read the messages of a conversation that ChatGPT exported."""
+    for node in object_in(row["mapping"]).values():
+        message = object_in(object_in(node).get("message"))
+        author, content = object_in(message.get("author")), object_in(message.get("content"))
+        if author.get("role") == "assistant" and content.get("content_type") == "text":
+            metadata = object_in(message.get("metadata"))
+            stop = object_in(metadata.get("finish_details")).get("type")
+            told = Told(
+                text=text_in(content),
+                calls=None,
+                stop=stop,
+                stop_at="mapping.*.message.metadata.finish_details.type",
+            )
+            yield Held(answer=told, model=str(metadata.get("model_slug") or ""))

@@ -1,0 +1,187 @@
+"""Find answers in a row that no kind fits: half of the wrappers in the wild are a program's own.
+
+Theory of operation
+-------------------
+The walk goes through objects and lists from the outside, at most `_DEEPEST` steps. An object of a
+known API is an answer and is not searched further. What was asked is not searched: requests and
+histories hold answers of the past. A string that holds JSON or a stream is opened. A list of a
+stream's events, of its lines or of its pieces is one answer.
+
+The first place that is not deeper than the others with a stop counts; the same answer often stands
+twice in a row, as it came and as an SDK read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tenuto.judging.answers import is_event, read_stop, shape_of, text_in
+from tenuto.judging.held import Held, Told
+from tenuto.judging.messages import calls_in
+from tenuto.judging.opening import in_base64, joined_pieces, opened_text
+from tenuto.wires.json import JsonObject
+
+_DEEPEST = 6
+_MOST_NODES = 4_000
+_MOST_ITEMS = 64
+"""So many items of a list are looked at: a list of answers is told one by one."""
+
+ASKED = frozenset(
+    {"request", "requests", "req", "inputs", "input", "prompt", "prompts", "messages", "history"}
+    | {
+        "tools",
+        "functions",
+        "invocationParams",
+        "kwargs_request",
+        "generic_request",
+        "request_body",
+    }
+    | {"modelInput", "config", "params", "parameters", "model_parameters", "postData", "headers"}
+    | {"target", "expected", "reference", "references", "label", "labels", "logprobs", "doc"}
+    | {"canonical_json", "few_shot", "examples", "instructions", "schema", "json_schema"}
+)
+"""Members that hold what was asked, or what is no answer of this row."""
+
+_STOPS = (
+    "finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason", "finish_reasons",
+    "completion_reason",
+)  # fmt: skip
+_TEXTS = (
+    "content", "text", "response", "output", "completion", "generated_text", "output_text",
+    "generation", "answer", "message", "response_text", "output_content", "result",
+)  # fmt: skip
+"""Where a program of somebody's own keeps the text beside the stop."""
+
+
+class Place(NamedTuple):
+    """Something found in a row. `at`: its path; `deep`: how deep it is."""
+
+    answer: object
+    at: str
+    deep: int
+
+
+def found_within(row: object) -> list[Held]:
+    """Return the answers within a row, often none.
+
+    >>> body = {"choices": [{"message": {"content": "Hi"}, "finish_reason": "length"}]}
+    >>> [held.answer == body for held in found_within({"mine": {"raw": body}})]
+    [True]
+    >>> found_within({"request": {"messages": [{"role": "assistant", "content": "Hi"}]}})
+    []
+    """
+    walk = _Walk()
+    places = list(walk.through(row, "", 0))
+    if not places:
+        return []
+    request, request_at = walk.asked
+    least = min(place.deep for place in places)
+    return [
+        Held(answer=place.answer, request=request, request_at=request_at)
+        for place in places
+        if place.deep <= least + 1
+    ]
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self._nodes = 0
+        self.asked: tuple[object, str] = (None, "")
+
+    def through(self, value: object, at: str, deep: int) -> Iterator[Place]:
+        self._nodes += 1
+        if deep > _DEEPEST or self._nodes > _MOST_NODES:
+            return
+        if isinstance(value, dict):
+            yield from self._object(value, at, deep)
+        elif isinstance(value, list):
+            yield from self._list(value, at, deep)
+        elif isinstance(value, str):
+            inner = opened_text(value)
+            if isinstance(inner, bytes):
+                yield Place(inner, at, deep)
+            elif inner is not None:
+                yield from self.through(inner, at, deep)
+
+    def _object(self, value: JsonObject, at: str, deep: int) -> Iterator[Place]:
+        data = in_base64(value)
+        if data is not None:
+            inner = opened_text(data.decode("utf-8", "replace"))
+            yield from (
+                self.through(inner, at, deep)
+                if not isinstance(inner, bytes)
+                else iter([Place(inner, at, deep)])
+            )
+            return
+        if deep and shape_of(value) is not None:
+            yield Place(value, at, deep)
+            return
+        inner_places = [
+            place
+            for key, item in value.items()
+            if isinstance(item, dict | list | str) and not self._is_asked(key, item, at)
+            for place in self.through(item, f"{at}.{key}" if at else str(key), deep + 1)
+        ]
+        if inner_places:
+            yield from inner_places
+        elif (told := told_in(value)) is not None:
+            yield Place(told, at, deep)
+
+    def _is_asked(self, key: str, item: object, at: str) -> bool:
+        if key not in ASKED:
+            return False
+        if self.asked[0] is None and isinstance(item, dict):
+            self.asked = item, f"{at}.{key}" if at else key
+        return True
+
+    def _list(self, value: list[object], at: str, deep: int) -> Iterator[Place]:
+        data = joined_pieces(value)
+        if data is not None:
+            yield Place(data, at, deep)
+            return
+        if value and is_event(value[0]):
+            yield Place(value, at, deep)
+            return
+        events = _unwrapped_events(value)
+        if events is not None:
+            yield Place(events, at, deep)
+            return
+        for number, item in enumerate(value[:_MOST_ITEMS]):
+            yield from self.through(item, f"{at}[{number}]", deep + 1)
+
+
+def _unwrapped_events(items: list[object]) -> list[object] | None:
+    """Return the events of a list that wraps each of them alike (`{"__data__": …}`); None: the list
+    is something else."""
+    first = items[0] if items else None
+    if not isinstance(first, dict):
+        return None
+    name = next((key for key, item in first.items() if is_event(item)), None)
+    if name is None:
+        return None
+    return [item[name] for item in items if isinstance(item, dict) and name in item]
+
+
+def told_in(value: JsonObject) -> Told | None:
+    """Return the answer of an object that keeps a text beside a known stop; None: it is none.
+
+    >>> told_in({"model": "m", "content": "Hi", "finish_reason": "length"}).stop
+    'length'
+    >>> told_in({"content": "Hi", "finish_reason": "because"}) is None
+    True
+    """
+    for name in _STOPS:
+        stop = read_stop(value.get(name), name) if name in value else None
+        if stop is not None and stop.known:
+            break
+    else:
+        return None
+    for key in _TEXTS:
+        if key in value:
+            text = text_in(value[key])
+            if text or value[key] in ("", None):
+                return Told(
+                    text=text, calls=calls_in(value) or None, stop=value[name], stop_at=name
+                )
+    return None

@@ -1,0 +1,269 @@
+"""What `judge` says, and on what it rests."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.stored import ASK, DONE, EXAMPLES, FENCE, NAMES, OPEN, chat, conversation, message, sse
+
+from tenuto import Outcome, Verdict, judge
+
+AGAIN = "I will now fix that bug, too. " * 40
+CALL = {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a": 1, "b"'}}
+WHOLE = {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {
+    "type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}}}]  # fmt: skip
+SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
+
+
+def told(text: str, **more: Any) -> dict[str, Any]:
+    """A row without a stop."""
+    return {"messages": conversation(text), **more}
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize(
+    ("row", "outcome", "certain", "evidence"),
+    [
+        (chat(DONE, "stop"), "done", True, ("stop",)),
+        (chat(), "text_cut", True, ("stop",)),
+        (chat("", "stop"), "empty", True, ("stop", "empty")),
+        (chat("<think>hm</think>", "stop"), "thinking_only", True, ("stop", "only_reasoning")),
+        (chat("<think>hm, so the", "stop"), "thinking_only", True, ("stop", "only_reasoning")),
+        (chat("", "stop", reasoning_content="hm"), "thinking_only", True, ("stop", "only_reasoning")),
+        (chat("", "length", reasoning_content="hm"), "thinking_cut", True, ("stop", "only_reasoning")),
+        (chat(None, "tool_calls", tool_calls=[WHOLE]), "done", True, ("stop",)),
+        (chat(None, "tool_calls", tool_calls=[CALL]), "arguments_cut", True, ("stop", "call_open")),
+        (chat("x", "tool_calls"), "calls_missing", True, ("stop", "calls_missing")),
+        (chat("x", "content_filter"), "blocked", True, ("stop",)),
+        (chat(AGAIN, "length"), "runaway", True, ("stop", "runaway")),
+        (chat("<tool_call>{}</tool_call>", "stop"), "call_written", True, ("stop", "call_in_text")),
+        (told(DONE), "done", False, ("no_stop",)),
+        (told(FENCE), "likely_cut", False, ("no_stop", "fence_open")),
+        (told('{"a": [1, 2'), "likely_cut", False, ("no_stop", "json_cut")),
+        (told("Yes.\n<think>\nhm"), "likely_cut", False, ("no_stop", "think_open")),
+        (told("<think>hm, so the"), "thinking_only", True, ("no_stop", "only_reasoning", "think_open")),
+        (told(OPEN), "open_end", False, ("no_stop", "open_end")),
+        (told(""), "empty", True, ("no_stop", "empty")),
+        (told(AGAIN), "runaway", False, ("no_stop", "runaway")),
+        (sse().partition("data: [DONE]")[0].rpartition("data:")[0], "dropped", False, ("no_stop",)),
+    ],
+)  # fmt: skip
+def test_an_outcome_says_what_it_rests_on_and_is_certain_only_by_a_stop_or_by_structure(
+    row: Any, outcome: str, certain: bool, evidence: tuple[str, ...]
+) -> None:
+    verdict = judge(row)
+    assert (verdict.outcome, verdict.certain, verdict.evidence) == (outcome, certain, evidence)
+
+
+@pytest.mark.behaviour("J1")
+def test_no_rule_on_the_text_overrules_a_stored_stop() -> None:
+    for text in (FENCE, OPEN, '{"a": [1, 2', "Yes.\n<think>\nhm"):
+        assert judge(chat(text, "stop")).outcome is Outcome.DONE
+
+
+@pytest.mark.behaviour("J1")
+def test_tokens_at_the_limit_are_likely_a_cut_where_no_stop_is_stored() -> None:
+    row = {"prompt": "Why?", "generated_text": DONE, "num_generated_tokens": 20}
+    assert judge(row).outcome is Outcome.DONE
+    verdict = judge(row, limit=20)
+    assert (verdict.outcome, verdict.certain, verdict.limit) == (Outcome.LIKELY_CUT, False, 20)
+    assert verdict.evidence == ("no_stop", "tokens_at_limit")
+    assert judge(row, limit=21).outcome is Outcome.DONE
+    assert judge(row, request=ASK).outcome is Outcome.LIKELY_CUT
+    assert judge(chat(DONE, None), limit=20).outcome is Outcome.LIKELY_CUT
+
+
+@pytest.mark.behaviour("J1", "N12")
+def test_a_clean_stop_at_the_limit_is_told_and_believed() -> None:
+    verdict = judge(chat(DONE, "stop"), limit=20)
+    assert (verdict.outcome, verdict.evidence) == (Outcome.DONE, ("stop", "tokens_at_limit"))
+
+
+def test_tokens_of_several_choices_show_no_limit() -> None:
+    body = chat(DONE, None)
+    body["choices"] = [{**body["choices"][0], "index": n} for n in range(3)]
+    verdict = judge(body, limit=20)
+    assert (verdict.outcome, verdict.output_tokens, verdict.choices) == (Outcome.DONE, None, 3)
+
+
+@pytest.mark.behaviour("J1")
+def test_of_several_choices_the_worst_decides() -> None:
+    body = chat(DONE, "stop")
+    cut = {
+        "index": 1,
+        "message": {"role": "assistant", "content": "The"},
+        "finish_reason": "length",
+    }
+    body["choices"].append(cut)
+    verdict = judge(
+        {"custom_id": "a", "error": None, "response": {"status_code": 200, "body": body}}
+    )
+    assert (verdict.outcome, verdict.choice, verdict.choices) == (Outcome.TEXT_CUT, 1, 2)
+    assert verdict.text == "The"
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize(
+    ("text", "schema", "outcome"),
+    [
+        ('{"a": 1}', SCHEMA, Outcome.DONE),
+        ('{"a": "x"}', SCHEMA, Outcome.DOCUMENT_INVALID),
+        ('{"b": 1}', SCHEMA, Outcome.DOCUMENT_INVALID),
+        ('{"a": 1', SCHEMA, Outcome.DOCUMENT_INVALID),
+        ('{"a": 1', {}, Outcome.DOCUMENT_INVALID),
+        ("Sure!", {}, Outcome.DOCUMENT_INVALID),
+        ('{"b": 1}', {}, Outcome.DONE),
+    ],
+)
+def test_a_document_that_was_asked_for_is_validated(
+    text: str, schema: dict[str, Any], outcome: Outcome
+) -> None:
+    for row in (chat(text, "stop"), told(text)):
+        verdict = judge(row, schema=schema)
+        assert verdict.outcome is outcome
+        assert verdict.certain or outcome is Outcome.DONE
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    asked = {**ASK, "response_format": form if schema else {"type": "json_object"}}
+    assert judge(chat(text, "stop"), request=asked).outcome is outcome
+
+
+@pytest.mark.behaviour("J1", "T12b")
+def test_a_call_that_lacks_a_required_member_is_cut_only_if_something_else_says_so() -> None:
+    asked = {**ASK, "tools": TOOLS}
+    lacking = chat(None, "tool_calls", tool_calls=[WHOLE])
+    assert judge(lacking, request={**asked, "max_tokens": 500}).outcome is Outcome.DONE
+    verdict = judge(lacking, request=asked)  # 20 tokens of 20
+    assert (verdict.outcome, verdict.certain) == (Outcome.ARGUMENTS_CUT, True)
+
+
+def test_a_call_in_the_text_is_told_by_the_tools_of_the_request() -> None:
+    row = chat('{"name": "add", "arguments": {"a": 1}}', "stop")
+    assert judge(row).outcome is Outcome.DONE
+    assert judge(row, request={**ASK, "tools": TOOLS}).outcome is Outcome.CALL_WRITTEN
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ASK,
+        json.dumps(ASK),
+        json.dumps(ASK).encode(),
+        {"url": "https://api.openai.com/v1/chat/completions", "body": ASK},
+        {"model": "m", "input": "Why?", "max_output_tokens": 20},
+        {"contents": [], "generationConfig": {"maxOutputTokens": 20}},
+        {"modelId": "m", "messages": [], "inferenceConfig": {"maxTokens": 20}},
+        {"custom_id": "r1", "method": "POST", "url": "/v1/chat/completions", "body": ASK},
+        {"prompt": "x", "sampling_params": {"max_tokens": 20}},
+    ],
+    ids=range(9),
+)
+def test_a_request_of_any_form_tells_the_limit(request_: Any) -> None:
+    assert judge(chat(), request=request_).limit == 20
+    assert judge(chat(), request=request_).can_be_finished
+
+
+def test_a_given_limit_goes_before_the_others() -> None:
+    assert judge(chat(), request=ASK, limit=30).limit == 30
+
+
+def test_a_body_of_responses_repeats_its_limit() -> None:
+    (example,) = (e for e in EXAMPLES if e.kind == "body" and e.stop == "completed")
+    verdict = judge(example.row)
+    assert verdict.limit == 20
+    assert verdict.evidence == ("stop", "tokens_at_limit")
+
+
+def test_an_object_of_an_sdk_is_judged() -> None:
+    from openai.types.chat import ChatCompletion
+
+    assert judge(ChatCompletion.model_validate(chat())).outcome is Outcome.TEXT_CUT
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
+def test_a_verdict_can_be_pickled_and_shows_no_text(example: Any) -> None:
+    verdict = judge(example.row)
+    assert pickle.loads(pickle.dumps(verdict)) == verdict
+    json.dumps(verdict.as_dict())
+    if len(verdict.text) > 8:
+        assert verdict.text not in repr(verdict) + str(verdict.as_dict())
+
+
+def test_the_function_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(judge)) is judge
+
+
+def test_whatever_cannot_be_finished_says_so() -> None:
+    runaway = chat(AGAIN, "length")
+    assert not judge(runaway, request=ASK).can_be_finished
+    assert not judge(chat(DONE, "stop"), request=ASK).can_be_finished
+    assert not judge(chat(), request={**ASK, "n": 2}).can_be_finished
+    assert not judge(chat()).can_be_finished
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(
+            ["choices", "message", "content", "finish_reason", "response", "body", "error", "messages",
+             "role", "custom_id", "result", "type", "output", "events", "request", "candidates", "parts",
+             "attributes", "epoch", "text", "tool_calls", "usage", "mapping", "resps", "chosen"]
+        ),
+        inner, max_size=4,
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@pytest.mark.behaviour("J1", "N6")
+@settings(max_examples=300, deadline=None)
+@given(values)
+def test_nothing_that_a_row_holds_raises_or_is_swallowed(row: Any) -> None:
+    from tenuto.judging.judgement import _Given, _judged
+
+    assert isinstance(_judged(row, (), _Given(None, None, None)), Verdict)
+
+
+@pytest.mark.behaviour("J1", "N6")
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(EXAMPLES), st.data())
+def test_rows_with_anything_in_any_place_raise_nothing(example: Any, data: st.DataObject) -> None:
+    from tenuto.judging.judgement import _Given, _judged
+
+    row = json.loads(json.dumps(example.row))
+    if not isinstance(row, dict):
+        return
+    place, key = row, data.draw(st.sampled_from(sorted(row)))
+    while isinstance(place[key], dict) and place[key] and data.draw(st.booleans()):
+        place, key = place[key], data.draw(st.sampled_from(sorted(place[key])))
+    place[key] = data.draw(values)
+    assert isinstance(_judged(row, (), _Given(None, None, None)), Verdict)
+
+
+def test_an_answer_that_raises_is_no_answer_and_a_log_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Bad(dict):  # type: ignore[type-arg]
+        def __contains__(self, key: object) -> bool:
+            raise RuntimeError("secret")
+
+        def get(self, *args: Any) -> Any:
+            raise RuntimeError("secret")
+
+    assert judge(Bad(a=1)).outcome is Outcome.NO_ANSWER
+    assert "secret" not in caplog.text
+
+
+def test_a_message_without_a_stop_is_no_stop() -> None:
+    verdict = judge(message(DONE, None))
+    assert (verdict.outcome, verdict.certain, verdict.stop_is_stored) == (
+        Outcome.DONE,
+        False,
+        False,
+    )

@@ -1,0 +1,91 @@
+"""Each kind of rows: it is told, its stop is read as it is stored, and what is no answer is none."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from support.stored import ASK, EXAMPLES, NAMES, NO_ANSWERS, Example, chat, conversation, message
+
+from tenuto import Outcome, judge
+from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, names
+
+BESIDE_THE_TABLE = {"body", "cassette", "found_within"}
+"""Kinds that no row of the table tells."""
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
+def test_a_row_is_told_and_read_as_it_is_stored(example: Example) -> None:
+    verdict = judge(example.row)
+    assert (verdict.kind, verdict.outcome) == (example.kind, example.outcome)
+    if example.stop is not None:
+        assert verdict.stop.raw == example.stop
+        assert verdict.stop_is_stored
+        assert verdict.certain or verdict.outcome is Outcome.UNKNOWN
+    if example.text is not None:
+        assert verdict.text == example.text
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
+def test_a_row_is_the_same_as_bytes_as_text_and_as_an_object(example: Example) -> None:
+    if isinstance(example.row, str):
+        assert judge(example.row.encode()) == judge(example.row)
+        return
+    line = json.dumps(example.row)
+    assert judge(line) == judge(line.encode()) == judge(example.row)
+    assert judge(memoryview(line.encode())) == judge(json.dumps(line))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
+def test_a_kind_can_be_named(example: Example) -> None:
+    if example.kind in names():
+        named = judge(example.row, kind=example.kind)
+        assert named == judge(example.row)
+
+
+def test_every_kind_has_an_example_and_a_source() -> None:
+    assert {example.kind for example in EXAMPLES} == set(names()) | BESIDE_THE_TABLE
+    assert all(kind.source for kind in (*WITH_STOP, *WITHOUT_STOP))
+
+
+@pytest.mark.behaviour("J1", "N14")
+@pytest.mark.parametrize("row", NO_ANSWERS, ids=range(len(NO_ANSWERS)))
+def test_what_is_no_answer_is_not_judged(row: Any) -> None:
+    verdict = judge(row)
+    assert verdict.outcome is Outcome.NO_ANSWER
+    assert not verdict.certain
+    assert (verdict.kind, verdict.choices) == ("", 0)
+
+
+def test_a_kind_that_does_not_fit_is_read_as_if_none_was_named() -> None:
+    assert judge(message(), kind="openai_batch").kind == "body"
+
+
+def test_a_kind_that_is_not_known_is_refused() -> None:
+    with pytest.raises(ValueError, match="opnai"):
+        judge({}, kind="opnai_batch")
+
+
+@pytest.mark.parametrize(
+    ("row", "id_", "model", "limit", "request_at"),
+    [
+        ({"custom_id": "r1", "error": None, "response": {"status_code": 200, "body": chat()}}, "r1", "gpt-x", None, ""),
+        ({"recordId": "r1", "modelInput": {"max_tokens": 20, "messages": []}, "modelOutput": message()}, "r1", "claude-x", 20, "modelInput"),
+        ({"request": {"url": "/v1/chat/completions", "body": ASK}, "response": {"body": chat()}}, "chatcmpl-1", "gpt-x", 20, "request.body"),
+    ],
+)  # fmt: skip
+def test_a_row_says_its_id_its_model_its_limit_and_where_its_request_is(
+    row: Any, id_: str, model: str, limit: int | None, request_at: str
+) -> None:
+    verdict = judge(row)
+    assert (verdict.model, verdict.limit, verdict.request_at) == (model, limit, request_at)
+    assert verdict.id in (id_, "")
+    assert verdict.can_be_finished is bool(request_at)
+
+
+def test_an_answer_of_the_past_in_a_request_is_none_of_the_row() -> None:
+    past = {**ASK, "messages": conversation("```python\nprint(")}
+    verdict = judge({"request": past, "response": {"body": chat("Yes.", "stop")}})
+    assert verdict.outcome is Outcome.DONE

@@ -1,0 +1,94 @@
+"""What a text shows of its end."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tenuto.judging.signs import cut_structure, is_open_end, runs_away
+
+
+@pytest.mark.parametrize(
+    ("text", "shows"),
+    [
+        ("```python\nprint(1)\n", "fence_open"),
+        ("Text\n\n```json\n{", "fence_open"),
+        ("1. Do\n   ```sh\n   ls", "fence_open"),
+        ("~~~\nx", "fence_open"),
+        ("```py\nx\n```\nand\n```py\ny", "fence_open"),
+        ('{"a": {"b": "c', "json_cut"),
+        ('[{"a": 1}, {"a"', "json_cut"),
+        ("[1, 2, 3", "json_cut"),
+        ("Yes.\n<think>\nhm", "think_open"),
+        ("```python\nprint(1)\n```", ""),
+        ("```python\nprint(1)```", ""),
+        ("Use ``` to open a fence.", ""),
+        ("```print(1)```", ""),
+        ("```markdown\n# T\n```sh\nls\n```\nmore\n```", ""),
+        ("text\n```", ""),
+        ("{braces} of a template", ""),
+        ("[Note] this is text", ""),
+        ("[1] is a reference", ""),
+        ('{"a": 1}', ""),
+        ("{'a': 1", ""),
+        ("Write <think> to think.", ""),
+        ("<think>hm</think>Yes.", ""),
+        ("plain", ""),
+        ("", ""),
+    ],
+)
+def test_structure_shows_a_cut(text: str, shows: str) -> None:
+    assert cut_structure(text) == shows
+
+
+PROSE = "The moon pulls the sea towards itself, and the water on the far side lags behind"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        (PROSE, True),
+        (PROSE + ",", True),
+        (PROSE + ".", False),
+        (PROSE + "!", False),
+        (PROSE + ". 😊", False),
+        (PROSE + "。", False),
+        (PROSE + ' ("tides").', False),
+        (PROSE + "**", False),
+        (PROSE + ":", False),
+        ("The moon pulls", False),
+        ("", False),
+    ],
+)
+def test_the_end_of_prose_is_a_fact(text: str, is_open: bool) -> None:
+    assert is_open_end(text) is is_open
+
+
+@pytest.mark.parametrize("size", [1_200, 5_000, 200_000])
+def test_a_runaway_is_found_whatever_its_length_and_phase(size: int) -> None:
+    for passage in ("I will now fix that bug, too. ", "a line of code;\n", "\\n## Step\n" * 3):
+        for shift in range(len(passage)):
+            text = ("Let me see. " + passage * size)[: size + shift]
+            assert runs_away(text), (passage, shift)
+
+
+@pytest.mark.parametrize("text", ["x" * 300, "ha " * 50, PROSE, "| a | b |\n" * 20])
+def test_what_repeats_a_little_does_not_run_away(text: str) -> None:
+    assert not runs_away(text)
+
+
+def test_signs_take_milliseconds_whatever_the_text() -> None:
+    for text in (
+        "```" * 100_000,
+        "<think>" * 50_000,
+        "[" * 200_000,
+        "a " * 500_000,
+        "{" * 9,
+        "~" * 500_000,
+    ):
+        began = time.thread_time()
+        cut_structure(text)
+        is_open_end(text)
+        runs_away(text)
+        assert time.thread_time() - began < 0.5

@@ -1,0 +1,331 @@
+"""Small rows of each kind, written from the documentation or from what the real tool writes; none is
+a recorded one. Each says which outcome it has."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any, NamedTuple
+
+from tenuto import Outcome
+
+ASK = {
+    "model": "m",
+    "max_tokens": 20,
+    "messages": [{"role": "user", "content": "Why do tides rise?"}],
+}
+
+
+class Example(NamedTuple):
+    """A row, its kind, its outcome, and the stop as it is stored (None: it is not)."""
+
+    kind: str
+    row: Any
+    outcome: Outcome
+    stop: str | None = None
+    text: str | None = None
+
+
+def chat(
+    content: Any = "The moon pulls the se", stop: Any = "length", **more: Any
+) -> dict[str, Any]:
+    """A body of Chat Completions."""
+    message = {"role": "assistant", "content": content, **more}
+    return {
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "gpt-x",
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": stop}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 20, "total_tokens": 29},
+    }  # fmt: skip
+
+
+def message(text: str = "The moon pulls the se", stop: Any = "max_tokens") -> dict[str, Any]:
+    """A body of Messages."""
+    return {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x",
+        "content": [{"type": "text", "text": text}], "stop_reason": stop, "stop_sequence": None,
+        "usage": {"input_tokens": 9, "output_tokens": 20},
+    }  # fmt: skip
+
+
+def gemini(text: str = "The moon pulls the se", stop: Any = "MAX_TOKENS") -> dict[str, Any]:
+    """A body of generateContent."""
+    content = {"role": "model", "parts": [{"text": text}]}
+    return {
+        "candidates": [{"content": content, "finishReason": stop, "index": 0}],
+        "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 20},
+        "modelVersion": "gemini-x",
+    }
+
+
+def responses(status: str = "incomplete") -> dict[str, Any]:
+    """A body of Responses, which repeats its limit."""
+    text = {"type": "output_text", "text": "The moon pulls the se", "annotations": []}
+    why = {"reason": "max_output_tokens"} if status == "incomplete" else None
+    return {
+        "id": "resp_1", "object": "response", "created_at": 1, "status": status, "model": "gpt-x",
+        "error": None, "incomplete_details": why, "max_output_tokens": 20,
+        "output": [{"id": "m", "type": "message", "role": "assistant", "status": status, "content": [text]}],
+        "usage": {"input_tokens": 9, "output_tokens": 20, "total_tokens": 29},
+    }  # fmt: skip
+
+
+def chunks(stop: str = "length") -> list[dict[str, Any]]:
+    """The events of a chat's stream."""
+    head = {"id": "c", "object": "chat.completion.chunk", "model": "gpt-x"}
+    return [
+        {**head, "choices": [{"index": 0, "delta": {"role": "assistant", "content": "The moon"}, "finish_reason": None}]},
+        {**head, "choices": [{"index": 0, "delta": {"content": " pulls"}, "finish_reason": None}]},
+        {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": stop}]},
+    ]  # fmt: skip
+
+
+def sse(stop: str = "length") -> str:
+    """The same as server-sent events."""
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in chunks(stop)) + "data: [DONE]\n\n"
+
+
+def inspect_output(stop: str = "max_tokens", **more: Any) -> dict[str, Any]:
+    """What inspect_ai keeps of a model's answer."""
+    said = {"role": "assistant", "content": "The moon pulls the se", "source": "generate", **more}
+    return {
+        "model": "gpt-x",
+        "choices": [{"message": said, "stop_reason": stop}],
+        "usage": {"input_tokens": 9, "output_tokens": 20, "total_tokens": 29},
+    }
+
+
+def model_event(stop: str = "max_tokens") -> dict[str, Any]:
+    """A model event of inspect_ai."""
+    return {
+        "event": "model", "uuid": "e1", "model": "openai/gpt-x", "input": [], "tools": [],
+        "config": {"max_tokens": 20}, "output": inspect_output(stop),
+    }  # fmt: skip
+
+
+def conversation(answer: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": answer}]
+
+
+def cassette(body: str, answer: str) -> str:
+    quoted = [text.replace("'", "''") for text in (body, answer)]
+    return (
+        "interactions:\n- request:\n    body: '{}'\n    method: POST\n"
+        "    uri: https://api.openai.com/v1/chat/completions\n"
+        "  response:\n    body:\n      string: '{}'\n    status:\n      code: 200\nversion: 1\n"
+    ).format(*quoted)
+
+
+def _b64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+DONE = "The moon pulls the sea, so the tides rise twice a day."
+OPEN = "The moon pulls the sea towards itself, and on the far side of the earth the wa"
+FENCE = "Here it is:\n```python\nprint("
+
+
+EXAMPLES: tuple[Example, ...] = (
+    Example(
+        "openai_batch",
+        {"id": "b", "custom_id": "r1", "response": {"status_code": 200, "request_id": "q", "body": chat()}, "error": None},
+        Outcome.TEXT_CUT, "length", "The moon pulls the se",
+    ),
+    Example(
+        "openai_batch",
+        {"id": "b", "custom_id": "r1", "response": {"status_code": 200, "body": responses()}, "error": None},
+        Outcome.TEXT_CUT, "max_output_tokens",
+    ),
+    Example(
+        "openai_batch",
+        {"id": "b", "custom_id": "r1", "response": None, "error": {"code": "batch_expired", "message": "Expired."}},
+        Outcome.FAULT, "batch_expired",
+    ),
+    Example(
+        "openai_batch",
+        {"id": "b", "custom_id": "r1", "error": None, "response": {"status_code": 400, "body": {
+            "error": {"message": "No.", "type": "invalid_request_error", "param": None, "code": None}}}},
+        Outcome.FAULT,
+    ),
+    Example(
+        "anthropic_batch",
+        {"custom_id": "r1", "result": {"type": "succeeded", "message": message()}},
+        Outcome.TEXT_CUT, "max_tokens",
+    ),
+    Example(
+        "anthropic_batch",
+        {"custom_id": "r1", "result": {"type": "succeeded", "message": message(DONE, "end_turn")}},
+        Outcome.DONE, "end_turn", DONE,
+    ),
+    Example("anthropic_batch", {"custom_id": "r1", "result": {"type": "expired"}}, Outcome.FAULT, "expired"),
+    Example(
+        "anthropic_batch",
+        {"custom_id": "r1", "result": {"type": "errored", "error": {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}}},
+        Outcome.FAULT, "overloaded_error",
+    ),
+    Example("gemini_batch", {"key": "r1", "response": gemini()}, Outcome.TEXT_CUT, "MAX_TOKENS"),
+    Example("gemini_batch", {"key": "r1", "error": {"code": 8, "message": "Quota."}}, Outcome.FAULT),
+    Example(
+        "vertex_batch",
+        {"status": "", "processed_time": "2026-01-01", "request": {"contents": [], "generationConfig": {"maxOutputTokens": 20}}, "response": gemini()},
+        Outcome.TEXT_CUT, "MAX_TOKENS",
+    ),
+    Example(
+        "vertex_batch",
+        {"status": "Internal error", "processed_time": "2026-01-01", "request": {"contents": []}, "response": {}},
+        Outcome.FAULT, "Internal error",
+    ),
+    Example(
+        "bedrock_batch",
+        {"recordId": "r1", "modelInput": {"max_tokens": 20, "messages": []}, "modelOutput": message()},
+        Outcome.TEXT_CUT, "max_tokens",
+    ),
+    Example(
+        "bedrock_batch",
+        {"recordId": "r1", "modelInput": {"messages": []}, "error": {"errorCode": 400, "errorMessage": "bad"}},
+        Outcome.FAULT, "bad",
+    ),
+    Example(
+        "inspect_sample",
+        {"id": 1, "epoch": 1, "input": "Why?", "target": "x", "messages": conversation("…"), "output": inspect_output()},
+        Outcome.TEXT_CUT, "max_tokens", "The moon pulls the se",
+    ),
+    Example(
+        "inspect_sample",
+        {"id": 1, "epoch": 1, "input": "Why?", "messages": conversation("…"), "output": {"model": "m", "choices": []},
+         "events": [{"event": "state"}, model_event("tool_calls"), model_event("max_tokens"), model_event("stop")]},
+        Outcome.TEXT_CUT, "max_tokens",
+    ),
+    Example("inspect_event", model_event(), Outcome.TEXT_CUT, "max_tokens"),
+    Example("inspect_event", model_event("model_length"), Outcome.OVERFLOW, "model_length"),
+    Example("inspect_event", model_event("unknown"), Outcome.UNKNOWN, "unknown"),
+    Example("inspect_event", {**model_event(), "output": {"model": "m", "choices": []}, "error": "rate limit"}, Outcome.FAULT),
+    Example(
+        "langfuse_observation",
+        {"id": "o", "traceId": "t", "type": "GENERATION", "input": "[]", "output": json.dumps(chat())},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "langfuse_observation",
+        {"id": "o", "traceId": "t", "type": "GENERATION", "input": "[]",
+         "output": json.dumps([{"role": "assistant", "content": "The moon pulls the se"}]),
+         "metadata": json.dumps({"attributes": {"gen_ai.response.finish_reasons": '["length"]', "gen_ai.completion.0.content": "The moon pulls the se"}})},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "langfuse_observation",
+        {"id": "o", "traceId": "t", "type": "GENERATION", "output": FENCE, "modelParameters": {"max_tokens": "20"}},
+        Outcome.LIKELY_CUT,
+    ),
+    Example(
+        "otel_span",
+        {"name": "chat m", "attributes": {"gen_ai.operation.name": "chat", "gen_ai.response.model": "m", "gen_ai.response.finish_reasons": ["length"], "gen_ai.usage.output_tokens": 20, "gen_ai.request.max_tokens": 20}},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "otel_span",
+        {"attributes": [{"key": "ai.response.finishReason", "value": {"stringValue": "tool-calls"}}, {"key": "ai.model.id", "value": {"stringValue": "m"}}]},
+        Outcome.DONE, "tool_calls",
+    ),
+    Example(
+        "otel_span",
+        {"openinference.span.kind": "LLM", "llm.model_name": "m", "output.value": DONE, "llm.token_count.completion": 12},
+        Outcome.DONE, None, DONE,
+    ),
+    Example(
+        "exchange",
+        {"request": {"method": "POST", "url": "https://api.acme.example/v1/chat/completions", "body": ASK},
+         "response": {"status": 200, "body": {"__type__": "x", "__data__": chat()}}},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "exchange",
+        {"request": {"url": "https://api.x.ai/v1/chat/completions", "body": {"b64": "e30=", "canonical_json": ASK}},
+         "response": {"body": None, "status": 200}, "chunks": [{"b64": _b64(sse()[:60].encode()), "t": 1}, {"b64": _b64(sse()[60:].encode()), "t": 2}]},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "exchange",
+        {"request": ASK, "response": {"error": "Error code: 400 - …"}, "status": "failed", "finish_reason": None},
+        Outcome.FAULT,
+    ),
+    Example(
+        "chatgpt_export",
+        {"id": "c", "current_node": "b", "mapping": {"b": {"message": {
+            "author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["The moon pulls the se"]},
+            "metadata": {"finish_details": {"type": "max_tokens"}, "model_slug": "gpt-x"}}}}},
+        Outcome.TEXT_CUT, "max_tokens",
+    ),
+    Example("cassette", cassette(json.dumps(ASK), json.dumps(chat("It's the se"))), Outcome.TEXT_CUT, "length", "It's the se"),
+    Example("messages", {"messages": conversation(FENCE)}, Outcome.LIKELY_CUT),
+    Example("messages", {"messages": conversation(OPEN)}, Outcome.OPEN_END, None, OPEN),
+    Example("messages", {"messages": conversation("")}, Outcome.EMPTY),
+    Example("messages", {"messages": conversation(DONE)}, Outcome.DONE, None, DONE),
+    Example(
+        "sharegpt",
+        {"conversations": [{"from": "human", "value": "Why?"}, {"from": "gpt", "value": FENCE}]},
+        Outcome.LIKELY_CUT,
+    ),
+    Example("trajectory", {"task_id": 0, "reward": 0.0, "traj": conversation(DONE)}, Outcome.DONE),
+    Example("preference", {"prompt": "Why?", "chosen": DONE, "rejected": '{"a": [1, 2'}, Outcome.LIKELY_CUT),
+    Example(
+        "lm_eval",
+        {"doc_id": 0, "doc": {}, "target": "x", "arguments": [["Why?", {"until": ["\n\n"], "max_gen_toks": 20}]], "resps": [[FENCE]], "filtered_resps": [FENCE]},
+        Outcome.LIKELY_CUT,
+    ),
+    Example(
+        "mt_bench",
+        {"question_id": 1, "answer_id": "a", "model_id": "m", "choices": [{"index": 0, "turns": [DONE, FENCE]}]},
+        Outcome.LIKELY_CUT,
+    ),
+    Example("fastchat_answer", {"question_id": 1, "text": OPEN, "answer_id": "a", "model_id": "m", "metadata": {}}, Outcome.OPEN_END),
+    Example("ray_data_llm", {"prompt": "Why?", "generated_text": "The tide comes in twi", "num_generated_tokens": 512}, Outcome.DONE),
+    Example("alpaca_eval", {"dataset": "d", "instruction": "Why?", "output": DONE, "generator": "m"}, Outcome.DONE),
+    Example("alpaca", {"instruction": "Why?", "input": "", "output": FENCE}, Outcome.LIKELY_CUT),
+    Example("swe_agent_step", {"action": "ls", "observation": "", "response": DONE, "state": "{}", "thought": "…"}, Outcome.DONE),
+    Example("human_eval", {"task_id": "HumanEval/0", "completion": "    return 1"}, Outcome.DONE),
+    Example("prompt_completion", {"prompt": "Why?", "completion": FENCE}, Outcome.LIKELY_CUT),
+    # A body, a stream, an object of a framework.
+    Example("body", chat(), Outcome.TEXT_CUT, "length"),
+    Example("body", message(DONE, "end_turn"), Outcome.DONE, "end_turn"),
+    Example("body", gemini(), Outcome.TEXT_CUT, "MAX_TOKENS"),
+    Example("body", responses("completed"), Outcome.DONE, "completed"),
+    Example("body", chunks(), Outcome.TEXT_CUT, "length", "The moon pulls"),
+    Example("body", sse(), Outcome.TEXT_CUT, "length"),
+    Example(
+        "body",
+        {"request_id": "1", "prompt": "x", "finished": True, "outputs": [{"index": 0, "text": "The tide", "finish_reason": "length", "stop_reason": None}]},
+        Outcome.TEXT_CUT, "length",
+    ),
+    # Somebody's own.
+    Example("found_within", {"question": "Why?", "response": "The moon", "full_data": chat()}, Outcome.TEXT_CUT, "length"),
+    Example("found_within", {"q": 1, "raw": json.dumps({"data": json.dumps(gemini())})}, Outcome.TEXT_CUT, "MAX_TOKENS"),
+    Example("found_within", {"method": "generateContentStream", "response": [gemini("The", None), gemini(" moon")]}, Outcome.TEXT_CUT, "MAX_TOKENS"),
+    Example("found_within", {"created": 1, "content": "The moon pulls the se", "model": "m", "finish_reason": "length", "usage": {}}, Outcome.TEXT_CUT, "length"),
+    Example("found_within", {"log": {"entries": [{"request": {"postData": {"text": "{}"}}, "response": {"content": {"encoding": "base64", "text": json.dumps([_b64(gzip.compress(json.dumps(chat()).encode()))])}}}]}}, Outcome.TEXT_CUT, "length"),
+    Example("found_within", {"response": {"body": sse().split("\n")}}, Outcome.TEXT_CUT, "length"),
+)  # fmt: skip
+
+NAMES = [
+    f"{number}-{example.kind}-{example.outcome.value}" for number, example in enumerate(EXAMPLES)
+]
+"""A name of each, for tests."""
+
+NO_ANSWERS: tuple[Any, ...] = (
+    None, 5, "", b"", "Good morning.", [], {}, [1, 2], {"name": "Mia", "email": "a@b.example"},
+    {"id": 1, "speaker": "Ann", "message": "I cannot come, there was an error."},
+    {"custom_id": "r1", "method": "POST", "url": "/v1/chat/completions", "body": ASK},
+    ASK,
+    {**ASK, "messages": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "The"}]},
+    {"messages": [{"role": "user", "content": "Hi"}]},
+    {"messages": [{"role": "buyer", "content": "Hi"}, {"role": "seller", "content": "Hi"}]},
+    {"question": "2+2?", "choices": ["3", "4"], "answer": 1},
+    {"question": "2+2?", "choices": {"text": ["3", "4"], "label": ["A", "B"]}, "answerKey": "B"},
+    {"status": "completed", "id": "x", "object": "payment"},
+    {"id": "batch_1", "object": "batch", "status": "completed", "errors": None, "output_file_id": "f"},
+    {"id": "msgbatch_1", "type": "message_batch", "processing_status": "ended", "results_url": None},
+    {"request": {"q": "a"}, "response": {"items": []}},
+    {"request": ASK, "response": None},
+    {"error": "not found", "path": "/x", "user": {"name": "Mia"}, "items": []},
+    {"finish_reason": "left early", "name": "Mia", "text": "bye"},
+)  # fmt: skip
