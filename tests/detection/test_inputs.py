@@ -281,6 +281,21 @@ NOTHING: dict[str, Any] = {
     "errors of a form": {"errors": ["too short"]},
     "an error of a socket": {"type": "error", "message": "closed"},
     "an error without anything": {"type": "error", "error": {}},
+    # Other programs' lists and stops under the same names.
+    "a race": {"race": 1, "candidates": [{"name": "Ann", "finishReason": "injury"}]},
+    "a stop alone": {"candidates": [{"finishReason": "injury"}]},
+    "a story": {"choices": [{"message": {"title": "x"}, "finish_reason": "bored"}]},
+    "a click on a video": {"output": {"clip": 1}, "stopReason": "clicked"},
+    "a list with a stop": {"content": [{"a": 1}], "stop_reason": "bored"},
+    "a bus": {"messageStop": {"stopReason": "bus"}},
+    "an interaction of people": {"object": "interaction", "id": "1", "status": "completed"},
+    "lists of numbers": [[1, 2], [3]],
+    "lists in lists": [[[{"choices": []}]]],
+    "a request of httpx": httpx.Request("POST", "http://x", json={"messages": []}),
+    "a request of httpx2": httpx2.Request("POST", "http://x", json={"messages": []}),
+    "a request of a batch": {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": []}},
+    "an expired line of a batch": {"custom_id": "1", "result": {"type": "expired"}},
+    "a row with a key": {"key": "a", "response": "Paris"},
     "a message of a user": {"type": "human", "content": "Hi", "response_metadata": {}},
 }  # fmt: skip
 
@@ -369,6 +384,12 @@ READ: dict[str, tuple[Any, str]] = {
     "an error that holds its answer": (
         openai.LengthFinishReasonError(completion=ChatCompletion.model_validate(chat())), "length",
     ),
+    "a line of OpenAI's batch": ({"custom_id": "1", "response": {"status_code": 200, "body": chat()}, "error": None}, "length"),
+    "a line of Anthropic's batch": ({"custom_id": "1", "result": {"type": "succeeded", "message": claude()}}, "max_tokens"),
+    "a line of Gemini's batch": ({"key": "1", "response": gemini()}, "MAX_TOKENS"),
+    "a line of Bedrock's batch": ({"recordId": "1", "modelInput": {}, "modelOutput": claude()}, "max_tokens"),
+    "a line below a comment": ("# one\n" + lines(chat()), "length"),
+    "a body below its head": ("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n" + json.dumps(chat()), "length"),
     "a body for another wire": (claude(), "max_tokens"),
     # One answer, though its beginning comes twice, or its chunks each name a role and an id.
     "the first event twice": (
@@ -417,6 +438,24 @@ SEVERAL: dict[str, tuple[Any, list[str | None]]] = {
     "chunks of two answers": (
         [chunk("Hi"), chunk("", "stop"), chunk("Ho", number=2), chunk("", "length", 2)], ["stop", "length"],
     ),
+    "lists of chunks": (
+        [[chunk("Hi"), chunk("", "stop")], [chunk("Ho", number=2), chunk("", "length", 2)]], ["stop", "length"],
+    ),
+    "lists of events of Claude": ([claude_stream("end_turn"), claude_stream("max_tokens", 2)], ["end_turn", "max_tokens"]),
+    "a list of chunks that is cut": ([[chunk("Hi"), chunk("", "stop")], [chunk("Ho", number=2)]], ["stop", None]),
+    "an array of lists": (json.dumps([[chunk("Hi"), chunk("", "stop")], [chunk("Ho"), chunk("", "length")]]), ["stop", "length"]),
+    "lines of OpenAI's batch": (
+        lines(*({"custom_id": f, "response": {"body": chat(f)}, "error": None} for f in ("stop", "length"))), ["stop", "length"],
+    ),
+    "lines of Anthropic's batch": (
+        lines(
+            *({"custom_id": f, "result": {"type": "succeeded", "message": claude(f)}} for f in ("end_turn", "max_tokens")),
+            {"custom_id": "3", "result": {"type": "canceled"}},
+        ), ["end_turn", "max_tokens", None],
+    ),
+    "lines of LangChain": (lines(ROW_OF_LANGCHAIN, ROW_OF_LANGCHAIN | {"id": "run-2"}), ["length", "length"]),
+    "lines below a comment": ("# exported 2026\n" + lines(chat("stop"), chat()), ["stop", "length"]),
+    "lines below two comments": ("// a\n// b\n\n" + lines(chat("stop"), chat()), ["stop", "length"]),
     "messages of LangChain": ([ROW_OF_LANGCHAIN, ROW_OF_LANGCHAIN | {"id": "run-2"}], ["length", "length"]),
     "a batch of LangChain": (
         {"generations": [[{"text": "a", "generation_info": {"finish_reason": f}}] for f in ("stop", "length")]}, ["stop", "length"],
@@ -540,6 +579,10 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "aiohttp's connection": (aiohttp.ServerDisconnectedError(), "connection"),
     "a timeout of Python": (TimeoutError("x"), "timeout"),
     "a filter of openai": (openai.ContentFilterFinishReasonError(), "content_blocked"),
+    "a line of a batch with an error": (
+        {"custom_id": "1", "result": {"type": "errored", "error": {"type": "error", "error": {"type": "overloaded_error", "message": "x"}}}},
+        "overloaded",
+    ),
     "an error as a body": ({"error": {"message": "no key", "code": "invalid_api_key"}}, "authentication"),
 }  # fmt: skip
 
@@ -696,6 +739,39 @@ def test_what_is_empty_unread_or_broken_is_said_to_be_that(name: str) -> None:
     stop = detect(make())
     assert (stop.detail, stop.confidence) == (detail, Confidence.LOW)
     assert stop.reason is (StopReason.UNKNOWN if detail == UNREAD else StopReason.DROPPED)
+
+
+ALTERNATING: dict[str, Any] = {
+    "chunks": [chunk("A"), chunk("B", number=2), chunk("", "length"), chunk("", "stop", 2)],
+    "chunks that begin alike": [
+        chunk("A"), chunk("A"), chunk("B", number=2), chunk("", "length"), chunk("", "stop", 2)
+    ],
+    "chunks with roles": [
+        with_role(1), with_role(2), chunk("A"), chunk("B", number=2), chunk("", "length"), chunk("", "stop", 2)
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", ALTERNATING)
+@pytest.mark.parametrize("as_bytes", [False, True])
+def test_chunks_of_several_streams_that_alternate_are_not_taken_for_one(
+    name: str, as_bytes: bool
+) -> None:
+    rows = ALTERNATING[name]
+    source = sse(*rows) if as_bytes else rows
+    stop = detect(source)
+    assert (stop.detail, stop.raw, stop.confidence) == ("several_answers", None, Confidence.LOW)
+    assert detect_each(source) == [stop]
+
+
+@pytest.mark.behaviour("N14", "S8")
+@pytest.mark.parametrize("name", ["lines below a comment", "lines below two comments"])
+def test_what_stands_below_a_comment_is_read_in_any_pieces(name: str) -> None:
+    detector = StreamDetector()
+    for byte in SEVERAL[name][0].encode():
+        detector.feed(bytes([byte]))
+    assert detector.finalize() == detect(SEVERAL[name][0])
 
 
 @pytest.mark.behaviour("N14")

@@ -21,6 +21,33 @@ begins_events: Callable[[bytes], re.Match[bytes] | None] = re.compile(
 """Matches the beginning of a stream that may be one of an answer."""
 
 
+_HEADINGS = (b"#", b"//", b"--", b"HTTP/")
+
+
+def may_be_heading(begin: bytes) -> bool:
+    """Return whether bytes begin as a line of a comment or the head of an HTTP response does, as
+    far as they have come.
+
+    >>> may_be_heading(b"HT"), may_be_heading(b"# exported"), may_be_heading(b"data: ")
+    (True, True, False)
+    """
+    return any(begin.startswith(mark) or mark.startswith(begin) for mark in _HEADINGS)
+
+
+_heading = re.compile(rb"\s*(?:HTTP/[\s\S]*?\n\r?\n|(?:(?:#|//|--)[^\n]*\n\s*)+)").match
+
+
+def below_heading(body: bytes) -> bytes:
+    """Return what stands below lines of comments, or below the head of an HTTP response; b"" if
+    there are neither.
+
+    >>> below_heading(b"# exported\\n{}\\n"), below_heading(b"HTTP/1.1 200 OK\\r\\n\\r\\n{}")
+    (b'{}\\n', b'{}')
+    """
+    found = _heading(body)
+    return body[found.end() :] if found else b""
+
+
 def documents(body: bytes) -> list[object]:
     """Return the values of several JSON documents in a row, such as those of joined files or lines.
     What cannot be read before, between or behind them is returned as bytes. [] if the bytes are

@@ -1,10 +1,14 @@
-"""Objects that look like an answer of Responses, and hold none."""
+"""Objects that look like an answer of Responses or Interactions, and hold none."""
 
 from __future__ import annotations
 
 from tenuto.wires.json import JsonObject
 
-_OF_RESPONSE = frozenset({"id", "output", "model", "error", "incomplete_details", "created_at"})
+_PARTS: dict[object, frozenset[str]] = {
+    "response": frozenset({"id", "output", "model", "error", "incomplete_details", "created_at"}),
+    "interaction": frozenset({"model", "agent", "steps", "outputs", "usage", "errors", "error"}),
+}
+"""What an answer of that name has at least one of."""
 
 
 def holds_none(value: JsonObject) -> bool:
@@ -20,7 +24,7 @@ def holds_none(value: JsonObject) -> bool:
     kind, told = value.get("object"), value.get("type")
     if kind == "event":
         return True
-    if kind == "response":
-        return _OF_RESPONSE.isdisjoint(value)
+    if kind in _PARTS:
+        return _PARTS[kind].isdisjoint(value)
     named = isinstance(told, str) and told.startswith("response.")
     return named and "response" not in value and isinstance(value.get("data"), dict)

@@ -75,8 +75,15 @@ def _of_object(item: object) -> object:
     if raised is not None:
         raise raised
     if any(callable(getattr(item, name, None)) for name in ("__next__", "__anext__", "read")):
+        if _is_request(item):
+            return None
         return Unread()
     return _attributes_of(item) if not _TELLING.isdisjoint(_names_of(item)) else None
+
+
+def _is_request(item: object) -> bool:
+    """Return whether an object is the request of an HTTP client, which has a body to read too."""
+    return hasattr(item, "method") and hasattr(item, "url") and not hasattr(item, "status_code")
 
 
 def _unwrapped(item: object) -> object:

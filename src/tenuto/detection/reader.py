@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from tenuto.core.builder import RUNNING, Builder
 from tenuto.core.fault import Fault, FaultKind
@@ -39,6 +39,7 @@ from tenuto.core.stop import (
     CALLS_MISSING,
     NO_ANSWER,
     NOTHING_CAME,
+    SEVERAL_ANSWERS,
     UNREAD,
     Confidence,
     Stop,
@@ -48,10 +49,13 @@ from tenuto.detection.documents import (
     AWS_LENGTHS,
     SPACE_AND_BOM,
     begins_events,
+    below_heading,
     documents,
     is_cut,
+    may_be_heading,
     may_be_source,
 )
+from tenuto.detection.envelopes import out_of_batch
 from tenuto.detection.errors import error_shown
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.notices import holds_none
@@ -89,6 +93,7 @@ _begins_answer = re.compile(
 _ENDS = (StopSeen, FaultSeen)
 _ERRORS_FROM = 300
 """HTTP statuses from this on bring no answer."""
+_CHUNKS = frozenset({"choices", "candidates"})
 _SHOWS_BYTES = 2_000
 """How much of the beginning shows what broke off."""
 
@@ -140,6 +145,8 @@ class Reader:
         self._first = b""  # the first bytes of a stream of which no wire knows anything yet
         self._came = False  # whether anything came at all
         self._unread_source = False
+        self._mixed = False  # whether chunks of several streams alternate
+        self._above: Pieces | None = None  # what came below a comment or an HTTP head
         self._begin()
 
     def _begin(self) -> None:
@@ -161,6 +168,8 @@ class Reader:
         self._strange = False  # whether a whole event came that no wire knows
         self._unread: Frame | None = None  # the first event that no wire can read
         self._cut = False  # whether half an event was left at the end
+        self._needle = b""  # the id as it stands in an event
+        self._away = False  # whether the last chunk had another id
         self._progress = RUNNING
         self._progressed = False
 
@@ -189,11 +198,27 @@ class Reader:
             for item in source:
                 if isinstance(item, list | tuple):
                     self._came = self._came or bool(item)
+                    self._inner(item)
                 else:
                     self._item(item)
         else:
             self._came = True
             self._value(plain(source))
+
+    def _inner(self, items: Sequence[object]) -> None:
+        """Take a list within a list: the events of one of several streams. Lists within it are none
+        of an answer."""
+        inner = Reader(self._name)
+        for item in items:
+            if not isinstance(item, list | tuple):
+                inner._item(item)
+        found = inner.finish()
+        if any(reading.is_known for reading in found):
+            if self._known:
+                self._next()
+            self._before += found
+        elif items:
+            self._nothing()
 
     def _item(self, item: object) -> None:
         """Take an item of a list: an event, a piece of bytes, or one of several answers."""
@@ -257,6 +282,9 @@ class Reader:
             left = self._codec.flush()
             self._events(left)
             self._cut = self._cut or any(event.data for event in left)
+        if self._mixed:
+            return [_only(SEVERAL_ANSWERS)]
+        self._below_heading()
         found = list(self._before)
         if self._known or self._verdict is not None or not found:
             found.append(self._built())
@@ -266,6 +294,17 @@ class Reader:
         if others and all(each.response.stop == BROKE_OFF_UNREAD for each in answers):
             return others[-1:]
         return found if len(answers) > 1 else answers or found[-1:]
+
+    def _below_heading(self) -> None:
+        """Read what stands below lines of comments, or below the head of an HTTP response."""
+        if self._above is None or self._known or self._before:
+            return
+        body, self._above = below_heading(self._above.whole), None
+        inner = Reader(self._name)
+        inner.take(body)
+        found = inner.finish()
+        if any(reading.is_known for reading in found):
+            self._before += found
 
     def _built(self) -> Reading:
         if not self._known:
@@ -321,8 +360,10 @@ class Reader:
                 if signal is not None and self._reader.follow(signal):
                     self._builder.feed(signal)
                     return
-            if not self._known and len(self._first) < _SHOWS_BYTES:
-                self._first += data[:_SHOWS_BYTES]
+            if not self._known:
+                if len(self._first) < _SHOWS_BYTES:
+                    self._first += data[:_SHOWS_BYTES]
+                self._keep(data)
             self._events(self._codec.decode(data))
         elif self._body is not None:
             self._body.add(data)
@@ -344,7 +385,15 @@ class Reader:
                 made = MessageCodec if begin in AWS_LENGTHS else SseCodec
                 self._codec = made(as_came=True)
                 self._first = head.lstrip(SPACE_AND_BOM)[:_SHOWS_BYTES]
+                self._above = Pieces()
+                self._keep(head)
                 self._events(self._codec.decode(head))
+
+    def _keep(self, data: bytes) -> None:
+        if self._above is not None:
+            self._above.add(data)
+            if not may_be_heading(self._first):
+                self._above = None
 
     def _tell_lines(self, body: Pieces, data: bytes) -> None:
         """Whether it is objects of one line each: known when something follows the first line."""
@@ -396,6 +445,8 @@ class Reader:
                 self._object(value)
             elif isinstance(value, bytes):
                 self._unreadable(value)
+            elif isinstance(value, list):
+                self._inner(value)
             else:
                 self._nothing()
 
@@ -432,6 +483,9 @@ class Reader:
                 if lines := _unparted(event):
                     self._events(lines)
                     continue
+                if self._lines and _is_held(value := event_object(event)):
+                    self._object(value, event.data)
+                    continue
                 reader = self._reader_for(event)
                 if reader is None:
                     continue
@@ -451,11 +505,24 @@ class Reader:
         data = event.data or b""
         if self._steady is None:
             told = self._id.encode("utf-8", "surrogatepass")
-            self._steady = bool(told) and b'"%b"' % told in data
+            self._needle = b'"%b"' % told if told else b""
+            self._steady = bool(told) and self._needle in data
+        if self._needle and (self._needle in data) is self._away:
+            self._tell_mixed(event_object(event))
         if may_open(data) is None:
             return False
         value = event_object(event)
         return isinstance(value, dict) and self._opens_another(value)
+
+    def _tell_mixed(self, value: object) -> None:
+        """Note whether a chunk is of another stream, or of the first one behind a chunk of another:
+        then several streams alternate. Some relays give each chunk an id of its own, but none
+        comes back to an earlier one."""
+        if not isinstance(value, dict) or _CHUNKS.isdisjoint(value):
+            return
+        told, id_here = answer_id(value), self._id
+        self._mixed = self._mixed or (self._away and bool(told) and told == id_here)
+        self._away = bool(told and id_here) and told != id_here
 
     def _opens_another(self, value: JsonObject) -> bool:
         """Return whether an event amid a stream, or behind it, is the first one of another. Some
@@ -546,10 +613,12 @@ class Reader:
     # --- objects
 
     def _object(self, value: JsonObject, body: bytes = b"") -> None:
-        value = unwrapped(value)
+        value = unwrapped(out_of_batch(value))
         if holds_none(value):
             self._no_answer()
             return
+        if self._running:
+            self._tell_mixed(value)
         another = self._running and self._opens_another(value)
         if another or (self._over and self._is_of_another(value)):
             self._next()
@@ -628,6 +697,9 @@ class Reader:
             self._wire = likely
             return likely
         self._wire = wire_for_shape(value)
+        if self._wire is not None and likely is None and _says_nothing(self._wire, value):
+            self._wire = None
+            return None
         if self._wire is not None or likely is not None:
             self._reader_of_error = likely
             return self._wire or likely
@@ -679,10 +751,31 @@ class Reader:
                 self._stopped = self._stopped or _is_end(signal)
 
 
+def _is_held(value: object) -> TypeGuard[JsonObject]:
+    """Return whether an object is one of a framework, or holds an answer as a part."""
+    if not isinstance(value, dict):
+        return False
+    return foreign(value) is not None or unwrapped(out_of_batch(value)) is not value
+
+
 def _shows(wire: Wire, value: JsonObject) -> bool:
     """Return whether an object has the shape of a wire."""
     shows = wire.claims or wire.signed
     return wire.looks_like(value) or (shows is not None and shows(value))
+
+
+def _says_nothing(wire: Wire, value: JsonObject) -> bool:
+    """Return whether all that a wire reads in an object is a stop that no table knows, without an
+    id or a model: something else that has members of those names."""
+    if not {"id", "model", "object", "modelVersion", "model_version"}.isdisjoint(value):
+        return False
+    signals = wire.parse_object(value, event=wire.is_event(value))
+    stops = [one for one in signals if isinstance(one, StopSeen)]
+    unknown = [one.reason is StopReason.UNKNOWN and one.readable for one in stops]
+    if not stops or not all(unknown):
+        return False
+    told = (isinstance(one, ReasoningDelta | CallDelta | UsageSeen | FaultSeen) for one in signals)
+    return not any(told) and not any(map(_speaks, signals))
 
 
 def _is_end(signal: Signal) -> bool:

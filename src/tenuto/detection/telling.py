@@ -61,13 +61,14 @@ def detect_each(source: object, *, wire: str | None = None) -> list[Stop]:
 
     Args:
         source: as for `detect`; several answers stand in a list, in a JSON array, or one on each
-            line, or are streams behind one another. Between answers, what is no answer, None
-            included, has a stop with the detail `no_answer`, and a line that was cut is DROPPED.
-            Not read, and told as no answer: the lines of batch APIs, which hold an answer as a
-            part, lists within a list, and lines below a line of prose. Not told apart: chunks of
-            several streams that alternate, streams of Gemini without ids, a stream of Ollama or of
-            a chat that broke off (a chat: in its first chunk) and the next one, and the answers of
-            a JSON array that broke off.
+            line, or are streams behind one another, or lists of their events. A line of a batch
+            API is the answer that it holds. Between answers, what is no answer, None included, has
+            a stop with the detail `no_answer`, and a line that was cut is DROPPED. Lines below a
+            comment or the head of an HTTP response are read, and lines below prose are no answer.
+            Not told apart: streams of Gemini without ids, a stream of Ollama or of a chat that
+            broke off (a chat: in its first chunk) and the next one, and the answers of a JSON array
+            that broke off. Chunks of several streams that alternate are one stop, with the detail
+            `several_answers` and no count.
         wire: as for `detect`.
 
     Returns:
@@ -187,7 +188,7 @@ class StreamDetector:
 
 def _one(found: list[Reading]) -> Stop:
     answers = [reading for reading in found if reading.is_answer]
-    if len(answers) > 1:
+    if len(answers) > 1 and SEVERAL_ANSWERS not in [one.response.stop for one in answers]:
         return replace(SEVERAL_ANSWERS, metadata={"answers": str(len(answers))})
     return found[0].response.stop
 

@@ -1,0 +1,44 @@
+"""The lines of batch APIs, which hold an answer as a part.
+
+https://platform.openai.com/docs/api-reference/batch/request-output,
+https://docs.anthropic.com/en/docs/build-with-claude/batch-processing,
+https://ai.google.dev/gemini-api/docs/batch-api and
+https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html
+(read 2026-11-28).
+"""
+
+from __future__ import annotations
+
+from tenuto.wires.json import JsonObject
+from tenuto.wires.members import object_in
+
+_MARKS = frozenset({"custom_id", "key", "recordId"})
+"""The members by which batch APIs name a request. Every line has one of them."""
+
+
+def out_of_batch(value: JsonObject) -> JsonObject:
+    """Return the answer or the error that a line of a batch holds; {} if it holds neither. Any
+    other object is returned as it is.
+
+    >>> out_of_batch({"key": "a", "response": {"candidates": []}})
+    {'candidates': []}
+    >>> out_of_batch({"custom_id": "1", "result": {"type": "canceled"}})
+    {}
+    """
+    if _MARKS.isdisjoint(value):  # fast, since every object is asked
+        return value
+    if "custom_id" in value and "result" in value:  # Anthropic
+        result = object_in(value["result"])
+        return object_in(result.get("message")) or object_in(result.get("error"))
+    if "custom_id" in value and "response" in value:  # OpenAI, and those that follow it
+        body = object_in(object_in(value["response"]).get("body"))
+        return body or _error_in(value)
+    if "key" in value and isinstance(value.get("response"), dict):  # Gemini
+        return object_in(value["response"])
+    if "recordId" in value and ("modelOutput" in value or "modelInput" in value):  # Bedrock
+        return object_in(value.get("modelOutput")) or _error_in(value)
+    return value
+
+
+def _error_in(value: JsonObject) -> JsonObject:
+    return {"error": value["error"]} if object_in(value.get("error")) else {}
