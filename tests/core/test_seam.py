@@ -971,6 +971,11 @@ def test_a_row_that_has_ended_is_not_gone_on_with_by_one_of_its_cells():
         ("\n    kw['o", " and so on", " and so on"),
         ("\n    kw['o", "ld.", "ld."),  # other words: nothing tells of white space
         (" caf\ufffd", "café", " café"),
+        (" \ufffd", "ψαράδες", " ψαράδες"),
+        (" \ufffd", " ψαράδες", " ψαράδες"),
+        ("\n \ud83d", "🎣 at six", "\n 🎣 at six"),
+        (" \ufffd", "fishers", "fishers"),  # a character of one byte cannot be cut
+        (" \ufffd", "，", "，"),
         ("kw['o", "kw['one']", "kw['one']"),
     ],
 )

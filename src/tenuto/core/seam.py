@@ -173,7 +173,7 @@ class Seam:
         self._echoed = exact and echoed
         self._anew = bool(again)
         self._words = _uncut(aside).strip()[:RESTART_CHARS]
-        self._lead = aside[: len(aside) - len(aside.lstrip())] if self._words else ""
+        self._lead = aside[: len(aside) - len(aside.lstrip())] if aside.strip() else ""
         self._hold_chars = hold_chars
         self._held = ""
         self._matched = 0  # characters of a restart that were followed and are not held
@@ -418,10 +418,16 @@ class Seam:
         blank = min(blank, most + 1)  # however much of it came at once
         return self._merged(text[:blank], text[blank:])
 
+    def _says_again(self, rest: str) -> bool:
+        """Return whether this may be what the text that was put aside began with. Where that was a
+        character that was cut, it was none of ASCII."""
+        if not self._words:
+            return rest[:1] > "\x7f" and rest[:1] not in _GOES_ON
+        return rest.startswith(self._words) or (bool(rest) and self._words.startswith(rest))
+
     def _merged(self, blank: str, rest: str) -> str:
         given = len(self._trimmed) - len(self._owed)
-        again = rest.startswith(self._words) or (rest and self._words.startswith(rest))
-        if again and self._lead.endswith(blank):
+        if self._says_again(rest) and self._lead.endswith(blank):
             blank = self._lead
         has = self._trimmed[:given]
         space = merged(self._trimmed, blank, has)
