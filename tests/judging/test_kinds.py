@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,3 +91,9 @@ def test_an_answer_of_the_past_in_a_request_is_none_of_the_row() -> None:
     past = {**ASK, "messages": conversation("```python\nprint(")}
     verdict = judge({"request": past, "response": {"body": chat("Yes.", "stop")}})
     assert verdict.outcome is Outcome.DONE
+
+
+def test_the_guide_names_every_kind() -> None:
+    page = Path(__file__).parents[2] / "docs/guide/check-stored-answers.md"
+    named = set(re.findall(r"`(\w+)`", page.read_text("utf-8").partition("## Which rows")[2]))
+    assert named >= set(names()) | BESIDE_THE_TABLE

@@ -285,6 +285,120 @@ EXAMPLES: tuple[Example, ...] = (
     Example("swe_agent_step", {"action": "ls", "observation": "", "response": DONE, "state": "{}", "thought": "…"}, Outcome.DONE),
     Example("human_eval", {"task_id": "HumanEval/0", "completion": "    return 1"}, Outcome.DONE),
     Example("prompt_completion", {"prompt": "Why?", "completion": FENCE}, Outcome.LIKELY_CUT),
+    Example(
+        "ellmer_batch",
+        {"version": 1, "stage": "done", "batch": {"id": "b"}, "results": [{"body": chat(DONE, "stop")}, {"type": "succeeded", "message": message()}]},
+        Outcome.TEXT_CUT, "max_tokens",
+    ),
+    Example(
+        "curator",
+        {"generic_request": {"model": "gpt-x", "messages": [], "original_row_idx": 4, "generation_params": {"max_tokens": 20}},
+         "response_message": "The moon pulls the se", "response_errors": None, "raw_response": chat(), "finish_reason": "length"},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "curator",
+        {"generic_request": {"model": "m"}, "response_message": "The moon", "raw_response": None, "finish_reason": "length", "token_usage": {"output": 20}},
+        Outcome.TEXT_CUT, "length", "The moon",
+    ),
+    Example("curator", {"generic_request": {"model": "m"}, "response_message": None, "response_errors": ["Timeout"]}, Outcome.FAULT),
+    Example(
+        "datatrove",
+        {"text": "A document.", "id": "d/1", "rollout_results": [{"text": DONE, "finish_reason": "stop", "usage": {"completion_tokens": 9}}, {"text": "The", "finish_reason": "length", "usage": {"completion_tokens": 20}}]},
+        Outcome.TEXT_CUT, "length", "The",
+    ),
+    Example(
+        "litellm_log",
+        {"id": "l", "call_type": "acompletion", "status": "success", "model": "gpt-x", "messages": ASK["messages"], "model_parameters": {"max_tokens": 20}, "response": chat()},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "litellm_log",
+        {"id": "l", "call_type": "acompletion", "status": "failure", "model": "gpt-x", "messages": [], "response": {}, "error_information": {"error_code": "429"}},
+        Outcome.FAULT, "429",
+    ),
+    Example(
+        "bedrock_log",
+        {"schemaType": "ModelInvocationLog", "modelId": "anthropic.claude-x", "requestId": "q", "input": {"inputBodyJson": {"max_tokens": 20, "messages": []}}, "output": {"outputBodyJson": message(), "outputTokenCount": 20}},
+        Outcome.TEXT_CUT, "max_tokens",
+    ),
+    Example(
+        "claude_code_session",
+        {"type": "assistant", "sessionId": "s", "uuid": "u", "message": message()},
+        Outcome.TEXT_CUT, "max_tokens",
+    ),
+    Example("claude_code_session", {"type": "assistant", "sessionId": "s", "uuid": "u", "message": message(DONE, None)}, Outcome.DONE),
+    Example(
+        "langsmith_run",
+        {"id": "r", "run_type": "llm", "inputs": {"messages": []}, "outputs": chat()},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "langsmith_run",
+        {"id": "r", "run_type": "llm", "inputs": {"messages": []}, "outputs": {"llm_output": {}, "generations": [[{"text": "The moon", "generation_info": {"finish_reason": "length"}, "type": "ChatGeneration"}]]}},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "langsmith_run",
+        {"id": "r", "run_type": "llm", "inputs": {"messages": []}, "outputs": {"choices": [{"index": 0, "finish_reason": {"index": 0, "delta": {}, "finish_reason": "stop"}, "message": {"role": "assistant", "content": DONE}}]}},
+        Outcome.DONE, "stop",
+    ),
+    Example(
+        "mlflow_span",
+        {"span_id": "s", "name": "Completions", "attributes": {"mlflow.spanType": '"CHAT_MODEL"', "mlflow.spanInputs": json.dumps(ASK), "mlflow.spanOutputs": json.dumps(chat())}},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "datadog_span",
+        {"span_id": "s", "name": "openai", "meta": {"span.kind": "llm", "model_name": "m", "metadata": {"max_tokens": 20}, "output": {"messages": [{"role": "assistant", "content": DONE}]}}, "metrics": {"output_tokens": 20}},
+        Outcome.LIKELY_CUT,
+    ),
+    Example(
+        "otel_span",
+        {"attributes.openinference.span.kind": "LLM", "attributes.llm.model_name": "m", "attributes.output.value": json.dumps(chat())},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "otel_span",
+        {"span_kind": "LLM", "attributes": {"llm": {"model_name": "m", "output_messages": [{"message": {"role": "assistant", "content": FENCE}}]}}},
+        Outcome.LIKELY_CUT,
+    ),
+    Example(
+        "har",
+        {"log": {"version": "1.2", "entries": [{"request": {"postData": {"text": json.dumps(ASK)}}, "response": {"status": 200, "content": {"text": sse(), "mimeType": "text/event-stream"}}}, {"request": {}, "response": {"content": {"encoding": "base64", "text": json.dumps([_b64(gzip.compress(json.dumps(chat(DONE, "stop")).encode()))])}}}]}},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example(
+        "tenuto_capture",
+        {"tenuto_capture": 1, "wire": "openai-chat", "model": "gpt-x", "report": {}, "attempts": [{"request": {"method": "POST", "url": "https://api.openai.com/v1/chat/completions", "headers": [], "body": {"text": json.dumps(ASK)}}, "response": {"status": 200, "headers": [], "body": {"base64": _b64(sse().encode())}}}]},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example("gemini_cli_responses", {"method": "generateContentStream", "response": [gemini("The", None), gemini(" moon")]}, Outcome.TEXT_CUT, "MAX_TOKENS"),
+    Example("exchange", {"id": 1, "request_body": json.dumps(ASK), "response_body": json.dumps(chat())}, Outcome.TEXT_CUT, "length"),
+    Example(
+        "langchain",
+        {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "AIMessage"], "kwargs": {"type": "ai", "content": "The moon", "response_metadata": {"finish_reason": "length", "model_name": "gpt-x"}, "tool_calls": [], "invalid_tool_calls": []}},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example("langchain", {"type": "ai", "data": {"content": "The moon", "response_metadata": {"stop_reason": "max_tokens"}}}, Outcome.TEXT_CUT, "max_tokens"),
+    Example(
+        "mini_swe_agent",
+        {"info": {}, "trajectory_format": "mini-swe-agent-1", "messages": [{"role": "user", "content": "Fix."}, {"role": "assistant", "content": "The moon pulls the se", "extra": {"response": chat()}}, {"role": "user", "content": "ok"}]},
+        Outcome.TEXT_CUT, "length",
+    ),
+    Example("messages", {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": '{"a": '}}]}]}, Outcome.ARGUMENTS_CUT),
+    Example("sharegpt", {"conversation_id": "c", "model": "m", "conversation": conversation(FENCE)}, Outcome.LIKELY_CUT),
+    Example(
+        "trajectory",
+        {"schema_version": "ATIF-v1.4", "session_id": "s", "agent": {"name": "a", "version": "1", "model_name": "m"}, "steps": [{"step_id": 1, "source": "user", "message": "x"}, {"step_id": 2, "source": "agent", "message": DONE, "tool_calls": [{"tool_call_id": "c", "function_name": "f", "arguments": {}}]}]},
+        Outcome.DONE,
+    ),
+    Example("trajectory", {"trajectory": [{"action": "ls", "response": FENCE, "thought": ""}], "info": {}, "history": []}, Outcome.LIKELY_CUT),
+    Example("lighteval", {"doc": {"query": "x", "generation_size": 3}, "model_response": {"text": [DONE], "output_tokens": [[1, 2, 3]]}, "metric": {}}, Outcome.LIKELY_CUT),
+    Example("lighteval", {"__doc__": {"query": "x"}, "__model_response__": {"text": [DONE], "output_tokens": [[1]]}, "__metric__": {}}, Outcome.DONE),
+    Example("olmes", {"doc_id": 0, "native_id": "n", "metrics": {}, "model_output": [{"continuation": FENCE, "num_tokens": 9}], "label": "x"}, Outcome.LIKELY_CUT),
+    Example("distilabel", {"instruction": "Why?", "generation": FENCE, "model_name": "m", "distilabel_metadata": {"statistics_text_generation_0": {"input_tokens": [5], "output_tokens": [20]}}}, Outcome.LIKELY_CUT),
+    Example("prompt_completion", {"prompt": "Why?", "response": DONE}, Outcome.DONE),
     # A body, a stream, an object of a framework.
     Example("body", chat(), Outcome.TEXT_CUT, "length"),
     Example("body", message(DONE, "end_turn"), Outcome.DONE, "end_turn"),
@@ -300,9 +414,9 @@ EXAMPLES: tuple[Example, ...] = (
     # Somebody's own.
     Example("found_within", {"question": "Why?", "response": "The moon", "full_data": chat()}, Outcome.TEXT_CUT, "length"),
     Example("found_within", {"q": 1, "raw": json.dumps({"data": json.dumps(gemini())})}, Outcome.TEXT_CUT, "MAX_TOKENS"),
-    Example("found_within", {"method": "generateContentStream", "response": [gemini("The", None), gemini(" moon")]}, Outcome.TEXT_CUT, "MAX_TOKENS"),
     Example("found_within", {"created": 1, "content": "The moon pulls the se", "model": "m", "finish_reason": "length", "usage": {}}, Outcome.TEXT_CUT, "length"),
-    Example("found_within", {"log": {"entries": [{"request": {"postData": {"text": "{}"}}, "response": {"content": {"encoding": "base64", "text": json.dumps([_b64(gzip.compress(json.dumps(chat()).encode()))])}}}]}}, Outcome.TEXT_CUT, "length"),
+    Example("found_within", {"data": {"log": {"encoding": "base64", "text": _b64(gzip.compress(json.dumps(chat()).encode()))}}}, Outcome.TEXT_CUT, "length"),
+    Example("found_within", {"name": "mine", "chunks": [gemini("The", None), gemini(" moon")]}, Outcome.TEXT_CUT, "MAX_TOKENS"),
     Example("found_within", {"response": {"body": sse().split("\n")}}, Outcome.TEXT_CUT, "length"),
 )  # fmt: skip
 

@@ -135,6 +135,9 @@ _OF_GEMINI = (
 https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/GenerateContentResponse#FinishReason
 """
 
+_WORDS = ("finish_reason", "unified", "reason", "type", "raw")
+"""Where an object keeps the word: https://crfm-helm.readthedocs.io, and the AI SDK's version 6."""
+
 _PREFIXES = ("finish_reason_", "finishreason.", "stopreason.", "finish_reason.")
 
 
@@ -153,7 +156,7 @@ def stop_word(stored: object) -> object:
     if isinstance(stored, list):
         stored = next((one for one in stored if one), None)
     if isinstance(stored, dict):
-        stored = stored.get("unified") or stored.get("type") or stored.get("raw")
+        stored = next((stored[n] for n in _WORDS if stored.get(n)), None)
     if type(stored) is int and 0 <= stored < len(_OF_GEMINI):
         return _OF_GEMINI[stored]
     if not isinstance(stored, str):

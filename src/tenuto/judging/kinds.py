@@ -17,7 +17,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from tenuto.judging import tools
+from tenuto.judging import logs, tools
 from tenuto.judging.held import Held
 from tenuto.judging.messages import are_messages, is_conversation, messages, turns_in
 from tenuto.wires.json import JsonObject
@@ -210,6 +210,29 @@ WITH_STOP: tuple[Kind, ...] = (
         failed=("error.errorMessage", "error.errorCode", "error"),
         id=("recordId",),
     ),
+    Kind(
+        name="ellmer_batch",  # https://ellmer.tidyverse.org/reference/batch_chat.html
+        needs=("version", "stage", "batch", "results"),
+        source=_REAL,
+        read=logs.ellmer,
+    ),
+    # --- data sets that are made by models
+    Kind(
+        name="curator",  # https://docs.bespokelabs.ai
+        needs=("generic_request", "response_message"),
+        source=_DOCUMENTED,
+        read=logs.curator,
+        request=("raw_request", "generic_request"),
+        id=("generic_request.original_row_idx",),
+        model=("generic_request.model",),
+        limit=("generic_request.generation_params.max_tokens",),
+    ),
+    Kind(
+        name="datatrove",  # https://github.com/huggingface/datatrove
+        needs=("rollout_results",),
+        source=_DOCUMENTED,
+        read=lambda row: logs.rollouts(row["rollout_results"]),
+    ),
     # --- evaluations
     Kind(
         name="inspect_sample",  # https://inspect.aisi.org.uk/eval-logs.html
@@ -224,7 +247,63 @@ WITH_STOP: tuple[Kind, ...] = (
         read=tools.inspect_event,
         id=("uuid",),
     ),
+    # --- logs of gateways and services
+    Kind(
+        name="litellm_log",  # https://docs.litellm.ai/docs/proxy/logging_spec
+        needs=("call_type", "response", "messages"),
+        source=_DOCUMENTED,
+        read=logs.litellm,
+        id=("id", "request_id", "litellm_call_id"),
+        model=("model",),
+    ),
+    Kind(
+        name="bedrock_log",  # https://docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html
+        needs=("schemaType", "modelId", "output.outputBodyJson"),
+        source=_DOCUMENTED,
+        answers=("output.outputBodyJson",),
+        request=("input.inputBodyJson",),
+        id=("requestId",),
+        model=("modelId",),
+        failed=("errorCode",),
+    ),
+    Kind(
+        name="claude_code_session",
+        needs=("sessionId", "message.role", "message.content", "uuid"),
+        only=lambda row: row.get("type") == "assistant",
+        source=_REAL,
+        answers=("message",),
+        id=("requestId", "uuid"),
+        wire="anthropic-messages",
+    ),
     # --- traces
+    Kind(
+        name="langsmith_run",  # https://docs.langchain.com/langsmith/run-data-format
+        needs=("run_type", "inputs"),
+        only=lambda row: row.get("run_type") == "llm",
+        source=_REAL,
+        read=logs.langsmith,
+        request=("inputs",),
+        limit=("extra.invocation_params.max_tokens", "extra.metadata.ls_max_tokens"),
+        model=("extra.metadata.ls_model_name",),
+    ),
+    Kind(
+        name="mlflow_span",  # https://mlflow.org/docs/latest/genai/tracing/
+        needs=("attributes",),
+        only=logs.is_mlflow_span,
+        source=_DOCUMENTED,
+        read=logs.mlflow_span,
+        id=("span_id",),
+    ),
+    Kind(
+        name="datadog_span",  # https://docs.datadoghq.com/llm_observability/
+        needs=("meta.output", "span_id"),
+        only=logs.is_datadog_span,
+        source=_DOCUMENTED,
+        read=logs.datadog_span,
+        id=("span_id",),
+        model=("meta.model_name", "meta.metadata.model_name"),
+        limit=("meta.metadata.max_tokens",),
+    ),
     Kind(
         name="langfuse_observation",  # https://langfuse.com/docs/api-and-data-platform/features/export-to-blob-storage
         needs=("traceId", "type", "output"),
@@ -244,6 +323,27 @@ WITH_STOP: tuple[Kind, ...] = (
     ),
     # --- recorded exchanges
     Kind(
+        name="har",  # http://www.softwareishard.com/blog/har-12-spec/
+        needs=("log.entries",),
+        source=_REAL,
+        read=logs.har,
+    ),
+    Kind(
+        name="tenuto_capture",
+        needs=("tenuto_capture", "attempts"),
+        source=_REAL,
+        read=logs.capture,
+        id=("report.turn",),
+        model=("model",),
+    ),
+    Kind(
+        name="gemini_cli_responses",
+        needs=("method", "response.0.candidates"),
+        source=_REAL,
+        answers=("response",),
+        wire="gemini-generate",
+    ),
+    Kind(
         name="exchange",
         needs=("request", "response"),
         only=tools.is_exchange,
@@ -252,6 +352,36 @@ WITH_STOP: tuple[Kind, ...] = (
         request=_REQUESTS,
         path_at=("request.url", "request.path"),
         id=("id", "custom_id", "test_id"),
+    ),
+    Kind(
+        name="exchange",  # Helicone's, and others that keep both bodies
+        needs=("request_body", "response_body"),
+        source=_DOCUMENTED,
+        answers=("response_body",),
+        request=("request_body",),
+        id=("request_id", "id"),
+    ),
+    Kind(
+        name="langchain",  # https://python.langchain.com/docs/how_to/serialization/
+        needs=("lc", "kwargs.content"),
+        source=_DOCUMENTED,
+        answers=("kwargs",),
+        id=("kwargs.id",),
+    ),
+    Kind(
+        name="langchain",
+        needs=("type", "data.content", "data.response_metadata"),
+        only=lambda row: row["type"] == "ai",
+        source=_DOCUMENTED,
+        read=logs.langchain_message,
+        id=("data.id",),
+    ),
+    Kind(
+        name="mini_swe_agent",
+        needs=("trajectory_format", "messages"),
+        source=_DOCUMENTED,
+        read=messages,
+        id=("instance_id",),
     ),
     Kind(
         name="chatgpt_export",
@@ -280,6 +410,29 @@ WITHOUT_STOP: tuple[Kind, ...] = (
         read=lambda row: turns_in(row["conversations"]),
     ),
     Kind(
+        name="sharegpt",  # LMSYS-Chat-1M
+        needs=("conversation_id", "conversation", "model"),
+        only=lambda row: are_messages(row["conversation"]),
+        source=_DOCUMENTED,
+        read=lambda row: turns_in(row["conversation"]),
+        id=("conversation_id",),
+        model=("model",),
+    ),
+    Kind(
+        name="trajectory",  # ATIF: https://harborframework.com/docs/trajectory-format
+        needs=("schema_version", "steps.0.source"),
+        source=_DOCUMENTED,
+        read=logs.atif,
+        id=("session_id",),
+        model=("agent.model_name",),
+    ),
+    Kind(
+        name="trajectory",  # SWE-agent
+        needs=("trajectory.0.response", "info"),
+        source=_DOCUMENTED,
+        read=logs.swe_agent,
+    ),
+    Kind(
         name="trajectory",  # tau-bench
         needs=("traj", "reward"),
         only=lambda row: are_messages(row["traj"]),
@@ -299,6 +452,32 @@ WITHOUT_STOP: tuple[Kind, ...] = (
         source=_REAL,
         read=tools.lm_eval,
         id=("doc_id",),
+    ),
+    Kind(
+        name="lighteval",  # https://huggingface.co/docs/lighteval/saving-and-reading-results
+        needs=("doc", "model_response.text"),
+        source=_DOCUMENTED,
+        read=lambda row: logs.lighteval(row["doc"], row["model_response"]),
+    ),
+    Kind(
+        name="lighteval",
+        needs=("__doc__", "__model_response__.text"),
+        source=_DOCUMENTED,
+        read=lambda row: logs.lighteval(row["__doc__"], row["__model_response__"]),
+    ),
+    Kind(
+        name="olmes",  # https://github.com/allenai/olmes/blob/main/OUTPUT_FORMATS.md
+        needs=("native_id", "model_output.0.continuation"),
+        source=_DOCUMENTED,
+        read=logs.olmes,
+        id=("native_id", "doc_id"),
+    ),
+    Kind(
+        name="distilabel",  # https://distilabel.argilla.io
+        needs=("distilabel_metadata", "generation"),
+        source=_DOCUMENTED,
+        read=logs.distilabel,
+        model=("model_name",),
     ),
     Kind(
         name="mt_bench",
@@ -356,6 +535,13 @@ WITHOUT_STOP: tuple[Kind, ...] = (
         only=lambda row: isinstance(row["completion"], str | list),
         source=_DOCUMENTED,
         read=tools.texts("completion"),
+    ),
+    Kind(
+        name="prompt_completion",
+        needs=("prompt", "response"),
+        only=lambda row: isinstance(row["prompt"], str) and isinstance(row["response"], str),
+        source=_DOCUMENTED,
+        read=tools.texts("response"),
     ),
 )
 """Kinds that store none, asked where nothing else fits."""

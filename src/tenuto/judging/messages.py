@@ -67,7 +67,16 @@ def turns_in(messages: object, tools: object = None) -> Iterator[Held]:
     """Read each message of the model."""
     for message in objects_in(messages):
         if role_of(message) in _OF_MODEL:
-            yield turn(message, tools)
+            yield Held(answer=own) if (own := _own_answer(message)) else turn(message, tools)
+
+
+def _own_answer(message: JsonObject) -> object:
+    """Return the answer as it came, where a message keeps it beside its text; None: it does not."""
+    extra = message.get("extra")  # mini-swe-agent
+    if isinstance(extra, dict) and isinstance(extra.get("response"), dict):
+        return extra["response"]
+    told = message.get("response_metadata")  # LangChain
+    return {**message, "type": "ai"} if isinstance(told, dict) and told else None
 
 
 def turn(message: JsonObject, tools: object = None) -> Held:

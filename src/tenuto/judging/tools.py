@@ -174,8 +174,27 @@ def attributes_of(row: JsonObject) -> JsonObject:
     if isinstance(held, list):
         return {str(one.get("key")): _value_of(one.get("value")) for one in objects_in(held)}
     if isinstance(held, dict):
-        return held
-    return row if any(key.startswith(_TRACE_MARKS) for key in row) else {}
+        nested = any(isinstance(held.get(name), dict) for name in ("llm", "gen_ai", "output"))
+        return _flat(held) if nested else held
+    own = {key.removeprefix("attributes."): item for key, item in row.items()}  # Phoenix
+    return own if any(key.startswith(_TRACE_MARKS) for key in own) else {}
+
+
+def _flat(value: JsonObject, at: str = "", deep: int = 0) -> JsonObject:
+    """Return nested attributes with dots between their names."""
+    found: JsonObject = {}
+    for key, item in value.items():
+        name = f"{at}.{key}" if at else str(key)
+        if isinstance(item, list) and deep < _DEEPEST and objects_in(item):
+            item = {str(number): one for number, one in enumerate(item)}  # noqa: PLW2901
+        if isinstance(item, dict) and deep < _DEEPEST:
+            found |= _flat(item, name, deep + 1)
+        else:
+            found[name] = item
+    return found
+
+
+_DEEPEST = 6
 
 
 def _value_of(value: object) -> object:
