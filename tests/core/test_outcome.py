@@ -104,7 +104,7 @@ def test_every_row_decides_something() -> None:
 
 
 @pytest.mark.behaviour("J1")
-@pytest.mark.parametrize("sign", set(Sign) - {Sign.NONE})
+@pytest.mark.parametrize("sign", [sign for sign in Sign if sign is not Sign.NONE])
 def test_a_sign_changes_only_what_a_stop_leaves_open(sign: Sign) -> None:
     """What a stored answer shows never overrules a stop that speaks against it, nor a broken call."""
     graver = (R.ERROR, R.SAFETY_BLOCKED, R.REFUSAL, R.CONTEXT_WINDOW_EXCEEDED, R.DROPPED)
