@@ -206,9 +206,10 @@ def classify(response: Response, sign: Sign = Sign.NONE) -> Outcome:
     """
     if CALLS_MISSING in response.stop.anomalies:
         return Outcome.CALLS_MISSING
-    return _look_up(response.stop.reason, worst_calls(response), seen_text(response), sign)
+    return outcome_of(response.stop.reason, worst_calls(response), seen_text(response), sign)
 
 
 @cache
-def _look_up(stop: StopReason, calls: Batch, text: Readable, sign: Sign) -> Outcome:
+def outcome_of(stop: StopReason, calls: Batch, text: Readable, sign: Sign) -> Outcome:
+    """Return what the table says of these four."""
     return next(row.outcome for row in OUTCOMES if row.fits(stop, calls, text, sign))

@@ -21,8 +21,9 @@ from tenuto.judging.held import Held
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, kinds_named
 from tenuto.judging.messages import are_messages, turns_in
 from tenuto.judging.opening import opened
+from tenuto.judging.quick import quickly
 from tenuto.judging.requests import Asked, asked_in, limit_in
-from tenuto.judging.verdict import NOT_AN_ANSWER, Verdict
+from tenuto.judging.verdict import GRAVITY, NOT_AN_ANSWER, Verdict, is_certain
 from tenuto.judging.walk import found_within
 from tenuto.turn.documents import Document
 from tenuto.wires.json import decode_object
@@ -73,6 +74,10 @@ def judge(
     >>> judge({"name": "Mia"}).outcome.value
     'no_answer'
     """
+    if request is None and schema is None and kind is None:
+        found = quickly(row, limit if limit and limit > 0 else None)
+        if found is not None:
+            return found
     first = _named(kind)
     try:
         return _judged(row, first, _Given(request, limit, schema))
@@ -181,7 +186,7 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
     request = given.request if given.request is not None else held.request
     return Verdict(
         outcome,
-        certain=_is_certain(outcome, stored=stored),
+        certain=is_certain(outcome, stored=stored),
         evidence=words,
         stop=response.stop,
         text=response.text,
@@ -242,26 +247,15 @@ def _sign(
         return Sign.CALL_WRITTEN, ("call_in_text",)
     if schema is not None and Document(schema, asked.begun).fits(text) is False:
         return Sign.DOCUMENT_INVALID, (*seen, "document_invalid")
-    if stored or not text:
-        return Sign.NONE, seen
-    structure = signs.cut_structure(text)
-    if seen or structure:
-        return Sign.LIKELY_CUT, (*seen, *((structure,) if structure else ()))
-    return (Sign.OPEN_END, ("open_end",)) if signs.is_open_end(text) else (Sign.NONE, ())
+    return signs.at_end(text, stored=stored, at_limit=at_limit)
 
 
 def _is_call(text: str, asked: Asked) -> bool:
     if asked.tools:
         return is_written_call(text, asked.tools)
     # Without the tools, only a notation at the very beginning is more than a text about one.
-    return text.lstrip().startswith(_CALLS)
+    return signs.starts_call(text)
 
-
-_CALLS: Final = (
-    "<tool_call>", "<function_calls>", "<function=", "<invoke name=", "<|tool_call|>",
-    "<|tool_calls_section_begin|>", "<|python_tag|>", "[TOOL_CALLS]", "<|tool_call_begin|>",
-    "<minimax:tool_call>", "<TOOLCALL>",
-)  # fmt: skip
 
 _STRUCTURE: Final[dict[Outcome, tuple[str, ...]]] = {
     Outcome.EMPTY: ("empty",),
@@ -272,21 +266,6 @@ _STRUCTURE: Final[dict[Outcome, tuple[str, ...]]] = {
     Outcome.CALLS_MISSING: ("calls_missing",),
 }
 """What an outcome shows by structure."""
-
-_BY_STRUCTURE: Final = frozenset(
-    {Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED}
-    | {Outcome.DOCUMENT_INVALID, Outcome.FAULT}
-)
-"""Outcomes that structure makes certain, whether a stop is stored or not."""
-
-_NEVER_CERTAIN: Final = frozenset(
-    {Outcome.NO_ANSWER, Outcome.LIKELY_CUT, Outcome.OPEN_END, Outcome.UNKNOWN}
-)
-
-
-def _is_certain(outcome: Outcome, *, stored: bool) -> bool:
-    return outcome not in _NEVER_CERTAIN and (stored or outcome in _BY_STRUCTURE)
-
 
 _CAN_BE_FINISHED: Final = frozenset(
     {Outcome.TEXT_CUT, Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING}
@@ -299,34 +278,8 @@ is no more of the answer."""
 
 # --- several answers
 
-_GRAVITY: Final[tuple[Outcome, ...]] = (
-    Outcome.FAULT,
-    Outcome.DROPPED,
-    Outcome.TEXT_CUT,
-    Outcome.ARGUMENTS_CUT,
-    Outcome.THINKING_CUT,
-    Outcome.RUNAWAY,
-    Outcome.ARGUMENTS_MALFORMED,
-    Outcome.CALLS_MISSING,
-    Outcome.OVERFLOW,
-    Outcome.DOCUMENT_INVALID,
-    Outcome.BLOCKED,
-    Outcome.REFUSED,
-    Outcome.CANCELLED,
-    Outcome.EMPTY,
-    Outcome.THINKING_ONLY,
-    Outcome.CALL_WRITTEN,
-    Outcome.PAUSED,
-    Outcome.LIKELY_CUT,
-    Outcome.UNKNOWN,
-    Outcome.OPEN_END,
-    Outcome.DONE,
-    Outcome.NO_ANSWER,
-)
-"""The worst first, where a row holds several answers."""
-
 
 def _worst(verdicts: Sequence[Verdict]) -> Verdict:
     numbered = range(len(verdicts))
-    number = min(numbered, key=lambda each: _GRAVITY.index(verdicts[each].outcome))
+    number = min(numbered, key=lambda each: GRAVITY[verdicts[each].outcome])
     return replace(verdicts[number], choice=number, choices=len(verdicts))

@@ -84,13 +84,26 @@ def is_cassette(text: str) -> bool:
     )
 
 
+_OPENINGS = ("{", "[", '"', "data:", "event:", ":", "id:")
+"""How a string begins that may hold JSON or a stream."""
+
+
+def may_open(text: str) -> bool:
+    """Return whether a string may hold an object, a list or a stream.
+
+    >>> may_open(' {"a": 1}'), may_open("event: ping"), may_open("Good morning.")
+    (True, True, False)
+    """
+    return text[:64].lstrip().startswith(_OPENINGS)
+
+
 def opened_text(text: str) -> object:
     """Return what a string holds: an object, a list, or the bytes of a stream; None: plain text.
 
     >>> opened_text(' {"a": 1}'), opened_text("{braces} and text"), opened_text('["stop"]')
     ({'a': 1}, None, ['stop'])
     """
-    if not text or len(text) > MOST_BYTES:
+    if not may_open(text) or len(text) > MOST_BYTES:
         return None
     head = text[:64].lstrip()
     if head[:1] in ("{", "[", '"'):
@@ -101,10 +114,8 @@ def opened_text(text: str) -> object:
             return value
         data = text.encode("utf-8", "surrogatepass")
         return data if b"\n{" in data else None  # JSON lines
-    if head.startswith(("data:", "event:", ":", "id:")):
-        data = text.encode("utf-8", "surrogatepass")
-        return data if begins_events(data) is not None else None
-    return None
+    data = text.encode("utf-8", "surrogatepass")
+    return data if begins_events(data) is not None else None
 
 
 def unpacked(text: str) -> bytes | None:

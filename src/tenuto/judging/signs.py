@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from tenuto.core.closing import ends_closed
+from tenuto.core.outcome import Sign
 from tenuto.core.response import leading_thought
 from tenuto.core.runaway import is_runaway
 
@@ -121,16 +122,49 @@ def runs_away(text: str) -> bool:
     >>> runs_away("I will now fix that bug, too. " * 20), runs_away("Let me see.")
     (True, False)
     """
-    # A text that repeats its last words at least four times has them four times at its end, so this
-    # look spares nearly all texts the whole one.
+    # A passage that stands four times in the last 8,000 characters is no longer than 2,000, so that
+    # its last words stand there before. This look spares nearly all texts the whole one.
     if len(text) < _RUNAWAY_CHARS:
         return False
-    last = text.rstrip()[-_LAST_CHARS:]
-    tail = text[-_TAIL_CHARS:]
-    return tail.count(last) >= _LEAST_TIMES and is_runaway(text)
+    tail = text[-_TAIL_CHARS:].rstrip()
+    last = tail[-_LAST_CHARS:]
+    return tail.find(last, 0, -1) >= 0 and is_runaway(text)
 
 
 _LAST_CHARS: Final = 12
-_TAIL_CHARS: Final = 8_000
-_LEAST_TIMES: Final = 3
-"""Four whole periods hold the last words at least three times apart from a cut one."""
+_TAIL_CHARS: Final = 2_100
+
+
+def starts_call(text: str) -> bool:
+    """Return whether a text begins with a notation of calls. Where the tools are not known, it may
+    stand elsewhere in a text about one.
+
+    >>> starts_call('<tool_call>{"name": "add"}'), starts_call("A <tool_call> is a call.")
+    (True, False)
+    """
+    return text.lstrip().startswith(_CALLS)
+
+
+_CALLS: Final = (
+    "<tool_call>", "<function_calls>", "<function=", "<invoke name=", "<|tool_call|>",
+    "<|tool_calls_section_begin|>", "<|python_tag|>", "[TOOL_CALLS]", "<|tool_call_begin|>",
+    "<minimax:tool_call>", "<TOOLCALL>",
+)  # fmt: skip
+
+_AT_LIMIT: Final = ("tokens_at_limit",)
+
+
+def at_end(text: str, *, stored: bool, at_limit: bool) -> tuple[Sign, tuple[str, ...]]:
+    """Return what the end of a text shows, and words for it. No rule on the text overrules a stop
+    that is stored.
+
+    >>> at_end("```", stored=False, at_limit=True)[0].value
+    'likely_cut'
+    """
+    seen = _AT_LIMIT if at_limit else ()
+    if stored or not text:
+        return Sign.NONE, seen
+    structure = cut_structure(text)
+    if seen or structure:
+        return Sign.LIKELY_CUT, (*seen, structure) if structure else seen
+    return (Sign.OPEN_END, ("open_end",)) if is_open_end(text) else (Sign.NONE, ())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tenuto.core.outcome import Outcome
+from tenuto.core.record import record
 from tenuto.core.stop import NO_ANSWER, Stop
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """What is in a stored answer.
 
@@ -82,3 +82,50 @@ class Verdict:
 
 
 NOT_AN_ANSWER = Verdict(Outcome.NO_ANSWER)
+
+_BY_STRUCTURE: Final = frozenset(
+    {Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED}
+    | {Outcome.DOCUMENT_INVALID, Outcome.FAULT}
+)
+"""Outcomes that structure makes certain, whether a stop is stored or not."""
+
+_NEVER_CERTAIN: Final = frozenset(
+    {Outcome.NO_ANSWER, Outcome.LIKELY_CUT, Outcome.OPEN_END, Outcome.UNKNOWN}
+)
+
+
+def is_certain(outcome: Outcome, *, stored: bool) -> bool:
+    """Return whether an outcome is certain. `stored`: whether a stop is."""
+    return outcome not in _NEVER_CERTAIN and (stored or outcome in _BY_STRUCTURE)
+
+
+GRAVITY: Final[dict[Outcome, int]] = {
+    outcome: number
+    for number, outcome in enumerate(
+        (
+            Outcome.FAULT,
+            Outcome.DROPPED,
+            Outcome.TEXT_CUT,
+            Outcome.ARGUMENTS_CUT,
+            Outcome.THINKING_CUT,
+            Outcome.RUNAWAY,
+            Outcome.ARGUMENTS_MALFORMED,
+            Outcome.CALLS_MISSING,
+            Outcome.OVERFLOW,
+            Outcome.DOCUMENT_INVALID,
+            Outcome.BLOCKED,
+            Outcome.REFUSED,
+            Outcome.CANCELLED,
+            Outcome.EMPTY,
+            Outcome.THINKING_ONLY,
+            Outcome.CALL_WRITTEN,
+            Outcome.PAUSED,
+            Outcome.LIKELY_CUT,
+            Outcome.UNKNOWN,
+            Outcome.OPEN_END,
+            Outcome.DONE,
+            Outcome.NO_ANSWER,
+        )
+    )
+}
+"""The worst first, where a row holds several answers."""
