@@ -265,7 +265,7 @@ class _Response(Strict):
 
     def found(self) -> Found | None:
         messages = [item for item in self.output if type(item) is _OutputMessage]
-        if len(messages) != 1:
+        if len(messages) != 1 or self.id[:5] != "resp_":
             return None
         return Found(
             messages[0].content[0].text,
