@@ -366,6 +366,11 @@ FOUND = {
         ],
         [Step(say=Say.THINK_OPEN, finish="length"), Step(finish="STOP")],
     ),
+    "nothing is left to come behind the beginning of an answer": (
+        "mistral",
+        [saying("Answer 0: tide.")],
+        [Step(finish="length"), Step(finish="length", keep=0.15)],
+    ),
 }
 """Wires, turns and their steps that the property once failed on: the simulator counted wrong."""
 

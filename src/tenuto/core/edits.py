@@ -20,6 +20,7 @@ from tenuto.core.actions import (
     FreeToolChoice,
     LowerReasoning,
     SetOutputLimit,
+    holds_prefill,
 )
 from tenuto.core.arguments import Finding, without_cut_number
 from tenuto.core.calls import NEVER_CAME, ToolCall
@@ -335,8 +336,20 @@ def _total_tokens(edits: tuple[Edit, ...], max_tokens: int | None) -> int | None
 
 
 def varied(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Return the same edits in other words: an identical request would fail the same way (E4)."""
+    """Return the same edits in other words: an identical request would fail the same way (E4).
+
+    Nothing may follow the beginning of the model's own answer. In other words, that is what it
+    wrote before, and a hint asks for the rest.
+
+    >>> varied((AppendAssistant("Half", prefill=True),))[0].prefill
+    False
+    """
     hint = next((e for e in edits if isinstance(e, AppendUser)), None)
+    if hint is None and holds_prefill(edits):
+        edits = tuple(e for e in edits if not isinstance(e, AppendReasoning))
+        said = [e for e in edits if isinstance(e, AppendAssistant)]
+        edits = tuple(replace(e, prefill=False) if e in said else e for e in edits)
+        edits = (*edits, hint := AppendUser(hints.CONTINUE if said else hints.ANSWER_NOW))
     others = tuple(e for e in edits if e is not hint)
     again = replace(hint, text=f"{hint.text} {hints.AGAIN}") if hint else AppendUser(hints.AGAIN)
     return (*others, again)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tenuto.wires.json import JsonObject
 
-_PARTS: dict[object, frozenset[str]] = {
+_PARTS: dict[str, frozenset[str]] = {
     "response": frozenset({"id", "output", "model", "error", "incomplete_details", "created_at"}),
     "interaction": frozenset({"model", "agent", "steps", "outputs", "usage", "errors", "error"}),
 }
@@ -24,7 +24,7 @@ def holds_none(value: JsonObject) -> bool:
     kind, told = value.get("object"), value.get("type")
     if kind == "event":
         return True
-    if kind in _PARTS:
+    if isinstance(kind, str) and kind in _PARTS:
         return _PARTS[kind].isdisjoint(value)
     named = isinstance(told, str) and told.startswith("response.")
     return named and "response" not in value and isinstance(value.get("data"), dict)

@@ -52,8 +52,8 @@ def judge(
         limit: the output limit in tokens, if the caller knows it; it goes before all others. None:
             that of the request.
         schema: the JSON Schema of the document that was asked for; {}: JSON without a schema. None:
-            that of the request. To validate, `pip install 'tenuto[schema]'`; without it, only what
-            does not parse is found.
+            that of the request. To validate needs `tenuto[schema]`; without it, only what does not
+            parse is found.
         kind: the kind of the row; None: it is found. A row that does not fit the kind is read as if
             none was named.
 
