@@ -398,7 +398,7 @@ EXAMPLES: tuple[Example, ...] = (
     Example("lighteval", {"__doc__": {"query": "x"}, "__model_response__": {"text": [DONE], "output_tokens": [[1]]}, "__metric__": {}}, Outcome.DONE),
     Example("olmes", {"doc_id": 0, "native_id": "n", "metrics": {}, "model_output": [{"continuation": FENCE, "num_tokens": 9}], "label": "x"}, Outcome.LIKELY_CUT),
     Example("distilabel", {"instruction": "Why?", "generation": FENCE, "model_name": "m", "distilabel_metadata": {"statistics_text_generation_0": {"input_tokens": [5], "output_tokens": [20]}}}, Outcome.LIKELY_CUT),
-    Example("prompt_completion", {"prompt": "Why?", "response": DONE}, Outcome.DONE),
+    Example("prompt_completion", {"prompt": "Why?", "response": DONE, "model": "m"}, Outcome.DONE),
     # A body, a stream, an object of a framework.
     Example("body", chat(), Outcome.TEXT_CUT, "length"),
     Example("body", message(DONE, "end_turn"), Outcome.DONE, "end_turn"),
@@ -442,4 +442,11 @@ NO_ANSWERS: tuple[Any, ...] = (
     {"request": ASK, "response": None},
     {"error": "not found", "path": "/x", "user": {"name": "Mia"}, "items": []},
     {"finish_reason": "left early", "name": "Mia", "text": "bye"},
+    {"job": 4, "stop_reason": "timeout", "output": "3 tests failed"},
+    {"event": "stopped", "stop_reason": "cancelled", "message": "The user closed the window."},
+    {"task_id": 17, "completion": "50 %"},
+    {"prompt": "How was your stay?", "response": "Very nice, thank you"},
+    {"chosen": True, "rejected": False},
+    {"data": {"choices": [{"text": "Yes", "votes": 3}, {"text": "No", "votes": 1}]}},
+    {"conversations": [{"from": "Ann", "value": "Hi"}, {"from": "Bob", "value": "Hi"}]},
 )  # fmt: skip

@@ -524,7 +524,7 @@ WITHOUT_STOP: tuple[Kind, ...] = (
     Kind(
         name="human_eval",
         needs=("task_id", "completion"),
-        only=lambda row: isinstance(row["completion"], str),
+        only=lambda row: isinstance(row["completion"], str) and "/" in str(row["task_id"]),
         source=_REAL,
         read=tools.texts("completion"),
         id=("task_id",),
@@ -538,10 +538,11 @@ WITHOUT_STOP: tuple[Kind, ...] = (
     ),
     Kind(
         name="prompt_completion",
-        needs=("prompt", "response"),
+        needs=("prompt", "response", "model"),
         only=lambda row: isinstance(row["prompt"], str) and isinstance(row["response"], str),
         source=_DOCUMENTED,
         read=tools.texts("response"),
+        model=("model",),
     ),
 )
 """Kinds that store none, asked where nothing else fits."""

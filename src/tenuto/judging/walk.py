@@ -163,6 +163,24 @@ def _unwrapped_events(items: list[object]) -> list[object] | None:
     return [item[name] for item in items if isinstance(item, dict) and name in item]
 
 
+_OWN_WORDS = frozenset(
+    {"stop", "length", "max_tokens", "max_output_tokens", "end_turn", "stop_sequence", "eos"}
+    | {"eos_token", "tool_calls", "tool_use", "function_call", "content_filter", "model_length"}
+)
+"""Stops that only models have. Jobs and debuggers also end by `timeout` or `error`."""
+
+_OF_MODELS = frozenset(
+    {"model", "model_id", "model_name", "modelId", "usage", "tokens", "completion_tokens"}
+    | {"output_tokens", "num_tokens", "logprobs", "logprob", "tokenUsage", "token_usage"}
+    | {"reasoning", "reasoning_content", "tool_calls", "toolCalls"}
+)
+
+
+def _is_of_model(stop: str, beside: JsonObject) -> bool:
+    """Return whether a stop is one of a model: by its word, or by what stands beside it."""
+    return stop.lower() in _OWN_WORDS or not _OF_MODELS.isdisjoint(beside)
+
+
 def told_in(value: JsonObject) -> Told | None:
     """Return the answer of an object that keeps a text beside a known stop; None: it is none.
 
@@ -173,7 +191,7 @@ def told_in(value: JsonObject) -> Told | None:
     """
     for name in _STOPS:
         stop = read_stop(value.get(name), name) if name in value else None
-        if stop is not None and stop.known:
+        if stop is not None and stop.known and _is_of_model(stop.raw, value):
             break
     else:
         return None
