@@ -94,7 +94,7 @@ def test_help_wraps_at_the_width_of_the_terminal_only(
     ("arguments", "part"),
     [
         (["no-such-command"], "no-such-command"),
-        (["bogus"], "'bogus': tenuto takes demo, detect, doctor, explain, faults, policy,"),
+        (["bogus"], "'bogus': tenuto takes check, demo, detect, doctor, explain, faults,"),
         (["faults", "tgi"], "unexpected argument 'tgi': tenuto faults takes --wire, --json (see"),
         (["demo", "nope"], "unexpected argument 'nope': tenuto demo takes agent, --live, --model,"),
         (["demo", "agent", "nope"], "'nope': tenuto demo agent takes --wire, --json (see"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import cyclopts
 
 COMMANDS = (
+    "check",
     "demo",
     "detect",
     "doctor",

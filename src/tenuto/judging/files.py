@@ -1,0 +1,153 @@
+"""Read the rows of files: lines of JSON, in ranges of bytes that processes share, or whole
+documents."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Final, NamedTuple, cast
+
+from tenuto.judging.opening import is_cassette
+from tenuto.wires.json import decode_object
+
+RANGE_BYTES: Final = 33_554_432
+"""A file of lines is read in ranges of about this size."""
+
+MOST_LINE_BYTES: Final = 67_108_864
+"""A longer line is not read."""
+
+WHOLE_MOST_BYTES: Final = 268_435_456
+"""A larger document is not read."""
+
+_SUFFIXES: Final = (".jsonl", ".ndjson", ".json", ".jsonlines")
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class Range(NamedTuple):
+    """Bytes of a file. `end`: None for all of it, such as of one that is compressed."""
+
+    path: str
+    begin: int = 0
+    end: int | None = None
+
+
+class Line(NamedTuple):
+    """A row of a file. `number`: that of its line, counted from 1 in its range, or of an item of a
+    document. `data`: its bytes, or an item as it was decoded; None: the line is too long."""
+
+    number: int
+    data: object
+
+
+def files_in(paths: Iterable[str]) -> list[str]:
+    """Return the files that are named, and those in folders that are named, in order.
+
+    Raises:
+        OSError: a path does not exist.
+    """
+    found: list[str] = []
+    for path in paths:
+        place = Path(path)
+        if place.is_dir():
+            inner = sorted(each for each in place.rglob("*") if each.is_file() and _is_read(each))
+            found += [str(each) for each in inner]
+        else:
+            place.stat()
+            found.append(path)
+    return found
+
+
+def _is_read(path: Path) -> bool:
+    name = path.name.lower().removesuffix(".gz")
+    return name.endswith(_SUFFIXES) and not name.startswith(".")
+
+
+def ranges_of(path: str) -> list[Range]:
+    """Return the ranges of a file; one for a compressed file or a document."""
+    size = Path(path).stat().st_size
+    if path.endswith(".gz") or size <= RANGE_BYTES or not _holds_lines(path):
+        return [Range(path)]
+    count = -(-size // RANGE_BYTES)
+    edges = [size * number // count for number in range(count + 1)]
+    return [Range(path, begin, end) for begin, end in pairwise(edges)]
+
+
+def _holds_lines(path: str) -> bool:
+    """Return whether the first line of a file is a row, so that it is no document over several."""
+    with _open(path) as file:
+        line = file.readline(MOST_LINE_BYTES).removeprefix(_BOM)
+        more = bool(file.read(1))
+    if isinstance(decode_object(line), dict):
+        return True
+    bare = line.strip()
+    return more and bare.startswith(b"{") and bare != b"{"
+
+
+def _open(path: str) -> IO[bytes]:
+    with Path(path).open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    return cast("IO[bytes]", gzip.open(path)) if packed else Path(path).open("rb")
+
+
+def rows_of(part: Range) -> Iterator[Line]:
+    """Return the rows of a range. A line belongs to the range in which it begins.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    if part.end is None and not _holds_lines(part.path):
+        yield from _rows_of_document(part.path)
+        return
+    with _open(part.path) as file:
+        yield from _lines(file, part)
+
+
+def _lines(file: IO[bytes], part: Range) -> Iterator[Line]:
+    at = part.begin
+    if at:
+        file.seek(at - 1)
+        at += len(file.readline()) - 1  # the line before, which the range before has read
+    number = 0
+    while part.end is None or at < part.end:
+        line = file.readline(MOST_LINE_BYTES)
+        if not line:
+            return
+        number += 1
+        at += len(line)
+        if len(line) == MOST_LINE_BYTES and not line.endswith(b"\n"):
+            at += _skip_line(file)
+            yield Line(number, None)
+        elif not line.isspace():
+            yield Line(number, line.removeprefix(_BOM) if at == len(line) else line)
+
+
+def _skip_line(file: IO[bytes]) -> int:
+    skipped = 0
+    while piece := file.readline(io.DEFAULT_BUFFER_SIZE):
+        skipped += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return skipped
+
+
+def _rows_of_document(path: str) -> Iterator[Line]:
+    with _open(path) as file:
+        data = file.read(WHOLE_MOST_BYTES + 1)
+    if len(data) > WHOLE_MOST_BYTES:
+        yield Line(1, None)
+        return
+    value = decode_object(data.removeprefix(_BOM))
+    if isinstance(value, list):
+        if value and all(isinstance(item, dict) for item in value):
+            yield from (Line(number, item) for number, item in enumerate(value, 1))
+            return
+        yield Line(1, value)
+    elif value is not None:
+        yield Line(1, value)
+    elif is_cassette(data[:4_096].decode("utf-8", "replace")):
+        yield Line(1, data)
+    else:  # JSON over several lines that broke off, or something else
+        yield from (Line(n, line) for n, line in enumerate(data.split(b"\n"), 1) if line.strip())

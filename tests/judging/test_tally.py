@@ -1,0 +1,108 @@
+"""What only the rows of a file together show."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+from support.stored import DONE, FENCE, OPEN, chat, conversation
+
+from tenuto import Outcome, judge
+from tenuto.judging.tally import Tally, as_plain, pile_in
+
+
+def counted(rows: list[Any], limit: int | None = None) -> dict[str, Any]:
+    tally = Tally()
+    for row in rows:
+        tally.add(judge(row, limit=limit))
+    return as_plain(tally)
+
+
+def ray(tokens: int, text: str = DONE) -> dict[str, Any]:
+    return {"prompt": "x", "generated_text": text, "num_generated_tokens": tokens}
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("share", [0.005, 0.02, 0.2])
+def test_a_limit_that_no_row_tells_is_found_by_the_answers_that_pile_up(
+    share: float, seed: int
+) -> None:
+    chance = random.Random(seed)
+    cut = max(3, int(1_000 * share))
+    tokens = [512] * cut + [
+        min(511, int(chance.lognormvariate(5, 0.7))) for _ in range(1_000 - cut)
+    ]
+    found = counted([ray(number) for number in tokens])
+    (pile,) = found["piled"]
+    assert pile["tokens"] == 512
+    assert found["outcomes"]["likely_cut"] == tokens.count(512)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_answers_that_no_limit_cut_pile_up_nowhere(seed: int) -> None:
+    chance = random.Random(seed)
+    free = [int(chance.lognormvariate(5, 0.7)) for _ in range(1_000)]
+    labels = [chance.choice([1, 2, 3]) for _ in range(1_000)]
+    short = [chance.randint(14, 20) for _ in range(1_000)]
+    for tokens in (free, labels, short):
+        assert pile_in(Counter(tokens)) is None
+
+
+def test_a_small_file_of_one_number_is_a_pile_up() -> None:
+    assert pile_in(Counter([256] * 5)) == (256, 5)
+    assert pile_in(Counter([256, 256])) is None
+
+
+@pytest.mark.behaviour("J1")
+def test_an_answer_with_a_stop_is_no_part_of_a_pile_up() -> None:
+    found = counted([chat(DONE, "stop") for _ in range(50)])
+    assert found["piled"] == []
+    assert found["outcomes"] == {"done": 50}
+
+
+def test_a_sign_that_more_than_a_tenth_shows_is_muted() -> None:
+    whole = [{"messages": conversation(DONE)} for _ in range(80)]
+    cut = [{"messages": conversation(FENCE)} for _ in range(20)]
+    found = counted(whole + cut)
+    assert found["muted"] == ["fence_open"]
+    assert found["outcomes"] == {"done": 80, "open_end": 20}
+    assert counted(whole + cut[:5])["outcomes"] == {"done": 80, "likely_cut": 5}
+
+
+def test_an_open_end_beside_a_limit_is_likely_cut_if_it_is_long_enough() -> None:
+    long = " ".join(f"{number} is {number * 7}, and so" for number in range(120))
+    rows = [{"messages": conversation(long)}, {"messages": conversation(OPEN)}]
+    assert counted(rows)["outcomes"] == {"open_end": 2}
+    assert counted(rows, limit=400)["outcomes"] == {"likely_cut": 1, "open_end": 1}
+
+
+def test_what_is_cut_at_the_size_of_a_label_stands_apart() -> None:
+    body = chat("Y", "length")
+    body["usage"]["completion_tokens"] = 1
+    found = counted([body, chat()])
+    assert (found["outcomes"], found["label_sized"]) == ({"text_cut": 2}, 1)
+
+
+def test_two_tallies_add_up_in_any_order() -> None:
+    rows = [
+        chat(),
+        chat(DONE, "stop"),
+        ray(512),
+        ray(512),
+        ray(512),
+        {"messages": conversation(OPEN)},
+        {},
+    ]
+    whole = counted(rows)
+    for at in range(len(rows)):
+        parts = [Tally(), Tally()]
+        for number, row in enumerate(rows):
+            parts[number >= at].add(judge(row))
+        parts[1].merge(parts[0])
+        assert as_plain(parts[1]) == whole
+    assert whole["outcomes"]["likely_cut"] == 3
+    assert sum(whole["outcomes"].values()) == whole["rows"] == len(rows)
+    assert set(whole["outcomes"]) <= set(Outcome)
