@@ -9,7 +9,7 @@ from itertools import islice
 
 import msgspec
 
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import JsonObject, decode_object
 
 SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 AWS_LENGTHS = (b"\0", b"\1")
@@ -20,6 +20,9 @@ begins_events: Callable[[bytes], re.Match[bytes] | None] = re.compile(
 ).match
 """Matches the beginning of a stream that may be one of an answer."""
 
+
+begins_object: Callable[[bytes], re.Match[bytes] | None] = re.compile(rb"\s*\{").match
+"""Matches a block between events that begins as an object does: no field of an event does."""
 
 _HEADINGS = (b"#", b"//", b"--", b"HTTP/")
 
@@ -46,6 +49,19 @@ def below_heading(body: bytes) -> bytes:
     """
     found = _heading(body)
     return body[found.end() :] if found else b""
+
+
+def first_object(data: bytes) -> JsonObject | None:
+    """Return the object by which bytes begin, whatever is behind it; None: there is none.
+
+    >>> first_object(b'{"a": 1}\\n{"b": 2}'), first_object(b'{"a": 1')
+    ({'a': 1}, None)
+    """
+    try:
+        value, _ = json.JSONDecoder().raw_decode(data.decode().lstrip())
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def documents(body: bytes) -> list[object]:

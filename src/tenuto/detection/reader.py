@@ -49,8 +49,10 @@ from tenuto.detection.documents import (
     AWS_LENGTHS,
     SPACE_AND_BOM,
     begins_events,
+    begins_object,
     below_heading,
     documents,
+    first_object,
     is_cut,
     may_be_heading,
     may_be_source,
@@ -94,6 +96,11 @@ _ENDS = (StopSeen, FaultSeen)
 _ERRORS_FROM = 300
 """HTTP statuses from this on bring no answer."""
 _CHUNKS = frozenset({"choices", "candidates"})
+_IN_BODIES = frozenset(
+    {"choices", "candidates", "promptFeedback", "content", "output", "message", "response"}
+    | {"generations", "text", "results", "steps", "outputs", "generated_text"}
+)
+"""The members in which a whole body holds its answer. An error has none of them."""
 _SHOWS_BYTES = 2_000
 """How much of the beginning shows what broke off."""
 
@@ -235,9 +242,11 @@ class Reader:
             self._value(value)
 
     def _piece(self, data: bytes) -> None:
-        value = None if self._streams else decode_object(data)
+        between = not self._streams or self._codec.idle
+        value = decode_object(data) if between else None
         if isinstance(value, dict) and self._is_apart(value):
             self._end_body()
+            self._streams = False
             if self._verdict is not None:
                 self._next()
             self._came = True
@@ -275,13 +284,10 @@ class Reader:
     def finish(self) -> list[Reading]:
         """Return what was read of each answer, the end of the last one included. There is always at
         least one reading: what holds no answer is read as none. You can call this again."""
+        self._end_stream()
         if self._body is not None:
             self._end_body()
             self._body = Pieces()
-        if self._streams:
-            left = self._codec.flush()
-            self._events(left)
-            self._cut = self._cut or any(event.data for event in left)
         if self._mixed:
             return [_only(SEVERAL_ANSWERS)]
         self._below_heading()
@@ -294,6 +300,14 @@ class Reader:
         if others and all(each.response.stop == BROKE_OFF_UNREAD for each in answers):
             return others[-1:]
         return found if len(answers) > 1 else answers or found[-1:]
+
+    def _end_stream(self) -> None:
+        while self._streams:  # another stream may stand in the rest of the first one
+            codec, left = self._codec, self._codec.flush()
+            self._events(left)
+            if self._codec is codec:
+                self._cut = self._cut or any(event.data for event in left)
+                return
 
     def _below_heading(self) -> None:
         """Read what stands below lines of comments, or below the head of an HTTP response."""
@@ -381,6 +395,8 @@ class Reader:
                 self._body = Pieces()
                 self._bytes(head.lstrip(SPACE_AND_BOM))
             else:
+                if self._whole and begins_events(head) is not None:
+                    self._next()
                 self._streams = True
                 made = MessageCodec if begin in AWS_LENGTHS else SseCodec
                 self._codec = made(as_came=True)
@@ -470,8 +486,11 @@ class Reader:
         cut = Stop(StopReason.DROPPED) if begun else BROKE_OFF_UNREAD
         self._before.append(_only(cut if is_cut(data) else NO_ANSWER))
 
-    def _events(self, events: Iterable[Frame]) -> None:
-        for event in events:
+    def _events(self, events: Sequence[Frame]) -> None:
+        for number, event in enumerate(events):
+            if self._turns(event):
+                self._turn(events[number:])
+                return
             if event.data is None:
                 continue
             if self._running and self._opens_another_event(event):
@@ -500,6 +519,22 @@ class Reader:
             else:
                 self._running = True
                 self._feed([*reader.counted()[0], *reader.read(event)[0]])
+
+    def _turns(self, event: Frame) -> bool:
+        """Return whether whole bodies follow a stream of events here, or such a stream follows
+        lines."""
+        if isinstance(self._codec, SseCodec):
+            if not self._known or not begins_object(event.raw):
+                return False
+            value = first_object(event.raw)
+            return value is not None and self._is_body_apart(unwrapped(out_of_batch(value)))
+        return self._lines and self._whole and begins_events(event.raw) is not None
+
+    def _turn(self, events: Iterable[Frame]) -> None:
+        """Read the rest of the bytes from their form on anew."""
+        rest = b"".join(event.raw for event in (*events, *self._codec.flush()))
+        self._streams = self._line_over = False
+        self._bytes(rest)
 
     def _opens_another_event(self, event: Frame) -> bool:
         data = event.data or b""
@@ -619,7 +654,7 @@ class Reader:
             return
         if self._running:
             self._tell_mixed(value)
-        another = self._running and self._opens_another(value)
+        another = self._running and (self._opens_another(value) or self._is_body_apart(value))
         if another or (self._over and self._is_of_another(value)):
             self._next()
         told = foreign(value)
@@ -663,9 +698,24 @@ class Reader:
                 self._next()
             self._before.append(_only(NO_ANSWER))
 
+    def _is_body_apart(self, value: JsonObject) -> bool:
+        """Return whether an object is a whole body that names another answer than the one that is
+        being read: by its id, or by another wire where one of them has none."""
+        told, id_here = answer_id(value), self._id
+        if _IN_BODIES.isdisjoint(value) or (told and told == id_here):
+            return False
+        wire = wire_for_shape(value)
+        if wire is None or wire.is_event(value) or (wire.last_is_body and not self._over):
+            return False
+        if told and id_here:
+            return True
+        return self._named is None and self._wire not in (None, wire)
+
     def _is_of_another(self, value: JsonObject) -> bool:
         """Return whether an object behind the end of an answer belongs to another one. Some wires
         end a stream with an object that looks like a whole body, and some send more behind it."""
+        if self._is_body_apart(value):
+            return True
         wire = self._wire if self._wire is not None and not self._whole else wire_for_shape(value)
         if foreign(value) is not None:
             wire = None
@@ -682,7 +732,8 @@ class Reader:
             return speaks
         if not wire.last_is_body:
             return self._whole
-        return speaks and (self._lines or self._builder.ended)
+        ends_once = value.get("done") is True  # Ollama
+        return (speaks or ends_once) and (self._lines or self._builder.ended)
 
     def _wire_for(self, value: JsonObject) -> Wire | None:
         """Return the wire of an object. A wire that was named is believed unless the object has the
