@@ -732,7 +732,7 @@ class Reader:
             return speaks
         if not wire.last_is_body:
             return self._whole
-        ends_once = value.get("done") is True  # Ollama
+        ends_once = value.get("done") is True and not self._running  # Ollama
         return (speaks or ends_once) and (self._lines or self._builder.ended)
 
     def _wire_for(self, value: JsonObject) -> Wire | None:
