@@ -101,7 +101,7 @@ class _Chat(Strict):
     service_tier: str | None = None
     x_groq: _Groq | None = None
 
-    def found(self) -> Found | None:
+    def found(self, name: str = "") -> Found | None:
         choice, usage = self.choices[0], self.usage
         if self.id and "-" not in self.id:  # Mistral's, which is another wire
             return None
@@ -110,6 +110,7 @@ class _Chat(Strict):
             choice.finish_reason,
             "choices[0].finish_reason",
             usage.completion_tokens if usage is not None else None,
+            id=name,
             model=self.model,
             wire="openai-chat",
         )
@@ -141,7 +142,7 @@ class _Message(Strict):
     stop_details: None = None
     container: None = None
 
-    def found(self) -> Found | None:
+    def found(self, name: str = "") -> Found | None:
         if self.id and (self.id[:4] != "msg_" or self.id[:9] == "msg_bdrk_"):
             return None  # another wire's, such as Bedrock's
         return Found(
@@ -149,6 +150,7 @@ class _Message(Strict):
             self.stop_reason,
             "stop_reason",
             self.usage.output_tokens,
+            id=name,
             model=self.model,
             wire="anthropic-messages",
         )
@@ -185,13 +187,14 @@ class _Gemini(Strict, rename="camel"):
     response_id: str = ""
     create_time: str = ""
 
-    def found(self) -> Found:
+    def found(self, name: str = "") -> Found:
         candidate = self.candidates[0]
         return Found(
             candidate.content.parts[0].text,
             candidate.finish_reason,
             "candidates[0].finishReason",
             self.usage_metadata.candidates_token_count,
+            id=name,
             model=self.model_version,
             wire="gemini-generate",
         )
@@ -263,7 +266,7 @@ class _Response(Strict):
     truncation: str | None = None
     user: str | None = None
 
-    def found(self) -> Found | None:
+    def found(self, name: str = "") -> Found | None:
         messages = [item for item in self.output if type(item) is _OutputMessage]
         if len(messages) != 1 or self.id[:5] != "resp_":
             return None
@@ -272,7 +275,7 @@ class _Response(Strict):
             "completed",
             "status",
             self.usage.output_tokens,
-            id=self.id,
+            id=name or self.id,
             model=self.model,
             wire="openai-responses",
             limit=self.max_output_tokens or None,
@@ -301,8 +304,7 @@ class _OpenaiBatch(Strict):
     id: str | None = None
 
     def found(self) -> Found | None:
-        found = self.response.body.found()
-        return found and found._replace(id=self.custom_id)
+        return self.response.body.found(self.custom_id)
 
 
 class _ResponsesBatch(Strict):
@@ -312,8 +314,7 @@ class _ResponsesBatch(Strict):
     id: str | None = None
 
     def found(self) -> Found | None:
-        found = self.response.body.found()
-        return found and found._replace(id=self.custom_id or found.id)
+        return self.response.body.found(self.custom_id)
 
 
 class _Succeeded(Strict):
@@ -326,8 +327,7 @@ class _AnthropicBatch(Strict):
     result: _Succeeded
 
     def found(self) -> Found | None:
-        found = self.result.message.found()
-        return found and found._replace(id=self.custom_id)
+        return self.result.message.found(self.custom_id)
 
 
 class _GeminiBatch(Strict):
@@ -335,7 +335,7 @@ class _GeminiBatch(Strict):
     response: _Gemini
 
     def found(self) -> Found:
-        return self.response.found()._replace(id=self.key)
+        return self.response.found(self.key)
 
 
 # --- inspect_ai
