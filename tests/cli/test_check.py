@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +128,36 @@ def test_requests_beside_the_results_are_no_answers(
     (results / "requests.jsonl").write_text("\n".join(lines))
     assert main(["check", str(results), "--requests", str(results / "requests.jsonl")]) == 0
     assert "worst: gpt-x at limit 20: 25 %" in capsys.readouterr().out
+
+
+WITHOUT_EXTRA = """
+import sys
+sys.modules["cyclopts"] = sys.modules["rich"] = None
+from tenuto.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--fail-over", "1%"], ["--kind", "opnai"]])
+def test_the_base_install_runs_it_too(
+    results: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["check", str(results), *options]
+    command = [sys.executable, "-c", WITHOUT_EXTRA, *arguments]
+    bare = subprocess.run(command, capture_output=True, text=True, check=False)
+    code = main(arguments)
+    shown = capsys.readouterr()
+    assert (bare.returncode, bare.stderr) == (code, shown.err)
+    if "--json" in options:
+        assert json.loads(bare.stdout) == json.loads(shown.out)
+    else:
+        assert bare.stdout == shown.out
+
+
+def test_the_base_install_says_what_is_wrong() -> None:
+    for arguments in (["check", "--bogus"], ["check"], ["check", "nothing.jsonl"]):
+        command = [sys.executable, "-c", WITHOUT_EXTRA, *arguments]
+        bare = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert bare.returncode == 2
+        assert bare.stderr
+        assert "Traceback" not in bare.stderr

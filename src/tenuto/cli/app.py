@@ -60,6 +60,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         import cyclopts
         import rich  # noqa: F401 - loaded here, so that it is reported as missing before any work
     except ModuleNotFoundError as error:
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        if given[:1] == ["check"]:
+            return _check(given[1:])
         return _say(
             f"the command needs the package {error.name}; install it with: "
             "pip install 'tenuto[cli]'",
@@ -87,6 +90,20 @@ def _run(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return code if isinstance(code, int) else 0
+
+
+def _check(arguments: Sequence[str]) -> int:
+    """Run the one command that the base install has."""
+    from tenuto.cli.check_plain import check_plain
+
+    try:
+        return check_plain(arguments)
+    except CommandError as error:
+        return _say(one_line(str(error)), error.exit_code)
+    except SystemExit as error:  # argparse has said why
+        return error.code if isinstance(error.code, int) else 2
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def build(wanted: Sequence[str] = ()) -> cyclopts.App:
