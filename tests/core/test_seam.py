@@ -514,6 +514,10 @@ def test_periodic_text_is_no_evidence(said, continuation):
         ("First part.\n\n", "Here is the rest:\n\nSecond part."),  # and its own announcement
         ("- one thing\n", "- one thing more\n"),
         ("Run this:\n\n", "```sh\nmake\n```"),
+        (  # it closes its block, and opens another one
+            "```python\ndef f(m):\n    if frac or exp:\n",
+            "```\n\nOthers carry it along.\n\nThen comes this.\n\n```python\n    end += 6\n",
+        ),
         ("Name: Ann\n\nName:", " Paul.\n\nName: George"),
         # A digit before a capital is no word that breaks off.
         (
@@ -533,6 +537,14 @@ def test_periodic_text_is_no_evidence(said, continuation):
 def test_a_document_keeps_its_own_fences_and_announcements(said, continuation):
     trimmed, space = trailing_space(said)
     assert join(trimmed, continuation, trimmed=space) == said + continuation
+
+
+@pytest.mark.behaviour("C14a", "S3b")
+def test_an_echo_that_is_cut_inside_a_character_is_no_new_text():
+    said = "担当者は資料を配りながら、来月までに結論を出すと約束した。三个观测站每小时记录"
+    seam = Seam(said, exact=True)
+    given_out = seam.feed(said[:30] + "\ufffd") + seam.finish(broke_off=True, at_limit=True)
+    assert (given_out, seam.kind, seam.new_chars) == ("", "echo", 0)
 
 
 @pytest.mark.behaviour("C14", "C28a")

@@ -126,6 +126,7 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
     lines: list[str] = []  # the words
     mark = ""  # a rule or a fence, if there are no words before it
     apart: set[str] = set()
+    closed = False  # by a fence before any words: what follows may be text of its own
     begin = 0
     while True:
         end = held.find("\n", begin)
@@ -142,6 +143,7 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
             if lines or mark:
                 apart.add("fence" if fence else "rule")
             mark = mark or line
+            closed = closed or bool(fence and not lines and not fence[1])
         elif line:
             lines.append(line)
             apart.clear()
@@ -168,7 +170,8 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
                 end=again,
             )
         elif fence and lines and fence[1] and fence[1] == open_info(opening):
-            yield "preamble", begin
+            if not closed or _announces(lines):
+                yield "preamble", begin
             return
 
 

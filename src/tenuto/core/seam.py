@@ -267,7 +267,7 @@ class Seam:
     def _begins_again(self) -> bool:
         """Whether the limit may have cut an echo of the prefill. If it was none, nothing is lost: a
         further attempt says it again."""
-        body = self._held.strip()
+        body = _uncut(self._held).strip()
         again = len(body) >= _PERIODIC_CHARS and self._said.lstrip().startswith(body)
         return again and not is_periodic(body[:HEAD_CHARS])
 
@@ -358,7 +358,7 @@ class Seam:
     def _repeats(self, text: str, broke_off: bool) -> bool:
         """Return whether this, to the end of the attempt, only repeats earlier text and adds
         nothing."""
-        body = text.strip()
+        body = _uncut(text).strip()
         begins = self._said.startswith(body, self._start)
         if self._echoed and begins and body:
             return True
