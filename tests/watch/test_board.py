@@ -37,7 +37,7 @@ def attempt_ended(turn: str, time: float, number: int = 1, model: str = "gpt") -
     )  # fmt: skip
 
 
-def ended(turn: str, time: float = 0.0) -> Event:
+def ended(turn: str, time: float = 0.0) -> TurnEnded:
     return TurnEnded(
         time=time, turn=turn, provider="openai", model="gpt", attempt=1, status="complete",
         reason="completed", stop="end_turn", attempts=1, suggestion="none", advice="", usage=(None,),
