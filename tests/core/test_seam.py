@@ -514,6 +514,10 @@ def test_periodic_text_is_no_evidence(said, continuation):
         ("First part.\n\n", "Here is the rest:\n\nSecond part."),  # and its own announcement
         ("- one thing\n", "- one thing more\n"),
         ("Run this:\n\n", "```sh\nmake\n```"),
+        (  # its closing fence was cut
+            "```python\nx = 1\n``",
+            "`\n\nRain waters more than snow.\n\n```python\n    end += 6\n",
+        ),
         (  # it closes its block, and opens another one
             "```python\ndef f(m):\n    if frac or exp:\n",
             "```\n\nOthers carry it along.\n\nThen comes this.\n\n```python\n    end += 6\n",

@@ -138,6 +138,8 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
         if not begin and end > _most_chars(opening):
             return  # it was handed on before its end came
         line = held[begin:end].rstrip()
+        if not begin and _ends_fence(opening, line):
+            return
         fence = _fence(line)
         if fence or _is_rule(line):
             if lines or mark:
@@ -173,6 +175,13 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
             if not closed or _announces(lines):
                 yield "preamble", begin
             return
+
+
+def _ends_fence(opening: Opening, line: str) -> bool:
+    """Return whether a first line is the rest of a fence that was cut."""
+    begun = opening.said.rpartition("\n")[2]
+    is_begun = not opening.trimmed and begun.strip()[:1] in ("`", "~")
+    return is_begun and line[:1] == begun[-1] and _fence(begun + line) is not None
 
 
 def _goes_on(opening: Opening) -> bool:
