@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import struct
+import zlib
 from pathlib import Path
 
 import pytest
-from support.stored import DONE, cassette, chat
+from support.stored import DONE, cassette, chat, inspect_output
 
 from tenuto.judging import files
 from tenuto.judging.checking import Checked, Options, check
@@ -141,3 +143,72 @@ def test_a_folder_gives_its_files_of_json(tmp_path: Path) -> None:
     assert [Path(path).name for path in files_in([str(tmp_path)])] == ["a.jsonl", "b.json.gz"]
     with pytest.raises(OSError, match="nothing"):
         files_in([str(tmp_path / "nothing")])
+
+
+def zipped(members: dict[str, bytes], method: int) -> bytes:
+    """A ZIP by the book, since not every Python writes members that are compressed with zstd."""
+    import zstandard
+
+    out, directory = b"", b""
+    for name, data in members.items():
+        packed = zstandard.ZstdCompressor().compress(data) if method == 93 else data
+        told = struct.pack(
+            "<HHHHHIIIHH",
+            63,
+            0,
+            method,
+            0,
+            0,
+            zlib.crc32(data),
+            len(packed),
+            len(data),
+            len(name),
+            0,
+        )
+        directory += b"PK\x01\x02\x3f\x00" + told + bytes(2) + bytes(2) + bytes(2) + bytes(4)
+        directory += struct.pack("<I", len(out)) + name.encode()
+        out += b"PK\x03\x04" + told + name.encode() + packed
+    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(out), 0)
+    return out + directory + b"PK\x05\x06" + end
+
+
+def sample(number: int, stop: str) -> dict[str, object]:
+    return {"id": number, "epoch": 1, "input": "x", "messages": [], "output": inspect_output(stop)}
+
+
+@pytest.mark.parametrize("method", [0, 93])
+def test_the_samples_of_an_inspect_log_are_rows(tmp_path: Path, method: int) -> None:
+    members = {
+        "header.json": b"{}",
+        "samples/1_epoch_1.json": json.dumps(sample(1, "stop")).encode(),
+        "samples/2_epoch_1.json": json.dumps(sample(2, "max_tokens")).encode(),
+    }
+    path = write(tmp_path / "log.eval", zipped(members, method))
+    assert outcomes(path) == ({"done": 1, "text_cut": 1}, [])
+    assert files_in([str(tmp_path)]) == [path]
+
+
+def test_a_damaged_log_says_so(tmp_path: Path) -> None:
+    whole = zipped({"samples/1.json": json.dumps(sample(1, "stop")).encode()}, 93)
+    at = whole.index(b"\x28\xb5\x2f\xfd")  # zstd's mark
+    path = write(tmp_path / "log.eval", whole[:at] + b"xxxx" + whole[at + 4 :])
+    ((file, line, why),) = outcomes(path)[1]
+    assert (file, line) == (path, 1)
+    assert "damaged" in why
+
+
+def test_the_rows_of_a_document_are_counted_one_by_one(tmp_path: Path) -> None:
+    log = {
+        "version": 2,
+        "status": "success",
+        "eval": {},
+        "samples": [sample(1, "stop"), sample(2, "max_tokens")],
+    }
+    assert outcomes(write(tmp_path / "a.json", json.dumps(log)))[0] == {"done": 1, "text_cut": 1}
+    batch = {
+        "version": 1,
+        "stage": "done",
+        "batch": {},
+        "results": [{"body": chat()}, {"body": chat(DONE, "stop")}],
+    }
+    assert outcomes(write(tmp_path / "b.json", json.dumps(batch)))[0] == {"done": 1, "text_cut": 1}

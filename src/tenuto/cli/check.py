@@ -27,10 +27,10 @@ def check(
 ) -> int:
     """Show how many stored answers are cut, empty or broken.
 
-    It reads lines of JSON (.jsonl), JSON documents and arrays (.json), gzipped or not: batch
-    results, evaluation logs, traces, training data and more. It sends nothing, and writes nothing
-    without --out. The exit code is 1 if --fail-over says so, and 2 if a file or a line cannot be
-    read, or if more than 5 % of the rows are no answers of a known kind.
+    It reads lines of JSON (.jsonl), JSON documents and arrays (.json), gzipped or not, and logs of
+    inspect_ai (.eval): batch results, evaluation logs, traces, training data and more. It sends
+    nothing, and writes nothing without --out. The exit code is 1 if --fail-over says so, and 2 if a
+    file or a line cannot be read, or if more than 5 % of the rows are no answers of a known kind.
 
     Args:
         paths: files and folders.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tenuto.core.outcome import Outcome
+from tenuto.judging.archives import NotReadable
 from tenuto.judging.files import Range, ranges_of, rows_of
 from tenuto.judging.judgement import judge
 from tenuto.judging.opening import is_cassette
@@ -146,17 +147,23 @@ _IDS: Final = ("custom_id", "key", "recordId", "id")
 
 def _check_range(part: Range, options: Options, known: Mapping[str, bytes]) -> Checked:
     found = Checked()
-    for line in rows_of(part):
-        found.lines = line.number
-        verdict = _judged(line.data, options, known)
-        if line.data is None or (verdict.outcome in _MAY_BE_UNREAD and _is_unreadable(line.data)):
-            found.unread_lines += 1
-            if len(found.unread) < MOST_NAMED:
-                found.unread.append((part.path, line.number, _beginning(line.data)))
-            continue
-        found.tally.add(verdict)
-        if options.places:
-            found.places.append(_place(part.path, line.number, verdict))
+    try:
+        for line in rows_of(part):
+            found.lines = line.number
+            verdict = _judged(line.data, options, known)
+            if line.data is None or (
+                verdict.outcome in _MAY_BE_UNREAD and _is_unreadable(line.data)
+            ):
+                found.unread_lines += 1
+                if len(found.unread) < MOST_NAMED:
+                    found.unread.append((part.path, line.number, _beginning(line.data)))
+                continue
+            found.tally.add(verdict)
+            if options.places:
+                found.places.append(_place(part.path, line.number, verdict))
+    except NotReadable as error:  # one damaged log ends no run over many
+        found.unread_lines += 1
+        found.unread.append((part.path, found.lines + 1, str(error.strerror)))
     return found
 
 

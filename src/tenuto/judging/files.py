@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, Final, NamedTuple, cast
 
+from tenuto.judging.archives import is_eval_log, samples_of
 from tenuto.judging.opening import is_cassette
 from tenuto.wires.json import decode_object
 
@@ -22,7 +23,7 @@ MOST_LINE_BYTES: Final = 67_108_864
 WHOLE_MOST_BYTES: Final = 268_435_456
 """A larger document is not read."""
 
-_SUFFIXES: Final = (".jsonl", ".ndjson", ".json", ".jsonlines")
+_SUFFIXES: Final = (".jsonl", ".ndjson", ".json", ".jsonlines", ".eval")
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -68,7 +69,7 @@ def _is_read(path: Path) -> bool:
 def ranges_of(path: str) -> list[Range]:
     """Return the ranges of a file; one for a compressed file or a document."""
     size = Path(path).stat().st_size
-    if path.endswith(".gz") or size <= RANGE_BYTES or not _holds_lines(path):
+    if path.endswith((".gz", ".eval")) or size <= RANGE_BYTES or not _holds_lines(path):
         return [Range(path)]
     count = -(-size // RANGE_BYTES)
     edges = [size * number // count for number in range(count + 1)]
@@ -76,12 +77,13 @@ def ranges_of(path: str) -> list[Range]:
 
 
 def _holds_lines(path: str) -> bool:
-    """Return whether the first line of a file is a row, so that it is no document over several."""
+    """Return whether the first line of a file is a row and has others below it, so that the file is
+    no document."""
     with _open(path) as file:
         line = file.readline(MOST_LINE_BYTES).removeprefix(_BOM)
         more = bool(file.read(1))
     if isinstance(decode_object(line), dict):
-        return True
+        return more
     bare = line.strip()
     return more and bare.startswith(b"{") and bare != b"{"
 
@@ -98,6 +100,9 @@ def rows_of(part: Range) -> Iterator[Line]:
     Raises:
         OSError: the file cannot be read.
     """
+    if is_eval_log(part.path):
+        yield from (Line(number, data) for number, data in enumerate(samples_of(part.path), 1))
+        return
     if part.end is None and not _holds_lines(part.path):
         yield from _rows_of_document(part.path)
         return
@@ -133,6 +138,29 @@ def _skip_line(file: IO[bytes]) -> int:
     return skipped
 
 
+_ROWS: Final = (
+    ("samples", frozenset({"eval", "samples"})),  # inspect_ai's log in one document
+    ("results", frozenset({"version", "stage", "batch", "results"})),  # ellmer
+)
+"""Where documents of tools keep their rows, and the members by which they are told."""
+
+
+def _rows_within(value: object) -> list[object]:
+    """Return the rows of a document that holds several; []: it is a row itself.
+
+    >>> _rows_within({"version": 2, "eval": {}, "samples": [{"id": 1}, {"id": 2}]})
+    [{'id': 1}, {'id': 2}]
+    """
+    if not isinstance(value, dict):
+        return []
+    for name, has in _ROWS:
+        rows = value.get(name)
+        if has <= value.keys() and isinstance(rows, list):
+            # ellmer's are no rows by themselves, so each stays in a document of its own.
+            return rows if name == "samples" else [{**value, name: [row]} for row in rows]
+    return []
+
+
 def _rows_of_document(path: str) -> Iterator[Line]:
     with _open(path) as file:
         data = file.read(WHOLE_MOST_BYTES + 1)
@@ -146,7 +174,8 @@ def _rows_of_document(path: str) -> Iterator[Line]:
             return
         yield Line(1, value)
     elif value is not None:
-        yield Line(1, value)
+        inner = _rows_within(value)
+        yield from (Line(number, item) for number, item in enumerate(inner or [value], 1))
     elif is_cassette(data[:4_096].decode("utf-8", "replace")):
         yield Line(1, data)
     else:  # JSON over several lines that broke off, or something else
