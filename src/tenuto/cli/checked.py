@@ -154,7 +154,7 @@ def _words(report: Mapping[str, Any]) -> Iterator[str]:
     head = f"{answers:,} answers in {files}" + (f" ({kinds})" if kinds else "")
     if bad := report["unreadable_lines"]:
         first = report["unreadable"][:3]
-        named = ", ".join(f"{printable(one['file'])}:{one['line']}" for one in first)
+        named = ", ".join(f"{visible(one['file'])}:{one['line']}" for one in first)
         head += f", {bad:,} line{'s' * (bad != 1)} unreadable: {named}" + (", …" if bad > 3 else "")
     yield head
     for name, outcomes, note in (
