@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tenuto.cli.command_error import CommandError
+from tenuto.cli.printing import visible
 from tenuto.core.outcome import Outcome
 from tenuto.core.stop import printable
 from tenuto.judging.checking import Checked, Kept, Options, check, share
