@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tenuto.cli.command_error import CommandError
-from tenuto.cli.printing import visible
 from tenuto.core.outcome import Outcome
 from tenuto.core.stop import printable
 from tenuto.judging.checking import Checked, Kept, Options, check, share
@@ -23,6 +22,7 @@ BAD_FILE: Final = 2
 TOO_MANY = 1
 """The exit code if more answers are cut or broken than `--fail-over` allows."""
 
+_PATH_CHARS: Final = 4_096  # of the longest path that Linux opens
 _UNKNOWN_SHARE: Final = 0.05
 """If more rows are no answers of a known kind, a folder may only look clean."""
 
@@ -155,7 +155,7 @@ def _words(report: Mapping[str, Any]) -> Iterator[str]:
     head = f"{answers:,} answers in {files}" + (f" ({kinds})" if kinds else "")
     if bad := report["unreadable_lines"]:
         first = report["unreadable"][:3]
-        named = ", ".join(f"{visible(one['file'])}:{one['line']}" for one in first)
+        named = ", ".join(f"{printable(one['file'], _PATH_CHARS)}:{one['line']}" for one in first)
         head += f", {bad:,} line{'s' * (bad != 1)} unreadable: {named}" + (", …" if bad > 3 else "")
     yield head
     for name, outcomes, note in (
