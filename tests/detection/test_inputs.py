@@ -583,6 +583,8 @@ FAULTS: dict[str, tuple[Any, str]] = {
         {"custom_id": "1", "result": {"type": "errored", "error": {"type": "error", "error": {"type": "overloaded_error", "message": "x"}}}},
         "overloaded",
     ),
+    "a phrase of HTTP": ({"detail": "Too Many Requests"}, "rate_limited"),
+    "another phrase of HTTP": ({"message": "Internal Server Error"}, "server"),
     "an error as a body": ({"error": {"message": "no key", "code": "invalid_api_key"}}, "authentication"),
 }  # fmt: skip
 
@@ -599,7 +601,11 @@ ERRORS_ALIKE: dict[str, tuple[Any, Confidence]] = {
     "a known code": ({"error": {"message": "slow", "code": "rate_limit_exceeded"}}, Confidence.HIGH),
     "a status": ({"error": {"message": "x", "code": 502}}, Confidence.HIGH),
     "known words": ({"error": "server busy"}, Confidence.HIGH),
-    "a known form": ({"type": "error", "error": {"type": "x", "message": "x"}}, Confidence.HIGH),
+    "a known form with another code": (
+        {"type": "error", "error": {"type": "ValidationError", "message": "x"}}, Confidence.MEDIUM,
+    ),
+    "the same without a message": ({"type": "error", "error": {"type": "ValidationError"}}, Confidence.MEDIUM),
+    "a known form with a known code": ({"type": "error", "error": {"type": "overloaded_error"}}, Confidence.HIGH),
 }  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 https://platform.openai.com/docs/api-reference/batch/request-output,
 https://docs.anthropic.com/en/docs/build-with-claude/batch-processing,
-https://ai.google.dev/gemini-api/docs/batch-api and
+https://ai.google.dev/gemini-api/docs/batch-api,
+https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/batch-prediction-gemini and
 https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html
 (read 2026-11-28).
 """
@@ -12,8 +13,8 @@ from __future__ import annotations
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 
-_MARKS = frozenset({"custom_id", "key", "recordId"})
-"""The members by which batch APIs name a request. Every line has one of them."""
+_MARKS = frozenset({"custom_id", "key", "recordId", "request"})
+"""The members by which batch APIs name a request, or repeat it. Every line has one of them."""
 
 
 def out_of_batch(value: JsonObject) -> JsonObject:
@@ -31,13 +32,24 @@ def out_of_batch(value: JsonObject) -> JsonObject:
         result = object_in(value["result"])
         return object_in(result.get("message")) or object_in(result.get("error"))
     if "custom_id" in value and "response" in value:  # OpenAI, and those that follow it
-        body = object_in(object_in(value["response"]).get("body"))
-        return body or _error_in(value)
+        response = object_in(value["response"])
+        if response.get("type") == "message":  # Anthropic's on Vertex
+            return response
+        return object_in(response.get("body")) or _error_in(value)
     if "key" in value and isinstance(value.get("response"), dict):  # Gemini
         return object_in(value["response"])
+    if "request" in value and isinstance(value.get("response"), dict):  # Vertex
+        told = value.get("status")
+        if isinstance(told, str) and told and "processed_time" in value and not value["response"]:
+            return {"error": {"message": told}}
+        return value["response"] if _is_of_gemini(value["response"]) else value
     if "recordId" in value and ("modelOutput" in value or "modelInput" in value):  # Bedrock
         return object_in(value.get("modelOutput")) or _error_in(value)
     return value
+
+
+def _is_of_gemini(value: JsonObject) -> bool:
+    return "candidates" in value or "promptFeedback" in value
 
 
 def _error_in(value: JsonObject) -> JsonObject:

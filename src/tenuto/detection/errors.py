@@ -7,6 +7,7 @@ an API gives its own errors, and is certain only by a code or by words that an A
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 
 from tenuto.core.stop import Confidence
 from tenuto.wires.errors import error_words, is_in
@@ -69,12 +70,30 @@ def error_shown(value: JsonObject) -> Confidence | None:
     return Confidence.MEDIUM if coded else Confidence.LOW
 
 
+def phrase_status(value: JsonObject) -> int | None:
+    """Return the HTTP status whose standard phrase is all that an error says, as web frameworks
+    write it; None: it says something else, or what people say too.
+
+    >>> phrase_status({"detail": "Too Many Requests"}), phrase_status({"detail": "Not Found"})
+    (429, None)
+    """
+    said = value.get("detail") or value.get("message")
+    if len(value) != 1 or not isinstance(said, str) or not _is_message(value):
+        return None
+    return _PHRASES.get(said.strip().rstrip(".").lower())
+
+
+_PHRASES = {one.phrase.lower(): one.value for one in HTTPStatus if one.value in _STATUSES}
+
+
 def _error_in(value: JsonObject) -> object:
     """Return the error in an object in a form of a known API; None: it has none."""
     error = value.get("error")
     if isinstance(error, str) and error:
         return {**value, "message": error} if "error_type" in value else error
     if isinstance(error, dict) and (error.get("message") or error.get("status")):
+        return error
+    if value.get("type") == "error" and isinstance(error, dict) and error.get("type"):
         return error
     if value.get("object") == "error":
         return value

@@ -20,6 +20,8 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
+from tenuto.core.stop import StopReason
+from tenuto.detection.objects import plain
 from tenuto.wires.json import JsonObject, arguments_of, count
 from tenuto.wires.members import list_in, object_in, objects_in, word_in
 from tenuto.wires.openai_responses import wire as openai_responses
@@ -183,6 +185,7 @@ def _is_model_response(value: JsonObject) -> bool:
 def _model_response(value: JsonObject) -> list[Foreign]:
     stop = _stop_in(object_in(value.get("provider_details")), "provider_details.")
     stop = stop or _stop_in({"finish_reason": value.get("finish_reason")}, "")
+    stop = stop or _stop_of_state(value.get("state"))
     parts = objects_in(value["parts"])
     text = "".join(_text_of(p.get("content")) for p in parts if p.get("part_kind") == "text")
     called = [part for part in parts if part.get("part_kind") == "tool-call"]
@@ -194,6 +197,19 @@ def _model_response(value: JsonObject) -> list[Foreign]:
         for number, call in enumerate(called)
     )  # fmt: skip
     return [Foreign(_said(text, iter(calls), value.get("usage"), stop), True)]
+
+
+_STATES: dict[str, StopReason] = {
+    "interrupted": StopReason.DROPPED,
+    "incomplete": StopReason.DROPPED,  # it still streams, or its stream was left
+    "suspended": StopReason.PAUSED,
+}
+"""What the states of pydantic-ai's responses mean, where they have no stop."""
+
+
+def _stop_of_state(state: object) -> StopSeen | None:
+    reason = _STATES.get(state) if isinstance(state, str) else None
+    return StopSeen(str(state), "state", reason) if reason is not None else None
 
 
 def _is_haystack(value: JsonObject) -> bool:
@@ -247,8 +263,14 @@ def unwrapped(value: JsonObject) -> JsonObject:
         return {"choices": [value]}
     if "parts" in object_in(value.get("content")) and not _STOP_OF_GEMINI.isdisjoint(value):
         return {"candidates": [value]}
-    raw = value.get("raw")
-    return raw if isinstance(raw, dict) and "message" in value and "delta" in value else value
+    if "raw" not in value or "delta" not in value or not _is_of_llamaindex(value):
+        return value
+    raw = plain(value["raw"])
+    return raw if isinstance(raw, dict) else value
+
+
+def _is_of_llamaindex(value: JsonObject) -> bool:
+    return "message" in value or ("text" in value and "additional_kwargs" in value)
 
 
 _STOP_OF_GEMINI = frozenset({"finishReason", "finish_reason"})

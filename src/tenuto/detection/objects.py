@@ -27,7 +27,7 @@ def plain(item: object) -> object:
     try:
         if isinstance(item, BaseException):
             item = of_exception(item)
-        if item is None or isinstance(item, Reply | Failure):
+        if item is None or isinstance(item, Reply | Failure | Unread):
             return item
         return _of_object(_unwrapped(item))
     except Exception as error:  # noqa: BLE001 - somebody else's object: whatever it raises

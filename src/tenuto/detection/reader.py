@@ -57,9 +57,11 @@ from tenuto.detection.documents import (
     may_be_heading,
     may_be_source,
 )
+from tenuto.detection.encodings import as_utf8
 from tenuto.detection.envelopes import out_of_batch
-from tenuto.detection.errors import error_shown
+from tenuto.detection.errors import error_shown, phrase_status
 from tenuto.detection.foreign import foreign, unwrapped
+from tenuto.detection.lookalikes import is_lookalike
 from tenuto.detection.notices import holds_none
 from tenuto.detection.objects import plain
 from tenuto.detection.openings import is_opening, may_open, names_role
@@ -73,7 +75,7 @@ from tenuto.frames.sse_codec import SseCodec
 from tenuto.providers.registry import named
 from tenuto.wires.answer_id import answer_id
 from tenuto.wires.base import Wire
-from tenuto.wires.json import JsonObject, decode_object
+from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires, wires_for_path
 from tenuto.wires.stops import unread_stop
 from tenuto.wires.stream import EventReader, event_object, garbled
@@ -232,7 +234,9 @@ class Reader:
         if isinstance(item, str):
             item = item.encode("utf-8", "surrogatepass")
         if isinstance(item, _BYTES):
-            self._piece(bytes(item))
+            item = as_utf8(bytes(item))
+        if isinstance(item, bytes):
+            self._piece(item)
             return
         self._came = True
         value = plain(item)
@@ -636,7 +640,7 @@ class Reader:
         if self._wire is None and isinstance(self._codec, MessageCodec):
             self._wire = wire_for_frame(event.raw)
         value = event_object(event)
-        if isinstance(value, dict) and holds_none(value):
+        if isinstance(value, dict) and self._holds_none(value):
             return None
         if self._wire is not None:
             return self._wire
@@ -649,8 +653,12 @@ class Reader:
 
     def _object(self, value: JsonObject, body: bytes = b"") -> None:
         value = unwrapped(out_of_batch(value))
-        if holds_none(value):
+        if self._holds_none(value):
             self._no_answer()
+            return
+        if (status := phrase_status(value)) is not None:
+            reply = Reply(status, {}, encode(value))
+            self._failure(Failure(fault_of(reply, wires()["openai-chat"]), None))
             return
         if self._running:
             self._tell_mixed(value)
@@ -690,6 +698,10 @@ class Reader:
             return
         self._known = self._whole = True
         self._feed([*signals, Ended()])
+
+    def _holds_none(self, value: JsonObject) -> bool:
+        asked = not (self._names_one or self._running)
+        return holds_none(value) or (asked and is_lookalike(value))
 
     def _no_answer(self) -> None:
         """Note an object that is no answer, unless it stands amid the events of one."""
@@ -752,6 +764,8 @@ class Reader:
             self._wire = None
             return None
         if self._wire is not None or likely is not None:
+            if value.get("type") == "error":  # of Anthropic's form, which others write too
+                self._error_shown = error_shown(value) or Confidence.HIGH
             self._reader_of_error = likely
             return self._wire or likely
         return self._wire_of_error(value)

@@ -100,6 +100,7 @@ _SDKS: dict[str, str] = {
     "ollama": "ollama",
     "botocore": "bedrock-converse",
     "huggingface_hub": "tgi",
+    "pydantic_ai": "openai-chat",  # whose errors hold the body of any API
 }
 """The wires whose error tables read the exceptions of a package."""
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from tenuto.core.builder import RUNNING
 from tenuto.core.response import Response
 from tenuto.core.stop import NO_ANSWER, SEVERAL_ANSWERS, Stop, printable
+from tenuto.detection.encodings import as_utf8
 from tenuto.detection.reader import Reader, Reading
 from tenuto.providers.registry import named
 from tenuto.wires.base import Wire
@@ -28,7 +29,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
             stream, or a list of a stream's events in any of these forms. Also an exception of an
             SDK, a response of `httpx`, `requests` or `aiohttp` whose body was read, a message or a
             `response_metadata` of LangChain, and the answers of pydantic-ai, Haystack, LlamaIndex
-            and vLLM.
+            and vLLM. Bytes may be packed by gzip or zlib (at most 64 MiB unpacked), and in UTF-16
+            or UTF-32 with a byte order mark.
         wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if
             there are several (`acme@2`). None: Tenuto detects the wire. It does so for an unknown
             name too, and logs a warning once, and for an object that has the shape of another wire.
@@ -38,7 +40,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
         `no_answer`: no known API has this format (reason UNKNOWN). `several_answers`: it holds
         several; `metadata["answers"]` counts them, and `detect_each` tells each (UNKNOWN).
         `unread`: a stream, an iterator, a file, or a response whose body was not read; `detect`
-        reads from none of them (UNKNOWN). `nothing_came`: it is empty (DROPPED).
+        reads from none of them; or packed bytes that hold too many (UNKNOWN). `nothing_came`: it
+        is empty (DROPPED).
         `broke_off_unread`: it broke off before it showed whether it is an answer (DROPPED). An
         answer that breaks off is DROPPED without a detail. An error that many programs write in
         the same form, such as `{"error": "not found"}`, has low confidence; one with a code that
@@ -118,7 +121,7 @@ class StreamDetector:
     """Detects why a response ends while it is still arriving.
 
     Feed it what arrives, in pieces of any size. It never raises, and takes a few microseconds for a
-    piece.
+    piece. Unpack packed bytes first.
 
     Args:
         wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if
@@ -210,7 +213,10 @@ def _tell_raised(source: object, error: Exception) -> None:
 
 
 def _whole(source: object) -> object:
-    """Return a body as the object that it holds; anything else as it is."""
+    """Return a body as the object that it holds, and packed bytes unpacked; anything else as it
+    is."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        source = as_utf8(bytes(source))
     if type(source) is bytes and source.startswith(b"{"):
         document = decode_strictly(source)
         return document if isinstance(document, dict) else source

@@ -1,0 +1,61 @@
+"""Bytes that are packed, or that are text in another encoding than UTF-8, as files are stored."""
+
+from __future__ import annotations
+
+import codecs
+import zlib
+
+from tenuto.detection.replies import Unread
+
+MOST_BYTES = 64 * 2**20
+"""So many bytes are unpacked at most: a few packed ones may hold any number."""
+
+_GZIP = b"\x1f\x8b"
+
+_MARKS: tuple[tuple[bytes, str], ...] = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # which begins as UTF-16's does
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks, each with the encoding that it shows."""
+
+
+def as_utf8(data: bytes) -> bytes | Unread:
+    """Return bytes that gzip or zlib packed, or that are UTF-16 or UTF-32 with a byte order mark,
+    as UTF-8; `Unread` if they hold more than `MOST_BYTES`. Any other bytes are returned as they
+    are. Packed bytes that were cut are unpacked as far as they go.
+
+    >>> as_utf8("{}".encode("utf-16")), as_utf8(zlib.compress(b"{}")), as_utf8(b"xy")
+    (b'{}', b'{}', b'xy')
+    """
+    if data.startswith(_GZIP) or _may_be_zlib(data):
+        try:
+            unpacked = _unpacked(data)
+        except zlib.error:
+            return data
+        if len(unpacked) > MOST_BYTES:
+            return Unread()
+        data = unpacked
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    return data if encoding is None else data.decode(encoding, "replace").encode()
+
+
+def _may_be_zlib(data: bytes) -> bool:
+    """Return whether bytes begin with the two of zlib (RFC 1950, 2.2). "x^" is text, too."""
+    return data[:1] == b"x" and int.from_bytes(data[:2], "big") % 31 == 0
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Return what all members of a packed file hold, and at most one byte more than the limit."""
+    whole = b""
+    while data and len(whole) <= MOST_BYTES:
+        unpacker = zlib.decompressobj(32 + zlib.MAX_WBITS)  # gzip or zlib, as the header says
+        try:
+            whole += unpacker.decompress(data, MOST_BYTES + 1 - len(whole))
+        except zlib.error:
+            if not whole:
+                raise
+            break  # something else behind a whole member
+        data = unpacker.unused_data
+    return whole
