@@ -176,7 +176,10 @@ def _argument(parameter: inspect.Parameter) -> str:
 
 
 def _annotation(annotation: object) -> str:
-    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    """A type as its source says it: by its name, without the module that it stands in."""
+    if isinstance(annotation, str):
+        return annotation
+    return re.sub(r"\btenuto\.(?:\w+\.)*", "", inspect.formatannotation(annotation))
 
 
 def _members(value: object) -> Iterator[tuple[str, object]]:
