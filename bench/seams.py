@@ -37,7 +37,7 @@ from support.cuts.joining import Result, chunked, judged, live_stream, whole_bod
 from support.cuts.preambles import read  # noqa: E402
 from support.cuts.texts import KINDS  # noqa: E402
 
-from tenuto.core.seam import Seam  # noqa: E402
+from tenuto.core.seam.seam import Seam  # noqa: E402
 
 ABOUT = """\
 The table shows how many texts of 100 came out exactly right; a cell has two figures if body and

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from fuzz.drawing import seed, split, text_of, text_pieces
 from fuzz.histories import ARGUMENTS
-from tenuto.core.arguments import ArgumentTracker, Finding, judge
+from tenuto.core.answer.arguments import ArgumentTracker, Finding, judge
 
 
 def seeds() -> Iterator[bytes]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzz.drawing import fixtures, pieces, seed, split
-from tenuto.core.stop import CLEAN, Confidence
+from tenuto.core.answer.stop import CLEAN, Confidence
 from tenuto.detection import StreamDetector, detect, read
 from tenuto.wires.base import Wire
 

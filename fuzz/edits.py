@@ -14,7 +14,9 @@ import msgspec
 from fuzz.asked import asked, body_of
 from fuzz.drawing import seed, split
 from fuzz.histories import HISTORY
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendUser,
@@ -25,8 +27,6 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from fuzz.drawing import fixtures, seed, split
-from tenuto.core.fault import Fault
+from tenuto.core.answer.fault import Fault
 from tenuto.wires.base import Wire
 
 HEADERS = ("retry-after", "retry-after-ms", "date")

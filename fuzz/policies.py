@@ -9,7 +9,7 @@ from pathlib import Path
 from fuzz.drawing import seed, split, text_of
 from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.settings.policy import RULES, Policy
 
 KEYS = list(RULES)
 

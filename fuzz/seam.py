@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fuzz.drawing import seed, split, text_of, text_pieces
 from fuzz.histories import SEAMS
-from tenuto.core.seam import Seam, join, trailing_space
+from tenuto.core.seam.seam import Seam, join, trailing_space
 
 
 def seeds() -> Iterator[bytes]:

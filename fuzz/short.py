@@ -17,8 +17,8 @@ from fuzz.asked import ALL, Asked
 from fuzz.drawing import fixtures, is_stream, seed, split
 from fuzz.histories import HISTORY
 from tenuto import Policy
-from tenuto.core.fault import FaultKind
-from tenuto.core.report import Report
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.events.report import Report
 from tenuto.providers.learned import Learned
 from tenuto.turn.commands import (
     ConnectionLost,

@@ -10,9 +10,9 @@ from functools import cache
 
 from fuzz.asked import Asked, asked, body_of
 from fuzz.drawing import fixtures, is_stream, pieces, seed, split
-from tenuto.core.event import Event
-from tenuto.core.policy import Policy
-from tenuto.core.view import LIMITS
+from tenuto.core.deciding.view import LIMITS
+from tenuto.core.events.event import Event
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Head, Headers, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

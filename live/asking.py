@@ -12,8 +12,8 @@ import httpx2
 import tenuto
 from live.providers import Target
 from live.wires import Ask, Seen, see
-from tenuto.core.signals import Usage
-from tenuto.core.stop import printable
+from tenuto.core.answer.signals import Usage
+from tenuto.core.answer.stop import printable
 from tenuto.events import TurnEnded
 
 TIMEOUT_S = 60.0

@@ -15,8 +15,8 @@ from typing import Any
 import tenuto
 from live.asking import OutOfBudget, Refused, Reply, Session
 from live.providers import Target
-from tenuto.core.signals import Usage
-from tenuto.core.stop import CLEAN, StopReason, printable
+from tenuto.core.answer.signals import Usage
+from tenuto.core.answer.stop import CLEAN, StopReason, printable
 from tenuto.detection import read
 from tenuto.events import ContinuationAttempt
 

@@ -9,7 +9,7 @@ import pytest
 import tenuto
 from tenuto.config import load_policy, policy_in_force
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.providers.table import ROWS
 
 pytestmark = pytest.mark.behaviour("P3")

@@ -15,7 +15,7 @@ import pytest
 from support.recorded import NAME, STOP, is_false_clean_end, place, recorded, shown
 
 from tenuto import StreamDetector, detect
-from tenuto.core.stop import CLEAN
+from tenuto.core.answer.stop import CLEAN
 from tenuto.detection import read, recognize
 
 NOT_ITS_OWN = {"openai-completions": 1}

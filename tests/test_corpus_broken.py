@@ -26,8 +26,8 @@ from support.recorded import (
 )
 from support.replacing import places
 
-from tenuto.core.outcome import classify
-from tenuto.core.response import Response
+from tenuto.core.answer.response import Response
+from tenuto.core.deciding.outcome import classify
 from tenuto.detection import read
 
 Path = tuple[str, ...]

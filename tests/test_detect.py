@@ -23,11 +23,11 @@ from support.asking.wrapping import QUICK, Wrapped
 
 import tenuto
 from tenuto import Confidence, StopReason, StreamDetector, detect
-from tenuto.core.arguments import Finding
-from tenuto.core.builder import Builder
-from tenuto.core.fault import FaultKind
-from tenuto.core.signals import Ended
-from tenuto.core.stop import CLEAN
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.signals import Ended
+from tenuto.core.answer.stop import CLEAN
 from tenuto.detection import read, recognize
 from tenuto.sim import CASES, Simulator, Step
 from tenuto.turn import watch

@@ -7,7 +7,7 @@ from typing import Literal
 
 from monitoring_panels import UNFINISHED
 
-from tenuto.core.fault import FAULT_CLASSES, FaultKind
+from tenuto.core.answer.fault import FAULT_CLASSES, FaultKind
 
 
 @dataclass(frozen=True, slots=True)

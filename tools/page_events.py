@@ -8,18 +8,18 @@ from dataclasses import fields
 from page import code, sentence, table
 
 from tenuto.cli.docstrings import attributes
-from tenuto.core.actions import Recovery
-from tenuto.core.event import VERSION, Event, own_fields
-from tenuto.core.events import EVENTS
-from tenuto.core.recovery_events import (
+from tenuto.core.answer.signals import Usage
+from tenuto.core.deciding.actions import Recovery
+from tenuto.core.events.event import VERSION, Event, own_fields
+from tenuto.core.events.kinds import EVENTS
+from tenuto.core.events.recovery import (
     ContinuationAttempt,
     EmptyRecovery,
     RecoveryEnded,
     RecoveryStarted,
     ToolPayloadRepair,
 )
-from tenuto.core.report import Report
-from tenuto.core.signals import Usage
+from tenuto.core.events.report import Report
 from tenuto.turn.event_sender import RECOVERIES
 
 HEAD = """\

@@ -6,14 +6,14 @@ from typing import get_args
 from page import code, codes, table
 
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant, AppendUser, Edit, Status
-from tenuto.core.advice import ADVICE
-from tenuto.core.builder import Builder
-from tenuto.core.ladders import ENDINGS, LADDERS, Rung
-from tenuto.core.outcome import Outcome
-from tenuto.core.policy import Policy
-from tenuto.core.signals import CallDelta, TextDelta
-from tenuto.core.view import CONSECUTIVE, LIMITS, Facts, State, View
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.signals import CallDelta, TextDelta
+from tenuto.core.deciding.actions import AppendAssistant, AppendUser, Edit, Status
+from tenuto.core.deciding.ladders import ENDINGS, LADDERS, Rung
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.core.deciding.view import CONSECUTIVE, LIMITS, Facts, State, View
+from tenuto.core.events.advice import ADVICE
+from tenuto.core.settings.policy import Policy
 
 HEAD = """\
 # Ladders
@@ -21,7 +21,7 @@ HEAD = """\
 This page shows what Tenuto does about each outcome of a response. For each outcome there is a
 ladder of actions, the rungs. Tenuto takes the first rung whose guards all hold and whose budget
 isn't spent; after the last rung, the turn ends. The page is generated from the table `LADDERS` in
-`src/tenuto/core/ladders.py`.
+`src/tenuto/core/deciding/ladders.py`.
 
 ## A turn
 """

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from page import code, table
 
-from tenuto.core.actions import Finish, Status
-from tenuto.core.ladders import ENDINGS
-from tenuto.core.outcome import OF_TURNS, Outcome
-from tenuto.core.policy import Policy
+from tenuto.core.deciding.actions import Finish, Status
+from tenuto.core.deciding.ladders import ENDINGS
+from tenuto.core.deciding.outcome import OF_TURNS, Outcome
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.ending import ends_in_error
 from tenuto.wires.answer import Shown
 from tenuto.wires.base import Wire

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from page import code, codes, table, yes
 
-from tenuto.core.fault import FAULT_CLASSES
-from tenuto.core.stop import CLEAN, GRAVITY, SENTENCES
+from tenuto.core.answer.fault import FAULT_CLASSES
+from tenuto.core.answer.stop import CLEAN, GRAVITY, SENTENCES
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.registry import wires
 from tenuto.wires.stops import SPOKEN_ELSEWHERE, StopTable

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from site_svg import box, figure, line, text
 
-from tenuto.core.ladders import ENDINGS, LADDERS, Rung
-from tenuto.core.outcome import Outcome
+from tenuto.core.deciding.ladders import ENDINGS, LADDERS, Rung
+from tenuto.core.deciding.outcome import Outcome
 
 WIDTH, INDENT, ROW, GAP = 760, 22, 30, 26
 """In units of the drawing, which are pixels where there is room."""

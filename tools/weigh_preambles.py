@@ -1,4 +1,4 @@
-"""Fit the weights of `tenuto.core.evidence.EVIDENCE` anew, and print them.
+"""Fit the weights of `tenuto.core.seam.evidence.EVIDENCE` anew, and print them.
 
     uv run --with scikit-learn python tools/weigh_preambles.py FOLDER ...
 
@@ -23,10 +23,10 @@ sys.path.insert(0, str(PROJECT / "tests"))
 from support.cuts import preambles  # noqa: E402
 from support.cuts.texts import KINDS, Texts  # noqa: E402
 
-from tenuto.core.evidence import EVIDENCE, Preamble  # noqa: E402
-from tenuto.core.preamble import places  # noqa: E402
-from tenuto.core.repetition import Opening  # noqa: E402
-from tenuto.core.seam import trailing_space  # noqa: E402
+from tenuto.core.seam.evidence import EVIDENCE, Preamble  # noqa: E402
+from tenuto.core.seam.preamble import places  # noqa: E402
+from tenuto.core.seam.repetition import Opening  # noqa: E402
+from tenuto.core.seam.seam import trailing_space  # noqa: E402
 
 TEXT_CHARS = 4_000
 FILE_BYTES = range(2_000, 2_000_000)

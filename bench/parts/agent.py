@@ -22,11 +22,11 @@ from tenuto.agent.loop import Ask, Loop, RunCalls
 from tenuto.agent.requests import Setup
 from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.policy import Policy
-from tenuto.core.report import Report
-from tenuto.core.signals import Usage
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.signals import Usage
+from tenuto.core.events.report import Report
+from tenuto.core.settings.policy import Policy
 from tenuto.core.transcript import Transcript, User
 from tenuto.turn.call_context import CallContext
 from tenuto.wires.answer import Answer

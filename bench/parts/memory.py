@@ -13,7 +13,7 @@ from parts.replay import replaying
 from parts.sides import SIDES, Side
 
 import tenuto
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

@@ -15,7 +15,7 @@ from parts.recorded_bedrock import CONVERSE_EVENTS
 from parts.shapes import SHAPES, Shape
 
 import tenuto
-from tenuto.core.arguments import ArgumentTracker, judge
+from tenuto.core.answer.arguments import ArgumentTracker, judge
 from tenuto.frames.aws_messages import AwsEventDecoder
 from tenuto.frames.sse import SseDecoder
 from tenuto.wires.json import decode_object

@@ -15,8 +15,12 @@ from tenuto.clients.http_client import async_http_client, http_client
 from tenuto.clients.transport import AsyncHTTPTransport, HTTPTransport
 from tenuto.clients.wrap import wrap
 from tenuto.config import load_policy
-from tenuto.core.actions import Status
-from tenuto.core.deciding import Context, decide
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.signals import Usage
+from tenuto.core.answer.stop import Confidence, Stop, StopReason
+from tenuto.core.deciding.actions import Status
+from tenuto.core.deciding.decide import Context, decide
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.core.errors import (
     PolicyError,
     RegistrationError,
@@ -24,13 +28,9 @@ from tenuto.core.errors import (
     TurnError,
     UnsupportedClient,
 )
-from tenuto.core.event import Event
-from tenuto.core.fault import FaultKind
-from tenuto.core.outcome import Outcome
-from tenuto.core.policy import Decision, Policy
-from tenuto.core.report import Report
-from tenuto.core.signals import Usage
-from tenuto.core.stop import Confidence, Stop, StopReason
+from tenuto.core.events.event import Event
+from tenuto.core.events.report import Report
+from tenuto.core.settings.policy import Decision, Policy
 from tenuto.detection import (
     AssistantTurn,
     DetectedConversation,

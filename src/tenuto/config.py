@@ -11,12 +11,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from tenuto.core.answer.stop import printable
 from tenuto.core.errors import PolicyError
-from tenuto.core.names import not_known
-from tenuto.core.policy import EXCEPTIONS, PRESET, RULES, Policy, text_in
-from tenuto.core.presets import values_of
-from tenuto.core.rule import wrong_value
-from tenuto.core.stop import printable
+from tenuto.core.settings.names import not_known
+from tenuto.core.settings.policy import EXCEPTIONS, PRESET, RULES, Policy, text_in
+from tenuto.core.settings.presets import values_of
+from tenuto.core.settings.rule import wrong_value
 from tenuto.providers.registry import check_providers
 
 log: logging.Logger = logging.getLogger("tenuto")

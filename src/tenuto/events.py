@@ -9,15 +9,15 @@ them back from files.
 """
 
 # ruff: noqa: F403 - the `__all__` of each module names its events, and no second list does
-from tenuto.core import attempt_events as _of_attempts
-from tenuto.core import events as _events
-from tenuto.core import recovery_events as _of_recoveries
-from tenuto.core import turn_events as _of_turns
-from tenuto.core.attempt_events import *
-from tenuto.core.event import VERSION, Event, OnEvent
-from tenuto.core.events import *
-from tenuto.core.recovery_events import *
-from tenuto.core.turn_events import *
+from tenuto.core.events import attempt as _of_attempts
+from tenuto.core.events import kinds as _events
+from tenuto.core.events import recovery as _of_recoveries
+from tenuto.core.events import turn as _of_turns
+from tenuto.core.events.attempt import *
+from tenuto.core.events.event import VERSION, Event, OnEvent
+from tenuto.core.events.kinds import *
+from tenuto.core.events.recovery import *
+from tenuto.core.events.turn import *
 
 __all__ = ["VERSION", "Event", "OnEvent"]
 __all__ += _events.__all__

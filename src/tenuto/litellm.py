@@ -20,9 +20,9 @@ from tenuto.clients import httpx_client
 from tenuto.clients.libraries import library_of
 from tenuto.clients.wrap import engine
 from tenuto.core.errors import PolicyError, UnsupportedClient
-from tenuto.core.event import OnEvent
-from tenuto.core.names import refuses_unknown
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.events.event import OnEvent
+from tenuto.core.settings.names import refuses_unknown
+from tenuto.core.settings.policy import RULES, Policy
 from tenuto.turn.engine import Engine
 
 __all__ = ["install", "uninstall"]

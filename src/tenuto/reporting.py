@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tenuto.core.report import Report
-from tenuto.core.stop import CLEAN
+from tenuto.core.answer.stop import CLEAN
+from tenuto.core.events.report import Report
 from tenuto.detection import read, recognize
 from tenuto.turn.mark import NAME
 from tenuto.turn.recent import RecentTurn, recent, text_hash

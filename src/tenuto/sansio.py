@@ -22,14 +22,14 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from tenuto.config import policy_in_force
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.stop import printable
 from tenuto.core.errors import PolicyError, TurnError
-from tenuto.core.event import OnEvent
-from tenuto.core.fault import FaultKind
-from tenuto.core.names import refuses_unknown
-from tenuto.core.policy import RULES, Policy
-from tenuto.core.report import Report
-from tenuto.core.rule import shown
-from tenuto.core.stop import printable
+from tenuto.core.events.event import OnEvent
+from tenuto.core.events.report import Report
+from tenuto.core.settings.names import refuses_unknown
+from tenuto.core.settings.policy import RULES, Policy
+from tenuto.core.settings.rule import shown
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
 from tenuto.turn import switch

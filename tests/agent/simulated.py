@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenuto.agent import Agent, Model
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.sim import Simulator
 from tenuto.wires.registry import wires
 

@@ -25,9 +25,9 @@ from tenuto.agent import Agent, Limits, Model, RunResult, Tool
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent, Called, Compacted
 from tenuto.agent.session import Session
-from tenuto.core.policy import Policy
+from tenuto.core.deciding.view import LIMITS
+from tenuto.core.settings.policy import Policy
 from tenuto.core.transcript import Assistant, Results, Transcript, User
-from tenuto.core.view import LIMITS
 from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
 from tenuto.sim.case import Arguments, Ending, Odd, Say
 from tenuto.wires.composing import Composed

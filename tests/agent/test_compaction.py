@@ -13,10 +13,10 @@ from tenuto.agent.events import AgentEvent, Compacted, Returned
 from tenuto.agent.loop import Ask, Loop
 from tenuto.agent.requests import Setup
 from tenuto.core import hints
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.report import Report
-from tenuto.core.signals import Usage
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.signals import Usage
+from tenuto.core.events.report import Report
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.sim import Simulator
 from tenuto.wires.answer import Answer

@@ -21,7 +21,7 @@ from tenuto.agent.cancellation import Cancellation
 from tenuto.agent.events import AgentEvent, Said
 from tenuto.agent.function_tool import Tool, tool
 from tenuto.core import hints
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.core.transcript import Results
 from tenuto.turn.watch import Watch
 

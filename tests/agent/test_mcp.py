@@ -19,8 +19,8 @@ from tenuto.agent.mcp import McpServer, McpTools
 from tenuto.agent.mcp_content import text_of
 from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.core.transcript import Result
 from tenuto.sim import Simulator

@@ -9,7 +9,7 @@ import pytest
 from agent.simulated import agent, model
 
 from tenuto.agent import Agent, Model
-from tenuto.core.actions import Status
+from tenuto.core.deciding.actions import Status
 from tenuto.sim import Simulator
 
 

@@ -21,8 +21,8 @@ from tenuto.agent.jobs import MOST_AT_ONCE
 from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
-from tenuto.core.arguments import judge
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import judge
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.transcript import Result
 
 
@@ -510,8 +510,8 @@ import asyncio, threading
 from tenuto.agent.running import CallRunner
 from tenuto.agent.function_tool import tool
 from tenuto.agent.toolbox import Toolbox
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 
 @tool(timeout_s=0.01, concurrent=True)
 def stuck() -> None:

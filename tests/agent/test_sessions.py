@@ -19,8 +19,8 @@ from tenuto.agent.function_tool import tool
 from tenuto.agent.model import Model
 from tenuto.agent.session import Session
 from tenuto.core import hints
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.transcript import Assistant, Result, Results, Row, User
 from tenuto.sim import CASES_ON, Simulator
 from tenuto.wires.registry import WIRES

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
-from tenuto.core.arguments import Finding, judge
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding, judge
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.wires.form import Declared
 

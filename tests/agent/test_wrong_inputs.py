@@ -21,8 +21,8 @@ from tenuto.agent import Agent, Model, Tool
 from tenuto.agent.files import file_tools
 from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 from tenuto.sim import Simulator
 
 BASE = "http://127.0.0.1:1"

@@ -22,7 +22,7 @@ import pytest
 import tenuto
 from tenuto.cli import main
 from tenuto.cli.app import COMMANDS, build
-from tenuto.core.policy import RULES
+from tenuto.core.settings.policy import RULES
 from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
 from tenuto.sim import CASES, CASES_ON, Simulator

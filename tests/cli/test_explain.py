@@ -20,7 +20,7 @@ import tenuto
 from tenuto.cli import main
 from tenuto.cli.explained import changes, explain
 from tenuto.cli.recorded import NotRecorded
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.sim import Simulator
 from tenuto.turn.commands import Request
 from tenuto.turn.drive import Drive

@@ -15,7 +15,7 @@ import pytest
 import tenuto
 from tenuto.cli import main
 from tenuto.cli.printing import json_line
-from tenuto.core.event import Event
+from tenuto.core.events.event import Event
 from tenuto.sim import Simulator
 from tenuto.telemetry.following import lines, lines_of
 

@@ -15,10 +15,10 @@ from support.replay.openai_chat import ASK, FILES, MAX, SAFETY, TOOL, Call, R, R
 from support.telling import check_each_turn
 
 import tenuto
-from tenuto.core.advice import ADVICE, FAULT_ADVICE, advice_on, suggestion_on
-from tenuto.core.fault import FAULT_CLASSES, FaultKind
-from tenuto.core.ladders import ENDINGS, LADDERS
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.fault import FAULT_CLASSES, FaultKind
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.ladders import ENDINGS, LADDERS
+from tenuto.core.events.advice import ADVICE, FAULT_ADVICE, advice_on, suggestion_on
 from tenuto.sim import CASES, Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])

@@ -15,8 +15,8 @@ from support.pairing import WAYS, matrix, param
 
 import tenuto
 from tenuto.clients import exchange
-from tenuto.core.builder import Builder
-from tenuto.core.response import Response
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.response import Response
 from tenuto.frames.sse import SseDecoder
 from tenuto.sim import Simulator
 from tenuto.turn.attempt import Attempt

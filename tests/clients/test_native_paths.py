@@ -13,7 +13,7 @@ from support.asking.openai_chat import TOOLS
 from support.asking.wrapping import QUICK, is_right
 
 import tenuto
-from tenuto.core.actions import FreeToolChoice
+from tenuto.core.deciding.actions import FreeToolChoice
 from tenuto.providers.registry import route
 from tenuto.sim import CASES, Simulator
 from tenuto.wires.dialect import Dialect

@@ -12,7 +12,7 @@ import pytest
 from support.replay.openai_chat import FILES, MAX, SAFETY, TOOL, Call, R
 
 import tenuto
-from tenuto.core.outcome import OF_TURNS, Outcome
+from tenuto.core.deciding.outcome import OF_TURNS, Outcome
 from tenuto.sim import Simulator
 from tenuto.turn.commands import Head, ReadMore, Request, SendRequest, StartResponse
 from tenuto.turn.drive import Drive

@@ -13,7 +13,7 @@ from support.far_sides import Answer, FarSide, answer, json_answer, sse_answer
 from support.telling import check_each_turn
 
 import tenuto
-from tenuto.core.turn_events import TurnEnded
+from tenuto.core.events.turn import TurnEnded
 from tenuto.turn.repeating import PATHS
 
 ROWS = [{"role": "user", "content": "Hi"}]

@@ -15,7 +15,7 @@ from support.paths import wire_for_path
 
 import tenuto
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant, AppendUser, DropConstraint
+from tenuto.core.deciding.actions import AppendAssistant, AppendUser, DropConstraint
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.openai_completions.wire import WIRE
 

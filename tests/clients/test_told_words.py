@@ -16,7 +16,7 @@ from support.every_wire import LIMITS, MAKERS, At, ask, made
 from support.far_sides import FarSide, json_answer
 
 import tenuto
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
 from tenuto.turn import ending, redaction
 
 PROMPT = "The spare key is under the third stone."

@@ -11,7 +11,7 @@ from support.asking.wrapping import QUICK
 from support.far_sides import FarSide, sse_answer
 
 import tenuto
-from tenuto.core.signals import Usage
+from tenuto.core.answer.signals import Usage
 from tenuto.wires.answer import Answer
 from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.cohere.render import CohereLayout

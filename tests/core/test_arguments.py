@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenuto.core.arguments import ArgumentTracker, Finding, Judgement, judge
+from tenuto.core.answer.arguments import ArgumentTracker, Finding, Judgement, judge
 
 DOCUMENTS = [
     "{}",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from support.cuts.cases import every_case
 
-from tenuto.core.begun import Begun
-from tenuto.core.seam import Seam, join, trailing_space
+from tenuto.core.seam.begun import Begun
+from tenuto.core.seam.seam import Seam, join, trailing_space
 
 TEXT = '"alpha": 1, "b'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenuto.core.seam import Seam
+from tenuto.core.seam.seam import Seam
 
 SAID = (
     "# Tides\n\nThe moon pulls the sea towards it, and the sea follows.\n\n"

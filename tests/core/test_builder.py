@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.core.arguments import Finding
-from tenuto.core.builder import Builder
-from tenuto.core.fault import FAULT_CLASSES, Fault, FaultKind
-from tenuto.core.outcome import Outcome, classify
-from tenuto.core.response import Response, think_closing, visible
-from tenuto.core.signals import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.fault import FAULT_CLASSES, Fault, FaultKind
+from tenuto.core.answer.response import Response, think_closing, visible
+from tenuto.core.answer.signals import (
     CallDelta,
     Ended,
     FaultSeen,
@@ -30,7 +29,8 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import GRAVITY, Confidence, StopReason, graver
+from tenuto.core.answer.stop import GRAVITY, Confidence, StopReason, graver
+from tenuto.core.deciding.outcome import Outcome, classify
 
 R = StopReason
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tenuto.core.builder import Builder
-from tenuto.core.signals import (
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.signals import (
     CallDelta,
     Ended,
     Signal,
@@ -14,7 +14,7 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 
 PAY = '{"amount": 100}'
 CALLED = StopSeen("tool_calls", "finish_reason", StopReason.TOOL_CALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenuto.core.closing import ends_closed, ends_its_format
+from tenuto.core.answer.closing import ends_closed, ends_its_format
 
 CLOSED = (
     "It is done.", "Is it?", "Yes!", "And so on…", "It is done. \n", "好了。", "好吗？", "「好」",

@@ -9,8 +9,8 @@ import pytest
 
 import tenuto
 from tenuto import Confidence, Context, Decision, Policy, PolicyError, Stop, StopReason, decide
-from tenuto.core.ladders import LADDERS
-from tenuto.core.view import Budget
+from tenuto.core.deciding.ladders import LADDERS
+from tenuto.core.deciding.view import Budget
 from tenuto.sim import Simulator, Step
 
 R = StopReason

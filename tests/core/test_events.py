@@ -8,14 +8,16 @@ from dataclasses import fields
 import pytest
 
 from tenuto.cli.docstrings import attributes
-from tenuto.core import attempt_events, recovery_events, turn_events
-from tenuto.core.advice import ADVICE
-from tenuto.core.attempt_events import FaultReported
-from tenuto.core.event import Event, own_fields
-from tenuto.core.events import EVENTS, UnknownEvent, event_from_dict
-from tenuto.core.report import Report
-from tenuto.core.signals import Usage
-from tenuto.core.turn_events import TurnEnded
+from tenuto.core.answer.signals import Usage
+from tenuto.core.events import attempt as attempt_events
+from tenuto.core.events import recovery as recovery_events
+from tenuto.core.events import turn as turn_events
+from tenuto.core.events.advice import ADVICE
+from tenuto.core.events.attempt import FaultReported
+from tenuto.core.events.event import Event, own_fields
+from tenuto.core.events.kinds import EVENTS, UnknownEvent, event_from_dict
+from tenuto.core.events.report import Report
+from tenuto.core.events.turn import TurnEnded
 
 
 @pytest.mark.behaviour("P6")

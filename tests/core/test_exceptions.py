@@ -12,7 +12,7 @@ import pytest
 
 from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 
 pytestmark = pytest.mark.behaviour("P3")
 

@@ -14,7 +14,7 @@ import pytest
 from support.repairing import repair_history
 
 from tenuto.core import hints
-from tenuto.core.history_table import Rules
+from tenuto.core.history.table import Rules
 from tenuto.wires.anthropic_messages.history import RULES as ANTHROPIC
 from tenuto.wires.bedrock_converse.history import RULES as CONVERSE
 from tenuto.wires.gemini_generate.history import RULES as GEMINI

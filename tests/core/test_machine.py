@@ -11,7 +11,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenuto.core import hints
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.response import Response, visible
+from tenuto.core.answer.signals import (
+    CallDelta,
+    Ended,
+    FaultSeen,
+    OtherSeen,
+    ReasoningDelta,
+    RefusalDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    TransferEnded,
+    UsageSeen,
+)
+from tenuto.core.answer.signals import Usage as Tokens
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendReasoning,
@@ -26,35 +46,15 @@ from tenuto.core.actions import (
     SetOutputLimit,
     Status,
 )
-from tenuto.core.advice import ADVICE, advice_on
-from tenuto.core.arguments import Finding
-from tenuto.core.builder import Builder
-from tenuto.core.calls import ToolCall
-from tenuto.core.edits import failed_results
+from tenuto.core.deciding.edits import failed_results
+from tenuto.core.deciding.guards import Guard
+from tenuto.core.deciding.ladders import ENDINGS, LADDERS, SENTENCES, Rung
+from tenuto.core.deciding.machine import settled, step
+from tenuto.core.deciding.outcome import OF_TURNS, Outcome, classify
+from tenuto.core.deciding.view import LIMITS, Budget, Facts, State, View
 from tenuto.core.errors import PolicyError
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.guards import Guard
-from tenuto.core.ladders import ENDINGS, LADDERS, SENTENCES, Rung
-from tenuto.core.machine import settled, step
-from tenuto.core.outcome import OF_TURNS, Outcome, classify
-from tenuto.core.policy import RULES, Decision, Policy
-from tenuto.core.response import Response, visible
-from tenuto.core.signals import (
-    CallDelta,
-    Ended,
-    FaultSeen,
-    OtherSeen,
-    ReasoningDelta,
-    RefusalDelta,
-    Signal,
-    StopSeen,
-    TextDelta,
-    TransferEnded,
-    UsageSeen,
-)
-from tenuto.core.signals import Usage as Tokens
-from tenuto.core.stop import StopReason
-from tenuto.core.view import LIMITS, Budget, Facts, State, View
+from tenuto.core.events.advice import ADVICE, advice_on
+from tenuto.core.settings.policy import RULES, Decision, Policy
 
 R = StopReason
 

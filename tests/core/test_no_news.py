@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tenuto.core.no_news import NoNews, says_nothing
-from tenuto.core.seam import Seam
+from tenuto.core.seam.no_news import NoNews, says_nothing
+from tenuto.core.seam.seam import Seam
 
 NO_NEWS = (
     "Hello! How can I help you today?",

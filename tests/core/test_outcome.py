@@ -6,9 +6,11 @@ import itertools
 
 import pytest
 
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.outcome import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.stop import Stop, StopReason
+from tenuto.core.deciding.outcome import (
     OF_TURNS,
     OUTCOMES,
     Batch,
@@ -19,8 +21,6 @@ from tenuto.core.outcome import (
     seen_text,
     worst_calls,
 )
-from tenuto.core.response import Response
-from tenuto.core.stop import Stop, StopReason
 
 R, O = StopReason, Outcome  # noqa: E741
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tenuto.core.parts import CallPiece, Kind, Message, Opened, Piece, Restated
-from tenuto.core.signals import CallDelta, OtherSeen, TextDelta
+from tenuto.core.answer.parts import CallPiece, Kind, Message, Opened, Piece, Restated
+from tenuto.core.answer.signals import CallDelta, OtherSeen, TextDelta
 
 GROUP = Opened((0,), Kind.GROUP, {"type": "message"})
 FIRST = Opened((0, 0), Kind.TEXT, {"text": ""}, "text")

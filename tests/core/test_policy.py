@@ -10,7 +10,7 @@ import pytest
 
 from tenuto.cli.docstrings import attributes
 from tenuto.core.errors import PolicyError, TenutoError
-from tenuto.core.policy import GROUPS, MAY_CHANGE, OBSERVING, RULES, Policy
+from tenuto.core.settings.policy import GROUPS, MAY_CHANGE, OBSERVING, RULES, Policy
 
 MANY = 10**12
 UNBOUNDED = None

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import RULES, Policy
-from tenuto.core.presets import PRESETS, values_of
+from tenuto.core.settings.policy import RULES, Policy
+from tenuto.core.settings.presets import PRESETS, values_of
 
 pytestmark = pytest.mark.behaviour("P3")
 

@@ -8,9 +8,9 @@ import json
 import pytest
 from rich.console import Console
 
-from tenuto.core.report import Report
-from tenuto.core.signals import Usage
-from tenuto.core.stop import Confidence, Stop, StopReason
+from tenuto.core.answer.signals import Usage
+from tenuto.core.answer.stop import Confidence, Stop, StopReason
+from tenuto.core.events.report import Report
 
 STOP = Stop(StopReason.MAX_TOKENS, "length", "choices[0].finish_reason", None, Confidence.HIGH)
 CUT = Report(

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.core.arguments import Finding
-from tenuto.core.builder import Builder
-from tenuto.core.resent import as_sent_once
-from tenuto.core.response import Response
-from tenuto.core.signals import CallDelta, Ended, StopSeen
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.resent import as_sent_once
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.signals import CallDelta, Ended, StopSeen
+from tenuto.core.answer.stop import StopReason
 
 CLEAN = StopSeen("tool_calls", "finish_reason", StopReason.TOOL_CALL)
 CUT = StopSeen("length", "finish_reason", StopReason.MAX_TOKENS)

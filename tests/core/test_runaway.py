@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tenuto.core.runaway import is_runaway, suffix_borders
+from tenuto.core.answer.runaway import is_runaway, suffix_borders
 
 PASSAGES = [
     "I will now fix the bug and then run the tests. ",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tenuto.core.seam import Seam, join, trailing_space
+from tenuto.core.seam.seam import Seam, join, trailing_space
 
 
 def told(said: str, *pieces: str, again: tuple[int, ...] = (0,)) -> str:

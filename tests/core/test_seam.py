@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tenuto.core.seam import Seam, join, trailing_space
+from tenuto.core.seam.seam import Seam, join, trailing_space
 
 # Texts that look like what models write ----------------------------------------------------------
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.core.fault import FAULT_CLASSES, Fault, FaultKind
-from tenuto.core.stop import CLEAN, GRAVITY, SENTENCES, Stop, StopReason, graver, printable
+from tenuto.core.answer.fault import FAULT_CLASSES, Fault, FaultKind
+from tenuto.core.answer.stop import CLEAN, GRAVITY, SENTENCES, Stop, StopReason, graver, printable
 
 R = StopReason
 

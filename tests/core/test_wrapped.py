@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.core.seam import Seam
-from tenuto.core.wrapped import Wrapped
+from tenuto.core.seam.seam import Seam
+from tenuto.core.seam.wrapped import Wrapped
 
 TEXT = "The tides come twice a day, because of the ear"
 DOCUMENT = '{"name": "Brest \\u00e9```", "heights": [7.25, -1], "notes": ["a", "b\\n\\"q\\""]}'

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tenuto.core.written_call import is_written_call
+from tenuto.core.answer.written_call import is_written_call
 
 BAR, LOW = "\uff5c", "\u2581"
 WRITTEN = {

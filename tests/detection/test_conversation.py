@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
 from tenuto import detect_conversation
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 
 ASK: dict[str, dict[str, Any]] = {
     "chat": {"role": "user", "content": "When is high tide?"},

@@ -36,7 +36,7 @@ from openai.types.webhooks.response_completed_webhook_event import Data as Webho
 
 import tenuto
 from tenuto import Confidence, StopReason, StreamDetector, detect, detect_each
-from tenuto.core.stop import CLEAN
+from tenuto.core.answer.stop import CLEAN
 
 NONE = "no_answer"
 UNREAD = "unread"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tenuto import StreamDetector, detect
-from tenuto.core.stop import NO_ANSWER
+from tenuto.core.answer.stop import NO_ANSWER
 
 SECRET = "sEcReT"
 

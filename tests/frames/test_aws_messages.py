@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.aws import as_botocore_reads, events_of, failure
 from support.aws_messages import chunk, message
 
-from tenuto.core.signals import FaultSeen
+from tenuto.core.answer.signals import FaultSeen
 from tenuto.frames.aws_messages import (
     MOST_BYTES,
     AwsEventDecoder,

@@ -12,7 +12,7 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.turn.commands import Head, Request
 from tenuto.turn.drive import Drive

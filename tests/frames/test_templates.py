@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tenuto.core.signals import ReasoningDelta, TextDelta, Usage, UsageSeen
+from tenuto.core.answer.signals import ReasoningDelta, TextDelta, Usage, UsageSeen
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse import SseDecoder
 from tenuto.frames.templates import TemplateMatcher

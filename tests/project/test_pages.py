@@ -13,9 +13,9 @@ import page_stops
 
 import tenuto
 from tenuto.cli import docstrings
-from tenuto.core.ladders import ENDINGS, LADDERS
-from tenuto.core.outcome import Outcome
-from tenuto.core.policy import RULES
+from tenuto.core.deciding.ladders import ENDINGS, LADDERS
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.core.settings.policy import RULES
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import wires

@@ -15,7 +15,7 @@ import site_llms
 import site_pages
 from project.test_links import PAGES, ROOT, anchors
 
-from tenuto.core.ladders import LADDERS
+from tenuto.core.deciding.ladders import LADDERS
 
 LINKS = site_pages.Links(ROOT, site_pages.sources(ROOT))
 
@@ -52,10 +52,10 @@ def test_links_lead_to_pages_of_the_site_and_keep_their_anchors() -> None:
 def test_a_link_into_the_source_is_plain_text_while_the_source_has_no_address() -> None:
     links = site_pages.Links(ROOT, site_pages.sources(ROOT))
     links.source_url = ""
-    assert links.target("../src/tenuto/core/ladders.py", "docs/design.md") is None
+    assert links.target("../src/tenuto/core/deciding/ladders.py", "docs/design.md") is None
     links.source_url = "https://code.test/tenuto"
-    assert links.target("../src/tenuto/core/ladders.py", "docs/design.md") == (
-        "https://code.test/tenuto/blob/main/src/tenuto/core/ladders.py"
+    assert links.target("../src/tenuto/core/deciding/ladders.py", "docs/design.md") == (
+        "https://code.test/tenuto/blob/main/src/tenuto/core/deciding/ladders.py"
     )
 
 

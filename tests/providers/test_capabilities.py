@@ -7,7 +7,7 @@ import json
 import pytest
 
 import tenuto
-from tenuto.core.actions import SetOutputLimit
+from tenuto.core.deciding.actions import SetOutputLimit
 from tenuto.providers.table import ROWS
 from tenuto.wires.form import Opening
 from tenuto.wires.members import value_at

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tenuto import Provider, register_provider
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.providers.models import (
     CLAUDE_TAKES_PREFILL,
     GEMINI_TAKES_PREFILL,

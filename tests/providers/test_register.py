@@ -19,9 +19,9 @@ from tenuto import (
     register_provider,
     register_wire,
 )
-from tenuto.core.event import Event
-from tenuto.core.policy import Policy
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.events.event import Event
+from tenuto.core.settings.policy import Policy
 from tenuto.providers import registry
 from tenuto.providers.table import PROVIDERS, ROWS
 from tenuto.turn.commands import Head, Request

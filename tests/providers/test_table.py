@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tenuto import Provider, detect, register_provider
-from tenuto.core.actions import AppendAssistant, LowerReasoning
-from tenuto.core.policy import Policy
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.actions import AppendAssistant, LowerReasoning
+from tenuto.core.settings.policy import Policy
 from tenuto.providers.provider import Row
 from tenuto.providers.registry import route
 from tenuto.providers.table import PROVIDERS, ROWS, by_server

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tenuto.cli.model_server import ModelServer
-from tenuto.core.actions import AppendReasoning
+from tenuto.core.deciding.actions import AppendReasoning
 from tenuto.providers.table import by_server
 from tenuto.wires.openai_chat.request import parse_request
 

@@ -2,7 +2,7 @@
 
 Both are asked for within one run at temperature 0: what the model says depends on the processor
 that computes it, so no text stands here. Prompts whose answers fall into a loop are left out: a
-loop is stopped on purpose (core/runaway.py).
+loop is stopped on purpose (core/answer/runaway.py).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import httpx
 
 import tenuto
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 
 HOP = ("host", "content-length", "accept-encoding", "connection", "transfer-encoding")
 

@@ -16,7 +16,7 @@ import pytest
 
 from support.replacing import shape
 from tenuto import Confidence, Stop
-from tenuto.core.stop import CLEAN
+from tenuto.core.answer.stop import CLEAN
 from tenuto.frames.aws_messages import AwsEventDecoder
 from tenuto.frames.frame import Frame
 from tenuto.frames.json_lines import LineDecoder

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 
 K = FaultKind
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tenuto.core.history import plan_repairs
-from tenuto.core.history_table import Rules
+from tenuto.core.history.plan import plan_repairs
+from tenuto.core.history.table import Rules
 from tenuto.wires.history import apply_repairs
 from tenuto.wires.json import decode_object
 

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import tenuto
-from tenuto.core.attempt_events import AttemptEnded, AttemptStarted, StopReasonObserved
-from tenuto.core.events import EVENTS, event_from_dict
-from tenuto.core.recovery_events import (
+from tenuto.core.events.attempt import AttemptEnded, AttemptStarted, StopReasonObserved
+from tenuto.core.events.kinds import EVENTS, event_from_dict
+from tenuto.core.events.recovery import (
     ContinuationAttempt,
     ContinuationTerminated,
     RecoveryEnded,
     RecoveryStarted,
 )
-from tenuto.core.turn_events import TurnEnded, TurnStarted
+from tenuto.core.events.turn import TurnEnded, TurnStarted
 from tenuto.turn.event_sender import RECOVERIES
 
 END_OF: dict[type[tenuto.Event], type[tenuto.Event]] = dict(RECOVERIES.values())

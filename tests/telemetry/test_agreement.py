@@ -18,15 +18,15 @@ from support.asking.openai_chat import TOOLS
 from support.asking.wrapping import QUICK, Wrapped
 
 import tenuto
-from tenuto.core.attempt_events import AttemptEnded, AttemptStarted, FaultReported, UnknownStopSeen
-from tenuto.core.recovery_events import (
+from tenuto.core.events.attempt import AttemptEnded, AttemptStarted, FaultReported, UnknownStopSeen
+from tenuto.core.events.recovery import (
     ContinuationAttempt,
     EmptyRecovery,
     RecoveryEnded,
     RecoveryStarted,
     ToolPayloadRepair,
 )
-from tenuto.core.turn_events import TurnEnded
+from tenuto.core.events.turn import TurnEnded
 from tenuto.sim import CASES, Simulator
 from tenuto.sim.exchange import Recorded
 from tenuto.telemetry import add_listener, remove_listener

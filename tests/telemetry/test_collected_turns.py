@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from support.telemetry import URL
 
 import tenuto
-from tenuto.core.turn_events import HistoryRepaired, TurnStarted
+from tenuto.core.events.turn import HistoryRepaired, TurnStarted
 from tenuto.telemetry import Metrics, Tally
 from tenuto.telemetry.opentelemetry import OpenTelemetry
 from tenuto.watch import Board

@@ -10,7 +10,7 @@ import pytest
 from support.telemetry import answer, chat
 
 import tenuto
-from tenuto.core.turn_events import HistoryRepaired
+from tenuto.core.events.turn import HistoryRepaired
 from tenuto.telemetry.event_files import EventFile, files_of_events, read_events
 
 

@@ -13,7 +13,7 @@ import pytest
 from support.telemetry import answer, chat
 
 import tenuto
-from tenuto.core.turn_events import TurnEnded, TurnStarted
+from tenuto.core.events.turn import TurnEnded, TurnStarted
 from tenuto.telemetry import event_folder, read_events
 from tenuto.telemetry.event_folder import MOST_FILES, RETRY_S, EventFolder
 
@@ -123,7 +123,7 @@ def test_a_fork_within_a_write_stops_no_child(tmp_path):
     code = """
 import os, signal, sys, threading
 from pathlib import Path
-from tenuto.core.turn_events import HistoryRepaired
+from tenuto.core.events.turn import HistoryRepaired
 from tenuto.telemetry.event_folder import events_in
 hear = events_in(os.environ["TENUTO_EVENTS"])
 event = HistoryRepaired(time=0.0, turn="t", provider="p", model="m", attempt=0, repairs=())

@@ -21,9 +21,9 @@ from support.load import Asked, askers, drawn, prompt_of
 from support.pairing import param
 
 import tenuto
-from tenuto.core.attempt_events import AttemptEnded
-from tenuto.core.recovery_events import RecoveryEnded
-from tenuto.core.turn_events import TurnEnded, TurnStarted
+from tenuto.core.events.attempt import AttemptEnded
+from tenuto.core.events.recovery import RecoveryEnded
+from tenuto.core.events.turn import TurnEnded, TurnStarted
 from tenuto.sim import Simulator
 from tenuto.sim.exchange import Recorded
 from tenuto.telemetry.event_files import read_events

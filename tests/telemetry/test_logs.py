@@ -15,7 +15,7 @@ import pytest
 from support.telemetry import POLICY, PROMPT, URL, answer, chat, refused
 
 import tenuto
-from tenuto.core.recovery_events import RetryEnded
+from tenuto.core.events.recovery import RetryEnded
 from tenuto.telemetry import add_listener, logs, remove_listener
 from tenuto.telemetry.logs import LEVELS, LINES, WINDOW_S, JsonFormatter, LogLines
 from tenuto.turn.event_sender import RECOVERIES

@@ -9,8 +9,8 @@ import pytest
 from support.telemetry import POLICY, answer, chat, refused
 
 import tenuto
-from tenuto.core.fault import FaultKind
-from tenuto.core.turn_events import HistoryRepaired
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.events.turn import HistoryRepaired
 from tenuto.telemetry.metrics import (
     METRICS,
     MOST_MODELS,

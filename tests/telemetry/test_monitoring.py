@@ -13,8 +13,8 @@ from monitoring_alerts import ALERTS
 from monitoring_panels import ROWS, Panel, Query
 from prometheus_client import CollectorRegistry
 
-from tenuto.core.fault import FaultKind
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.stop import StopReason
 from tenuto.telemetry.metrics import METRICS, UNREAD
 from tenuto.telemetry.prometheus import PrometheusMetrics
 

@@ -28,7 +28,7 @@ from support.replay.openai_chat import Answer, Replay
 
 import tenuto
 from tenuto.core.errors import TenutoError
-from tenuto.core.turn_events import TurnStarted
+from tenuto.core.events.turn import TurnStarted
 from tenuto.turn.redaction import Redactor
 from tenuto.turn.scripted import Script, Scripted, lost
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.far_sides import BODY, STREAM, event
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import ConnectionLost, Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

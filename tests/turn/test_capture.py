@@ -18,8 +18,8 @@ import pytest
 import tenuto
 from tenuto.config import load_policy, policy_in_force
 from tenuto.core.errors import PolicyError
-from tenuto.core.event import Event
-from tenuto.core.policy import Policy
+from tenuto.core.events.event import Event
+from tenuto.core.settings.policy import Policy
 from tenuto.sim import Simulator
 from tenuto.turn.capture import Record
 from tenuto.turn.commands import (

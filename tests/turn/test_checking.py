@@ -8,8 +8,8 @@ import pytest
 
 from tenuto.agent.function_tool import Failure, Tool
 from tenuto.agent.toolbox import Toolbox
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.turn import checking
 from tenuto.turn.checking import Checker, runnable

@@ -9,7 +9,7 @@ import pytest
 from support.events import openai_chat as chat
 from support.events.framing import sse
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.commands import Request
 from tenuto.turn.drive import Drive

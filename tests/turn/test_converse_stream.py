@@ -12,7 +12,7 @@ from support.asking.bedrock_converse import assert_one_converse_message
 from support.aws import as_botocore_reads, failure
 from support.aws_messages import message
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

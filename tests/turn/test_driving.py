@@ -13,8 +13,8 @@ import pytest
 from support.far_sides import event
 
 from tenuto.clients.aiobotocore_client import _Scope
-from tenuto.core.event import Event
-from tenuto.core.policy import Policy
+from tenuto.core.events.event import Event
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Commands, ConnectionLost, Head, Request, SendRequest
 from tenuto.turn.drive import AsyncDrive, Drive
 from tenuto.turn.engine import Engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenuto.core.recovery_events import RecoveryEnded, RecoveryStarted
+from tenuto.core.events.recovery import RecoveryEnded, RecoveryStarted
 from tenuto.turn.event_sender import RECOVERIES
 
 

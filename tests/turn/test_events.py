@@ -19,7 +19,7 @@ from recorder.far import Written
 from recorder.groups_sim import Place, far
 from recorder.inside import CASES_ON
 from recorder.questions import of_case
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.detection import recognize
 from tenuto.providers.learned import Learned
 from tenuto.turn.commands import ConnectionLost, Head, Request, SendRequest

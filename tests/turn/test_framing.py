@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.framing_matrix import NAMES, TEXT, shapes_of
 
-from tenuto.core.event import Event
-from tenuto.core.policy import Policy
+from tenuto.core.events.event import Event
+from tenuto.core.settings.policy import Policy
 from tenuto.frames.frame import Framing
 from tenuto.frames.sniff import framing_of
 from tenuto.turn.commands import Head, Request

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tenuto.core.arguments import Finding
-from tenuto.core.builder import Builder
-from tenuto.core.calls import ToolCall
-from tenuto.core.response import Response
-from tenuto.core.signals import Ended
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.signals import Ended
 from tenuto.turn.gathering import gathered
 from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.registry import wires

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.one_turn import Played, events
 
-from tenuto.core.history_signed import STAND_IN
+from tenuto.core.history.signed import STAND_IN
 from tenuto.turn.scripted import Scripted
 
 Row = dict[str, Any]

@@ -10,8 +10,8 @@ from support.aws import events_of
 from support.aws_messages import chunk
 
 import tenuto
-from tenuto.core.policy import Policy
-from tenuto.core.report import Report
+from tenuto.core.events.report import Report
+from tenuto.core.settings.policy import Policy
 from tenuto.sansio import ReadMore, SendData, SendRequest, StartResponse, Turn
 from tenuto.turn.commands import Head
 from tenuto.turn.scripted import Script, Scripted

@@ -11,7 +11,7 @@ import pytest
 from support.aws import as_botocore_reads, events_of, failure
 from support.aws_messages import chunk
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

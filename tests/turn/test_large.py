@@ -11,7 +11,7 @@ pytest.importorskip("resource", reason="only Unix tells how much memory a proces
 
 SCRIPT = r"""
 import resource, sys
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

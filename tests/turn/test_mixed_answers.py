@@ -12,7 +12,7 @@ from support.events import anthropic_messages as messages
 from support.events import openai_chat as chat
 from support.events.framing import sse
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import (
     Head,
     ReadMore,

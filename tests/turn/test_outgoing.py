@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.replay import anthropic_messages as anthropic
 from support.replay import openai_chat as chat
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.sim.anthropic_messages.seals import cipher, signature
 from tenuto.sim.anthropic_messages.wire import WIRE as ANTHROPIC
 from tenuto.sim.openai_chat.wire import WIRE as CHAT

@@ -13,10 +13,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.pairing import some_or_every
 
+from tenuto.core.deciding.view import LIMITS
 from tenuto.core.errors import PolicyError
-from tenuto.core.event import Event
-from tenuto.core.policy import Policy
-from tenuto.core.view import LIMITS
+from tenuto.core.events.event import Event
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import ConnectionLost, Head, Request, SendRequest
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

@@ -13,8 +13,8 @@ from support.aws_messages import chunk, message
 from support.events import anthropic_messages as messages
 from support.events.framing import chunks
 
-from tenuto.core.event import Event
-from tenuto.core.policy import Policy
+from tenuto.core.events.event import Event
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import ConnectionLost, Head, Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

@@ -13,7 +13,7 @@ from support.events.framing import sse
 from support.replay import anthropic_messages as anthropic
 from support.replay.anthropic_messages import CITATION, MAX, R, found, said, searching
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.commands import Request
 from tenuto.turn.drive import Drive

@@ -11,7 +11,7 @@ import openai
 import pytest
 
 import tenuto
-from tenuto.core.policy import FIXED, RULES, Policy
+from tenuto.core.settings.policy import FIXED, RULES, Policy
 from tenuto.sim import Simulator
 from tenuto.turn.per_request import of_request
 

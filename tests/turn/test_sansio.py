@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tenuto
-from tenuto.core.rule import shown
+from tenuto.core.settings.rule import shown
 from tenuto.turn.scripted import Script, Scripted
 
 URL = "https://host/v1/chat/completions"

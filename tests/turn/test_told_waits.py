@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Head, Request, SendRequest, Sleep, StartResponse
 from tenuto.turn.engine import Engine
 from tenuto.turn.scripted import Script, Scripted

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

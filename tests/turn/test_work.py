@@ -18,7 +18,7 @@ import pytest
 from support.pairing import some_or_every
 
 from tenuto import StreamDetector
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 from tenuto.frames.aws_messages import render_named
 from tenuto.turn.commands import Head, ReadMore, Reply, Request, SendData, SendRequest
 from tenuto.turn.engine import Engine

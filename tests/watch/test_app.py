@@ -14,7 +14,7 @@ import pytest
 from support.serving import serving
 from support.telemetry import PROMPT, answer, chat
 
-from tenuto.core.ladders import LADDERS
+from tenuto.core.deciding.ladders import LADDERS
 from tenuto.watch import Board, Watch
 from tenuto.watch import app as app_module
 from tenuto.watch.stream import Pace

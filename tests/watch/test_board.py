@@ -11,11 +11,11 @@ import pytest
 from support.telemetry import answer, chat, refused
 
 import tenuto
-from tenuto.core.attempt_events import AttemptEnded
-from tenuto.core.event import Event
-from tenuto.core.events import event_from_dict
-from tenuto.core.signals import Usage
-from tenuto.core.turn_events import TurnEnded, TurnStarted
+from tenuto.core.answer.signals import Usage
+from tenuto.core.events.attempt import AttemptEnded
+from tenuto.core.events.event import Event
+from tenuto.core.events.kinds import event_from_dict
+from tenuto.core.events.turn import TurnEnded, TurnStarted
 from tenuto.telemetry import Metrics, Tally
 from tenuto.watch import board as board_module
 from tenuto.watch import turn_seen

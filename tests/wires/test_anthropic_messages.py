@@ -17,11 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenuto import Confidence, StopReason, detect
-from tenuto.core.builder import Builder
-from tenuto.core.fault import FaultKind
-from tenuto.core.outcome import OF_TURNS, Outcome, classify
-from tenuto.core.response import Response
-from tenuto.core.signals import (
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.signals import (
     Began,
     CallDelta,
     Closed,
@@ -33,6 +32,7 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
+from tenuto.core.deciding.outcome import OF_TURNS, Outcome, classify
 from tenuto.wires.anthropic_messages import wire
 from tenuto.wires.anthropic_messages.errors import ERRORS
 from tenuto.wires.anthropic_messages.wire import REDACTED_THINKING, WIRE

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from tenuto.core import hints
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendContent,
@@ -23,8 +25,6 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
 from tenuto.wires.anthropic_messages.request import MessagesRequest, parse_request
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, rows_of

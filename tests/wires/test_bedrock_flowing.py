@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.core.signals import ReasoningDelta, TextDelta
+from tenuto.core.answer.signals import ReasoningDelta, TextDelta
 from tenuto.wires.base import Wire
 from tenuto.wires.bedrock_converse.wire import WIRE as CONVERSE
 from tenuto.wires.bedrock_invoke.makers import METRICS

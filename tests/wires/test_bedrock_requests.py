@@ -10,7 +10,10 @@ import pytest
 from support.repairing import repair_history
 
 from tenuto.core import hints
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import Kind, Message, Opened
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendContent,
@@ -20,9 +23,6 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import Kind, Message, Opened
 from tenuto.providers.registry import route
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.bedrock_converse.content import merged_content

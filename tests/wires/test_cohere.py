@@ -14,7 +14,12 @@ from pydantic import TypeAdapter
 from support.paths import wire_for_path
 
 from tenuto.core import hints
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.parts import Message
+from tenuto.core.answer.signals import Usage
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendUser,
@@ -22,11 +27,6 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.fault import FaultKind
-from tenuto.core.parts import Message
-from tenuto.core.signals import Usage
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.merger import merger
 from tenuto.wires.answer import Answer, AttemptContent

@@ -12,18 +12,18 @@ from pydantic import TypeAdapter
 from support.paths import wire_for_path
 
 from tenuto.core import hints
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.parts import Message as Parts
+from tenuto.core.answer.signals import FaultSeen, StopSeen, Usage, UsageSeen
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendUser,
     DropConstraint,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.fault import FaultKind
-from tenuto.core.parts import Message as Parts
-from tenuto.core.signals import FaultSeen, StopSeen, Usage, UsageSeen
 from tenuto.sim.cohere_v1.rules import impossible, violations
 from tenuto.sim.reply import Settings
 from tenuto.wires.answer import Answer

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tenuto import StreamDetector, detect
-from tenuto.core.outcome import classify
-from tenuto.core.response import Response
+from tenuto.core.answer.response import Response
+from tenuto.core.deciding.outcome import classify
 from tenuto.detection import read
 from tenuto.detection.reader import Reader
 from tenuto.wires.registry import wires

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tenuto.core import hints
-from tenuto.core.history_signed import STAND_IN
+from tenuto.core.history.signed import STAND_IN
 from tenuto.providers.provider import SPOKEN
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.core.actions import AppendUser, DropConstraint
+from tenuto.core.deciding.actions import AppendUser, DropConstraint
 from tenuto.turn.checking import Checker
 from tenuto.wires.composing import Composed
 from tenuto.wires.dialect import Dialect

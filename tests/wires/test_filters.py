@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.refusals import SHAPES
 
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.wires.registry import wires
 
 K = FaultKind

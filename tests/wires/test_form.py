@@ -8,8 +8,8 @@ import pytest
 
 from tenuto.agent import Model
 from tenuto.core import hints
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.transcript import Assistant, Result, Results, User
 from tenuto.wires.composing import Composed
 from tenuto.wires.form import Opening

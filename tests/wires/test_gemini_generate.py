@@ -16,9 +16,16 @@ from hypothesis import strategies as st
 from support.paths import wire_for_path
 
 from tenuto import StreamDetector, detect
-from tenuto.core.outcome import OF_TURNS
-from tenuto.core.signals import CallDelta, OtherSeen, ReasoningDelta, TextDelta, Usage, UsageSeen
-from tenuto.core.stop import CLEAN, Confidence, StopReason
+from tenuto.core.answer.signals import (
+    CallDelta,
+    OtherSeen,
+    ReasoningDelta,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.answer.stop import CLEAN, Confidence, StopReason
+from tenuto.core.deciding.outcome import OF_TURNS
 from tenuto.detection import read
 from tenuto.frames.sse import SseDecoder
 from tenuto.wires.gemini_generate.wire import BLOCKS, NUMBERS, SHOWN, STOPS, WIRE

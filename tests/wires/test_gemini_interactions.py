@@ -18,8 +18,8 @@ from google.genai.interactions import (
 from support.paths import wire_for_path
 
 from tenuto import StreamDetector, detect
-from tenuto.core.parts import Message
-from tenuto.core.signals import (
+from tenuto.core.answer.parts import Message
+from tenuto.core.answer.signals import (
     CallDelta,
     FaultSeen,
     OtherSeen,

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.recorded import place, recorded
 
-from tenuto.core.builder import Builder
-from tenuto.core.parts import Kind, Message
-from tenuto.core.signals import CallDelta, TextDelta
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.parts import Kind, Message
+from tenuto.core.answer.signals import CallDelta, TextDelta
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse import SseDecoder
 from tenuto.wires.answer import AttemptContent

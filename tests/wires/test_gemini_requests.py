@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from support.repairing import repair_history
 
 from tenuto.core import hints
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import Message
+from tenuto.core.deciding.actions import (
     AppendCalls,
     AppendContent,
     AppendUser,
@@ -20,9 +23,6 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import Message
 from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.gemini_generate.wire import WIRE as SIMULATED
 from tenuto.sim.reply import Settings

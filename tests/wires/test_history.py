@@ -13,7 +13,9 @@ from support.repairing import repair_history
 
 import tenuto
 from tenuto.core import hints
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendUser,
@@ -22,8 +24,6 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
 from tenuto.sim import Simulator
 from tenuto.sim.openai_chat.history import body_violations
 from tenuto.sim.reply import Settings

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.asking.gemini_interactions import assert_one_interaction
 
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import Message
-from tenuto.core.signals import Usage
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import Message
+from tenuto.core.answer.signals import Usage
 from tenuto.detection import read
 from tenuto.turn.merger import merger
 from tenuto.wires.answer import Answer, AttemptContent

@@ -11,7 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tenuto.core import hints
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendContent,
@@ -22,8 +24,6 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
 from tenuto.sim.gemini_interactions.history import history_violations
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.gemini_interactions.request import InteractionRequest, parse_request

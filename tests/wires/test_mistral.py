@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from mistralai.client.models import ChatCompletionResponse, CompletionChunk
 
-from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputLimit
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import Message
-from tenuto.core.policy import Policy
-from tenuto.core.seam import Seam
-from tenuto.core.signals import Usage
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import Message
+from tenuto.core.answer.signals import Usage
+from tenuto.core.deciding.actions import AppendAssistant, AppendUser, SetOutputLimit
+from tenuto.core.seam.seam import Seam
+from tenuto.core.settings.policy import Policy
 from tenuto.detection import recognize
 from tenuto.providers.registry import route
 from tenuto.providers.table import ROWS

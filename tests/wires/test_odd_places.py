@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tenuto.core.parts import CallPiece
-from tenuto.core.signals import CallDelta, Usage, UsageSeen
+from tenuto.core.answer.parts import CallPiece
+from tenuto.core.answer.signals import CallDelta, Usage, UsageSeen
 from tenuto.wires.registry import wires
 
 

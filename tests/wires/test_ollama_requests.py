@@ -10,7 +10,10 @@ from support.paths import wire_for_path
 from support.repairing import repair_history
 
 from tenuto.core import hints
-from tenuto.core.actions import (
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendUser,
@@ -18,9 +21,6 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.fault import FaultKind
 from tenuto.providers.table import by_url
 from tenuto.sim.ollama.wire import WIRE as SIMULATED
 from tenuto.sim.reply import Settings

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.core.builder import Builder
-from tenuto.core.parts import Kind, Message
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.parts import Kind, Message
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.outlet import Outlet
 from tenuto.wires.base import Wire

@@ -19,9 +19,9 @@ from openai.types.responses import (
 from openai.types.responses.response import IncompleteDetails
 
 from tenuto import Confidence, detect
-from tenuto.core.fault import FaultKind
-from tenuto.core.outcome import OF_TURNS
-from tenuto.core.signals import FaultSeen, OtherSeen, ReasoningDelta, StopSeen, TextDelta
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.signals import FaultSeen, OtherSeen, ReasoningDelta, StopSeen, TextDelta
+from tenuto.core.deciding.outcome import OF_TURNS
 from tenuto.wires.openai_responses import wire
 from tenuto.wires.openai_responses.errors import ERRORS, read_fault
 from tenuto.wires.openai_responses.items import is_client_call, kind_of

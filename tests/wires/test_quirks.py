@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.core.event import Event
-from tenuto.core.policy import Policy
+from tenuto.core.events.event import Event
+from tenuto.core.settings.policy import Policy
 from tenuto.turn.commands import Request
 from tenuto.turn.drive import Drive
 from tenuto.turn.engine import Engine

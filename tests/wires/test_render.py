@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.signals import Usage
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.signals import Usage
 from tenuto.detection import read
 from tenuto.turn.merger import merger
 from tenuto.wires.answer import Answer

@@ -13,10 +13,10 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 from support.asking.openai_responses import assert_one_response
 
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import Message
-from tenuto.core.signals import Usage
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import Message
+from tenuto.core.answer.signals import Usage
 from tenuto.detection import read
 from tenuto.turn.merger import Merger
 from tenuto.wires.answer import Answer, AttemptContent

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tenuto.core.actions import AppendAssistant, AppendUser, DropConstraint
-from tenuto.core.actions import SetOutputLimit as Budget
-from tenuto.core.fault import FaultKind as K
-from tenuto.core.parts import Message
+from tenuto.core.answer.fault import FaultKind as K
+from tenuto.core.answer.parts import Message
+from tenuto.core.deciding.actions import AppendAssistant, AppendUser, DropConstraint
+from tenuto.core.deciding.actions import SetOutputLimit as Budget
 from tenuto.providers.registry import route
 from tenuto.sim.reply import Settings
 from tenuto.sim.tgi.request import located, violations

@@ -22,8 +22,8 @@ from tenuto.agent.toolbox import Toolbox
 from tenuto.clients.http_client import imported
 from tenuto.config import load_policy
 from tenuto.core.errors import AgentError
-from tenuto.core.names import refuses_unknown
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.settings.names import refuses_unknown
+from tenuto.core.settings.policy import RULES, Policy
 from tenuto.core.transcript import Row
 
 EMPTY_RETRIES, REASONING_PREFILLS = 3, 2

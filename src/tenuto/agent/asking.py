@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from tenuto.agent.events import AgentEvent, Recovered, Said, Thought
 from tenuto.agent.loop import Ask
 from tenuto.clients.libraries import library_of
-from tenuto.core.attempt_events import AttemptEnded, AttemptStarted, StopReasonObserved
-from tenuto.core.event import Event
-from tenuto.core.turn_events import TurnEnded, TurnStarted
+from tenuto.core.events.attempt import AttemptEnded, AttemptStarted, StopReasonObserved
+from tenuto.core.events.event import Event
+from tenuto.core.events.turn import TurnEnded, TurnStarted
 
 
 class _Like(NamedTuple):

@@ -16,9 +16,9 @@ from tenuto.agent.result import RunResult
 from tenuto.agent.running import CallRunner
 from tenuto.agent.session import Session
 from tenuto.clients.loop_client import AsyncLoopTurn, LoopTurn
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.stop import Stop
 from tenuto.core.errors import AgentError
-from tenuto.core.stop import Stop
 from tenuto.core.transcript import Row, Transcript
 from tenuto.telemetry.listeners import tell
 

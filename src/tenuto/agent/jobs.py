@@ -14,7 +14,7 @@ from tenuto.agent.function_tool import Failure, Tool
 from tenuto.agent.shown import message_of, shown, unread
 from tenuto.agent.toolbox import Toolbox, unfit
 from tenuto.core import hints
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.transcript import Result
 
 MOST_AT_ONCE: Final = 16

@@ -14,7 +14,7 @@ from tenuto.agent.events import AgentEvent
 from tenuto.agent.requests import Setup
 from tenuto.agent.toolbox import Toolbox
 from tenuto.clients.http_client import async_http_client, http_client, imported
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 
 OnEvent = Callable[[AgentEvent], None]
 

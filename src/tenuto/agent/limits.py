@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 from tenuto.core import hints
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import AgentError
-from tenuto.core.names import refuses_unknown
-from tenuto.core.rule import Rule
+from tenuto.core.settings.names import refuses_unknown
+from tenuto.core.settings.rule import Rule
 from tenuto.core.transcript import Result
 
 

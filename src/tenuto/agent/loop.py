@@ -33,14 +33,14 @@ from tenuto.agent.model import Model
 from tenuto.agent.requests import Requests, Setup
 from tenuto.agent.result import RunResult
 from tenuto.core import hints
-from tenuto.core.actions import Status
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.fault import FAULT_CLASSES, Fault
+from tenuto.core.answer.signals import Usage
+from tenuto.core.deciding.actions import Status
+from tenuto.core.deciding.view import Budget
 from tenuto.core.errors import AgentError
-from tenuto.core.fault import FAULT_CLASSES, Fault
-from tenuto.core.report import Report
-from tenuto.core.signals import Usage
+from tenuto.core.events.report import Report
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
-from tenuto.core.view import Budget
 from tenuto.turn.call_context import CallContext
 from tenuto.wires.composing import Composed
 

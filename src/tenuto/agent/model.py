@@ -12,7 +12,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from tenuto.core.errors import AgentError
-from tenuto.core.names import refuses_unknown
+from tenuto.core.settings.names import refuses_unknown
 from tenuto.providers.addresses import ADDRESSES, Address
 from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Row, row

@@ -10,8 +10,8 @@ from tenuto.agent.compaction import CHARS_PER_TOKEN
 from tenuto.agent.files.words import guidance, is_told
 from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model
-from tenuto.core.report import Report
-from tenuto.core.signals import Usage
+from tenuto.core.answer.signals import Usage
+from tenuto.core.events.report import Report
 from tenuto.core.transcript import Transcript, User
 from tenuto.wires.composing import Composed
 from tenuto.wires.form import Declared, Opening

@@ -31,7 +31,7 @@ from tenuto.agent.jobs import Clock, Job, groups_of
 from tenuto.agent.shown import RESULT_LIMIT_CHARS
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.transcript import Result
 
 _GRACE_S: Final = 1.0  # how long a cancelled async tool may clean up
@@ -61,7 +61,7 @@ class CallRunner:
         ended: called with each call and its result as soon as there is one.
         cancellation: ends the run at once; calls that did not finish have no result.
 
-    >>> from tenuto.core.arguments import Finding
+    >>> from tenuto.core.answer.arguments import Finding
     >>> def divide(a: int, b: int) -> float:
     ...     return a / b
     >>> good = ToolCall("call_1", "divide", '{"a": 6, "b": 2}', Finding.WHOLE)
@@ -106,7 +106,7 @@ class CallRunner:
         Raises:
             CancelledError: passes through, after the async tools were cancelled.
 
-        >>> from tenuto.core.arguments import Finding
+        >>> from tenuto.core.answer.arguments import Finding
         >>> async def greet(name: str) -> str:
         ...     return f"Good day, {name}."
         >>> call = ToolCall("call_1", "greet", '{"name": "Ada"}', Finding.WHOLE)

@@ -23,9 +23,9 @@ import msgspec
 
 from tenuto.agent.model import check_type
 from tenuto.agent.session_file import SessionFile
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.stop import printable
 from tenuto.core.errors import AgentError
-from tenuto.core.stop import printable
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.wires.json import decode_object
 

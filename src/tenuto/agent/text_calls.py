@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tenuto.core import hints
-from tenuto.core.arguments import Finding, is_document, judge
-from tenuto.core.calls import ToolCall
-from tenuto.core.required import requires_something
-from tenuto.core.response import THINK_BLOCK
+from tenuto.core.answer.arguments import Finding, is_document, judge
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.required import requires_something
+from tenuto.core.answer.response import THINK_BLOCK
 from tenuto.core.transcript import Assistant, Result, Results, Row, User
 from tenuto.wires.form import Declared
 

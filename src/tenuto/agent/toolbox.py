@@ -11,8 +11,8 @@ import msgspec
 from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.shown import quoted
 from tenuto.core import hints
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.turn.checking import LEFT_OUT, Checker, Uncheckable, deepest
 from tenuto.wires.form import Declared

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tenuto.cli.command_error import CommandError
-from tenuto.core.outcome import Outcome
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.checking import Checked, Kept, Options, check, share
 from tenuto.judging.files import files_in
 from tenuto.judging.kinds import names

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tenuto.cli.demo_faults import FAULTS
 from tenuto.clients.wrap import wrap
-from tenuto.core.event import Event
-from tenuto.core.recovery_events import ContinuationAttempt
+from tenuto.core.events.event import Event
+from tenuto.core.events.recovery import ContinuationAttempt
 from tenuto.sim import CASES, Simulator
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from tenuto.cli.command_error import one_line
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_sdk import Answered, FaultRow, ModelRow
 from tenuto.cli.printing import pieces, print_table, wrapped
-from tenuto.core.attempt_events import StopReasonObserved
-from tenuto.core.ladders import SENTENCES
+from tenuto.core.deciding.ladders import SENTENCES
+from tenuto.core.events.attempt import StopReasonObserved
 
 STYLES = {
     "recovered": "green",

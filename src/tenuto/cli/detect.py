@@ -9,7 +9,7 @@ from tenuto.cli.command_error import CommandError
 from tenuto.cli.explained import plain_stop, why
 from tenuto.cli.printing import BAD_FILE, FileName, JsonFlag, print_told, read_file, told_of
 from tenuto.cli.recorded import Answer, Capture, NotRecorded, read_answers, read_recording
-from tenuto.core.stop import NO_ANSWER, StopReason, printable
+from tenuto.core.answer.stop import NO_ANSWER, StopReason, printable
 from tenuto.providers.registry import named
 from tenuto.wires.registry import WIRES
 

@@ -27,9 +27,9 @@ from tenuto.cli.printing import (
 from tenuto.cli.recorded import NotRecorded
 from tenuto.cli.summing import captures_in, print_summary, summary
 from tenuto.config import load_settings, read_policy
+from tenuto.core.answer.stop import printable
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import Policy
-from tenuto.core.stop import printable
+from tenuto.core.settings.policy import Policy
 from tenuto.providers.table import UNKNOWN
 
 EXAMPLES = (

@@ -21,7 +21,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tenuto.cli.recorded import Answer, Capture, Exchange, NotRecorded, read_recording
-from tenuto.core.actions import (
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.runaway import is_runaway
+from tenuto.core.answer.stop import Stop, StopReason, printable
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendContent,
@@ -35,16 +38,13 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.advice import advice_on
-from tenuto.core.event import Event
-from tenuto.core.ladders import SENTENCES
-from tenuto.core.machine import step
-from tenuto.core.outcome import classify
-from tenuto.core.policy import Policy
-from tenuto.core.response import Response
-from tenuto.core.runaway import is_runaway
-from tenuto.core.stop import Stop, StopReason, printable
-from tenuto.core.view import Facts, State
+from tenuto.core.deciding.ladders import SENTENCES
+from tenuto.core.deciding.machine import step
+from tenuto.core.deciding.outcome import classify
+from tenuto.core.deciding.view import Facts, State
+from tenuto.core.events.advice import advice_on
+from tenuto.core.events.event import Event
+from tenuto.core.settings.policy import Policy
 from tenuto.detection import recognize
 from tenuto.providers.registry import route
 from tenuto.turn.commands import (

@@ -8,8 +8,8 @@ from typing import Any
 from cyclopts import Parameter, Token
 
 from tenuto.cli.command_error import CommandError
-from tenuto.core.rule import Rule
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
+from tenuto.core.settings.rule import Rule
 
 
 def whole_number(rule: Rule) -> Parameter:

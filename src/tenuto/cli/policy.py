@@ -12,7 +12,7 @@ from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.config import Settings, load_settings
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import EXCEPTIONS, GROUPS, RULES, Policy, plain
+from tenuto.core.settings.policy import EXCEPTIONS, GROUPS, RULES, Policy, plain
 from tenuto.providers.registry import check_providers
 from tenuto.turn.switch import is_off_in
 

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tenuto.cli.command_error import CommandError, one_line
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
 
 Switch = Annotated[bool, Parameter(negative="")]
 FileName = Annotated[str, Parameter(allow_leading_hyphen=True)]

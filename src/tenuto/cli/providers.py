@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from tenuto.cli.command_error import CommandError
 from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_rows
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
 from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Row

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tenuto.cli.command_error import CommandError
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.response import Response
 from tenuto.core.errors import PolicyError
-from tenuto.core.fault import FaultKind
-from tenuto.core.policy import Policy
-from tenuto.core.response import Response
+from tenuto.core.settings.policy import Policy
 from tenuto.detection import readings
 from tenuto.turn.capture import FORMAT
 from tenuto.turn.commands import ConnectionLost, Head, Headers, Request, encoded

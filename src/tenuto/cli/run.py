@@ -19,9 +19,9 @@ from tenuto.cli.command_error import INTERRUPTED, CommandError
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, reason_of
 from tenuto.cli.run_view import JsonView, PersonView, View
+from tenuto.core.answer.fault import FaultKind
 from tenuto.core.errors import AgentError
-from tenuto.core.fault import FaultKind
-from tenuto.core.rule import Rule
+from tenuto.core.settings.rule import Rule
 
 EXAMPLES = (
     'tenuto run "Why do tides come twice a day?" --model openai:gpt-5.4-mini',

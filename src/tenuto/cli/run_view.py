@@ -20,8 +20,8 @@ from tenuto.agent.events import (
 )
 from tenuto.agent.result import RunResult
 from tenuto.cli.printing import print_json
-from tenuto.core.event import Event
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
+from tenuto.core.events.event import Event
 
 RECOVERIES = {
     "continuation_attempt": "the answer was cut: continuing it",

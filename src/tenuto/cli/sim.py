@@ -9,7 +9,7 @@ from typing import Annotated
 from tenuto.cli.command_error import CommandError, is_of_output
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, Switch, cannot_listen, print_json
-from tenuto.core.rule import Rule
+from tenuto.core.settings.rule import Rule
 from tenuto.sim import serve
 from tenuto.sim.simulator import Prefill
 from tenuto.sim.wires import WIRES

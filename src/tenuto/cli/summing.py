@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tenuto.cli.explained import Plain, sentence_of
 from tenuto.cli.printing import print_table, print_told
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
 
 _SHOWN_ROWS = 20
 """How many rows a table on a terminal has; the JSON form has all of them."""

@@ -24,14 +24,14 @@ from tenuto.cli.printing import (
     visible,
     why_unread,
 )
-from tenuto.core.attempt_events import FaultReported, Stalled, UnknownStopSeen
-from tenuto.core.event import Event
-from tenuto.core.events import event_from_dict
-from tenuto.core.recovery_events import RecoveryEnded
-from tenuto.core.rule import Rule
-from tenuto.core.signals import Usage
-from tenuto.core.stop import printable
-from tenuto.core.turn_events import Cancelled, LeftAlone, TurnEnded, TurnStarted
+from tenuto.core.answer.signals import Usage
+from tenuto.core.answer.stop import printable
+from tenuto.core.events.attempt import FaultReported, Stalled, UnknownStopSeen
+from tenuto.core.events.event import Event
+from tenuto.core.events.kinds import event_from_dict
+from tenuto.core.events.recovery import RecoveryEnded
+from tenuto.core.events.turn import Cancelled, LeftAlone, TurnEnded, TurnStarted
+from tenuto.core.settings.rule import Rule
 from tenuto.providers.table import UNKNOWN
 from tenuto.telemetry.event_files import LINE_MAX_BYTES
 from tenuto.telemetry.following import lines_of

@@ -22,8 +22,8 @@ from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, cannot_listen, print_json, why_unread
 from tenuto.cli.tail import first_line, is_odd
 from tenuto.cli.turn_text import text_of
-from tenuto.core.rule import Rule
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
+from tenuto.core.settings.rule import Rule
 from tenuto.watch import Board, Watch, follow
 from tenuto.watch.access import LOOPBACK
 

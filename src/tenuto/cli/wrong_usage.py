@@ -6,7 +6,7 @@ from cyclopts import App, CycloptsError, UnknownCommandError
 from cyclopts.exceptions import UnusedCliTokensError
 
 from tenuto.cli.command_error import one_line
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
 
 
 def why_wrong(error: CycloptsError, app: App) -> str:

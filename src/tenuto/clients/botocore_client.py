@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, cast
 
 from tenuto.clients.waking import wake_waiting
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.turn.commands import (
     ConnectionLost,
     Head,

@@ -14,7 +14,7 @@ from tenuto.clients.libraries import library_of_request
 from tenuto.clients.responses import response_class
 from tenuto.clients.signing import Signer
 from tenuto.clients.waking import wake_reader, wake_sender
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.frames.frame import Framing
 from tenuto.frames.sniff import named_by
 from tenuto.turn.commands import BODY_HEADERS, ConnectionLost, Head, Request, SendRequest

@@ -21,9 +21,9 @@ from tenuto.clients.redirects import staying_with_its_host
 from tenuto.clients.two_ways import note_made
 from tenuto.clients.wrap import engine
 from tenuto.core.errors import PolicyError, UnsupportedClient
-from tenuto.core.event import OnEvent
-from tenuto.core.names import check_arguments
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.events.event import OnEvent
+from tenuto.core.settings.names import check_arguments
+from tenuto.core.settings.policy import RULES, Policy
 
 if TYPE_CHECKING:
     import httpx

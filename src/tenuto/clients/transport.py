@@ -21,9 +21,9 @@ from tenuto.clients.httpx_client import HANDLED, sending, sending_async
 from tenuto.clients.libraries import LIBRARIES, library_of_class, library_of_request
 from tenuto.clients.wrap import engine
 from tenuto.core.errors import PolicyError, UnsupportedClient
-from tenuto.core.event import OnEvent
-from tenuto.core.names import refuses_unknown
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.events.event import OnEvent
+from tenuto.core.settings.names import refuses_unknown
+from tenuto.core.settings.policy import RULES, Policy
 
 if TYPE_CHECKING:
     import httpx

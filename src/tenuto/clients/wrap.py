@@ -15,9 +15,9 @@ from tenuto.clients import (
 from tenuto.clients.libraries import library_of
 from tenuto.config import policy_in_force
 from tenuto.core.errors import PolicyError, UnsupportedClient
-from tenuto.core.event import OnEvent
-from tenuto.core.names import refuses_unknown
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.events.event import OnEvent
+from tenuto.core.settings.names import refuses_unknown
+from tenuto.core.settings.policy import RULES, Policy
 from tenuto.turn import switch
 from tenuto.turn.engine import Engine
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tenuto.core import hints
-from tenuto.core.actions import Content
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import Content
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from tenuto.core.builder import Builder
-from tenuto.core.response import Response
-from tenuto.core.signals import Ended, Signal
-from tenuto.core.stop import CALLS_MISSING, CLEAN, Stop, printable
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.signals import Ended, Signal
+from tenuto.core.answer.stop import CALLS_MISSING, CLEAN, Stop, printable
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.objects import plain
 from tenuto.detection.reader import Reader
@@ -179,7 +179,7 @@ def _own_id(call_id: str) -> str:
 
 
 _made_up = re.compile(r"tenuto\d{3,}\Z").match
-"""Matches what `core.calls.fresh_id` gives a call that came without an id."""
+"""Matches what `core.answer.calls.fresh_id` gives a call that came without an id."""
 
 
 def _without(waiting: list[WaitingCall], results: Sequence[_Result]) -> list[WaitingCall]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 
-from tenuto.core.stop import Confidence
+from tenuto.core.answer.stop import Confidence
 from tenuto.wires.errors import error_words, is_in
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in

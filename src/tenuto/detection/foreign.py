@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from tenuto.core.signals import (
+from tenuto.core.answer.signals import (
     CallDelta,
     ChoiceSeen,
     Signal,
@@ -20,7 +20,7 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 from tenuto.detection.objects import plain
 from tenuto.wires.json import JsonObject, arguments_of, count
 from tenuto.wires.members import list_in, object_in, objects_in, word_in

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.cohere_v1 import wire as cohere_v1
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in

@@ -11,7 +11,7 @@ import enum
 import logging
 from typing import Any
 
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
 from tenuto.detection.replies import Failure, Reply, Unread, of_exception, reply_of
 
 log: logging.Logger = logging.getLogger("tenuto")

@@ -21,10 +21,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeGuard
 
-from tenuto.core.builder import RUNNING, Builder
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.response import Response
-from tenuto.core.signals import (
+from tenuto.core.answer.builder import RUNNING, Builder
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.signals import (
     CallDelta,
     Ended,
     FaultSeen,
@@ -34,7 +34,7 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.core.stop import (
+from tenuto.core.answer.stop import (
     BROKE_OFF_UNREAD,
     CALLS_MISSING,
     NO_ANSWER,

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.signals import FaultSeen
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.signals import FaultSeen
 from tenuto.wires.base import Wire
 from tenuto.wires.json import encode
 from tenuto.wires.members import object_in

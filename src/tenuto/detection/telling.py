@@ -9,9 +9,9 @@ import logging
 from dataclasses import replace
 from functools import lru_cache
 
-from tenuto.core.builder import RUNNING
-from tenuto.core.response import Response
-from tenuto.core.stop import NO_ANSWER, SEVERAL_ANSWERS, Stop, printable
+from tenuto.core.answer.builder import RUNNING
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.stop import NO_ANSWER, SEVERAL_ANSWERS, Stop, printable
 from tenuto.detection.encodings import as_utf8
 from tenuto.detection.reader import Reader, Reading
 from tenuto.providers.registry import named

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core.signals import ReasoningDelta, TextDelta
+from tenuto.core.answer.signals import ReasoningDelta, TextDelta
 from tenuto.frames.frame import Frame
 
 Flowing = TextDelta | ReasoningDelta

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tenuto.core.builder import Builder
-from tenuto.core.response import Response
-from tenuto.core.signals import (
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.signals import (
     CallDelta,
     Ended,
     OtherSeen,
@@ -20,7 +20,7 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import NO_ANSWER, StopReason
+from tenuto.core.answer.stop import NO_ANSWER, StopReason
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.reader import Reading
 from tenuto.detection.telling import readings

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from tenuto.core.outcome import Outcome
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.archives import NotReadable
 from tenuto.judging.files import Range, ranges_of, rows_of
 from tenuto.judging.judgement import judge

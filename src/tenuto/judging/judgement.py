@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.core.arguments import Finding
-from tenuto.core.outcome import Outcome, Sign, classify
-from tenuto.core.required import lacks_required
-from tenuto.core.response import Response
-from tenuto.core.stop import CLEAN, Stop, StopReason, printable
-from tenuto.core.written_call import is_written_call
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.required import lacks_required
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.stop import CLEAN, Stop, StopReason, printable
+from tenuto.core.answer.written_call import is_written_call
+from tenuto.core.deciding.outcome import Outcome, Sign, classify
 from tenuto.detection.replies import Failure
 from tenuto.judging import signs
 from tenuto.judging.answers import Read, read_answer

@@ -21,8 +21,8 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from tenuto.core.outcome import Batch, Readable, Sign, outcome_of
-from tenuto.core.stop import NO_STOP, Confidence, Stop, StopReason
+from tenuto.core.answer.stop import NO_STOP, Confidence, Stop, StopReason
+from tenuto.core.deciding.outcome import Batch, Readable, Sign, outcome_of
 from tenuto.judging.opening import may_open
 from tenuto.judging.signs import at_end, runs_away
 from tenuto.judging.verdict import GRAVITY, Verdict, is_certain

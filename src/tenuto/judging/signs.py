@@ -13,10 +13,10 @@ from typing import Final
 
 import msgspec
 
-from tenuto.core.closing import ends_closed
-from tenuto.core.outcome import Sign
-from tenuto.core.response import leading_thought
-from tenuto.core.runaway import is_runaway
+from tenuto.core.answer.closing import ends_closed
+from tenuto.core.answer.response import leading_thought
+from tenuto.core.answer.runaway import is_runaway
+from tenuto.core.deciding.outcome import Sign
 
 _decode = msgspec.json.Decoder().decode
 _fence_lines = re.compile(r"^[ \t]*(?:[-*+] |\d+[.)] |> ?)?[ \t]*(```+|~~~+)([^\n]*)", re.MULTILINE)

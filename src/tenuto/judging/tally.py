@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from tenuto.core.outcome import Outcome
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.verdict import Verdict
 
 LABEL_TOKENS: Final = 16

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Final
 
-from tenuto.core.outcome import Outcome
-from tenuto.core.record import record
-from tenuto.core.stop import NO_ANSWER, Stop
+from tenuto.core.answer.record import record
+from tenuto.core.answer.stop import NO_ANSWER, Stop
+from tenuto.core.deciding.outcome import Outcome
 
 
 @record

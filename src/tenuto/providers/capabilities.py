@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from tenuto.core.errors import RegistrationError
-from tenuto.core.rule import shown
+from tenuto.core.settings.rule import shown
 from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Row
 from tenuto.providers.registry import behind

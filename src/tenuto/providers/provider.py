@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import SplitResult
 
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 from tenuto.providers.models import (
     CLAUDE_TAKES_PREFILL,
     GEMINI_SIGNS_CALLS,

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.outcome import OF_TURNS, Outcome
 from tenuto.core.errors import RegistrationError
-from tenuto.core.names import refuses_unknown
-from tenuto.core.outcome import OF_TURNS, Outcome
-from tenuto.core.stop import StopReason
+from tenuto.core.settings.names import refuses_unknown
 from tenuto.providers.provider import Overrides, Row
 from tenuto.providers.table import ROWS, UNKNOWN, unknown_of
 from tenuto.wires.base import Wire

@@ -11,7 +11,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.rule import shown
+from tenuto.core.settings.rule import shown
 from tenuto.providers.provider import Overrides, Row
 from tenuto.providers.table import ROWS, UNKNOWN, by_url
 from tenuto.wires.base import Wire

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from tenuto.core.event import Event
-from tenuto.core.events import event_from_dict
+from tenuto.core.events.event import Event
+from tenuto.core.events.kinds import event_from_dict
 
 MAX_BYTES = 10_000_000
 """The default size of a file before the next one begins."""

@@ -21,8 +21,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tenuto.core.event import Event
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
+from tenuto.core.events.event import Event
 from tenuto.telemetry.event_files import EventFile
 
 log: logging.Logger = logging.getLogger("tenuto")

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from tenuto.core.event import Event, OnEvent
+from tenuto.core.events.event import Event, OnEvent
 
 log: logging.Logger = logging.getLogger("tenuto")
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from tenuto.core.event import Event
-from tenuto.core.recovery_events import RecoveryEnded
-from tenuto.core.stop import StopReason
-from tenuto.core.turn_events import TurnEnded
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.events.event import Event
+from tenuto.core.events.recovery import RecoveryEnded
+from tenuto.core.events.turn import TurnEnded
 from tenuto.telemetry.listeners import lines_log
 
 PREFIX = "tenuto_"

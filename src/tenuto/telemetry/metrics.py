@@ -13,23 +13,23 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
-from tenuto.core.attempt_events import (
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.events.attempt import (
     AttemptEnded,
     FaultReported,
     HoldBackExceeded,
     Stalled,
     UnknownStopSeen,
 )
-from tenuto.core.event import Event
-from tenuto.core.recovery_events import (
+from tenuto.core.events.event import Event
+from tenuto.core.events.recovery import (
     ContinuationAttempt,
     EmptyRecovery,
     RecoveryEnded,
     RecoveryStarted,
     ToolPayloadRepair,
 )
-from tenuto.core.stop import StopReason
-from tenuto.core.turn_events import HistoryRepaired, TurnEnded
+from tenuto.core.events.turn import HistoryRepaired, TurnEnded
 
 MOST_MODELS = 200
 """How many names of models a `Metrics` tells apart; later ones count as `OTHER`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tenuto.core.event import Event
+from tenuto.core.events.event import Event
 from tenuto.telemetry.metrics import METRICS, Kind, Metric, Metrics
 
 try:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tenuto.core.builder import Builder
-from tenuto.core.fault import Fault
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import Message
-from tenuto.core.response import Response
-from tenuto.core.signals import FaultSeen
-from tenuto.core.stop import NO_STOP_BUT_FAULT
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.fault import Fault
+from tenuto.core.answer.parts import Message
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.signals import FaultSeen
+from tenuto.core.answer.stop import NO_STOP_BUT_FAULT
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.frames.codec import Codec
 from tenuto.frames.compression import Decoder
 from tenuto.turn.commands import ConnectionLost, Head

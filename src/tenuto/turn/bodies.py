@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Generator
 from functools import partial
 
-from tenuto.core.builder import Builder
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.parts import Message
-from tenuto.core.signals import Ended, FaultSeen, HalfSeen
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.parts import Message
+from tenuto.core.answer.signals import Ended, FaultSeen, HalfSeen
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Framing
 from tenuto.frames.pieces import Pieces

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tenuto.core.calls import ToolCall
-from tenuto.core.event import OnEvent
-from tenuto.core.fault import Fault
-from tenuto.core.report import Report
-from tenuto.core.view import Budget
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.fault import Fault
+from tenuto.core.deciding.view import Budget
+from tenuto.core.events.event import OnEvent
+from tenuto.core.events.report import Report
 from tenuto.providers.provider import Row
 from tenuto.wires.answer import Answer
 from tenuto.wires.request import WireRequest

@@ -28,9 +28,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tenuto.core.event import Event, OnEvent
-from tenuto.core.policy import RULES, Policy, plain
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
+from tenuto.core.events.event import Event, OnEvent
+from tenuto.core.settings.policy import RULES, Policy, plain
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.frames.pieces import Pieces
 from tenuto.turn.commands import (

@@ -32,10 +32,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import Policy
+from tenuto.core.settings.policy import Policy
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tenuto.core.fault import FaultKind
-from tenuto.core.stop import printable
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.stop import printable
 from tenuto.turn.call_context import CallContext
 
 Headers = tuple[tuple[bytes, bytes], ...]

@@ -10,7 +10,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenuto.core.actions import (
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.closing import ends_its_format
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.runaway import is_runaway
+from tenuto.core.answer.stop import Confidence, Stop, StopReason
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     DropKeys,
@@ -21,17 +27,11 @@ from tenuto.core.actions import (
     Status,
     reasoning_in,
 )
-from tenuto.core.calls import ToolCall
-from tenuto.core.closing import ends_its_format
-from tenuto.core.edits import asked_tokens
+from tenuto.core.deciding.edits import asked_tokens
+from tenuto.core.deciding.machine import act, in_turn, settled, so_far
+from tenuto.core.deciding.outcome import Outcome, classify
+from tenuto.core.deciding.view import Budget, Facts, State, View
 from tenuto.core.errors import PolicyError
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.machine import act, in_turn, settled, so_far
-from tenuto.core.outcome import Outcome, classify
-from tenuto.core.response import Response
-from tenuto.core.runaway import is_runaway
-from tenuto.core.stop import Confidence, Stop, StopReason
-from tenuto.core.view import Budget, Facts, State, View
 from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
 from tenuto.turn import checking

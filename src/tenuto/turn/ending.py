@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.actions import Finish, Status
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.response import is_visible
+from tenuto.core.answer.stop import CLEAN, StopReason
+from tenuto.core.deciding.actions import Finish, Status
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.core.deciding.view import Facts
+from tenuto.core.events.report import Report
 from tenuto.core.hints import NOTICE
-from tenuto.core.outcome import Outcome
-from tenuto.core.policy import Policy
-from tenuto.core.report import Report
-from tenuto.core.response import is_visible
-from tenuto.core.stop import CLEAN, StopReason
-from tenuto.core.view import Facts
+from tenuto.core.settings.policy import Policy
 from tenuto.frames.compression import UndecodableBytes
 from tenuto.frames.frame import FrameTooLarge
 from tenuto.turn.attempt import Attempt

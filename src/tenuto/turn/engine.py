@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.event import OnEvent
-from tenuto.core.policy import Policy
-from tenuto.core.rule import wrong_value
+from tenuto.core.events.event import OnEvent
+from tenuto.core.settings.policy import Policy
+from tenuto.core.settings.rule import wrong_value
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import check_providers, route

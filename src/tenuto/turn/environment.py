@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import partial
 
-from tenuto.core.event import OnEvent
-from tenuto.core.policy import Policy
+from tenuto.core.events.event import OnEvent
+from tenuto.core.settings.policy import Policy
 from tenuto.frames.templates import Templates
 from tenuto.providers.learned import Learned
 from tenuto.telemetry import listeners

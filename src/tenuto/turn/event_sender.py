@@ -11,16 +11,18 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from tenuto.core import attempt_events, recovery_events, turn_events
-from tenuto.core.actions import Action, Edit, Finish, Recovery, Send, holds_prefill
-from tenuto.core.edits import asked_tokens
-from tenuto.core.event import Event, OnEvent
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.outcome import Outcome
-from tenuto.core.report import Report
-from tenuto.core.response import Response
-from tenuto.core.stop import printable
-from tenuto.core.view import Facts
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.stop import printable
+from tenuto.core.deciding.actions import Action, Edit, Finish, Recovery, Send, holds_prefill
+from tenuto.core.deciding.edits import asked_tokens
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.core.deciding.view import Facts
+from tenuto.core.events import attempt as attempt_events
+from tenuto.core.events import recovery as recovery_events
+from tenuto.core.events import turn as turn_events
+from tenuto.core.events.event import Event, OnEvent
+from tenuto.core.events.report import Report
 from tenuto.telemetry.listeners import tell
 from tenuto.turn.commands import ConnectionLost
 from tenuto.turn.environment import Environment

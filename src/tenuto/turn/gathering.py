@@ -7,9 +7,9 @@ it is treated as a body.
 
 from __future__ import annotations
 
-from tenuto.core.arguments import Finding
-from tenuto.core.builder import Builder
-from tenuto.core.parts import Message
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.parts import Message
 from tenuto.frames.frame import Frame, Framing
 from tenuto.frames.json_lines import LineDecoder
 from tenuto.frames.sniff import begins

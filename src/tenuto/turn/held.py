@@ -11,8 +11,8 @@ import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 
-from tenuto.core.parts import AnySignal, CallPiece, Opened, Piece
-from tenuto.core.signals import ReasoningDelta, RefusalDelta, TextDelta
+from tenuto.core.answer.parts import AnySignal, CallPiece, Opened, Piece
+from tenuto.core.answer.signals import ReasoningDelta, RefusalDelta, TextDelta
 
 BLOCK_BYTES = 1 << 20
 """How much is kept as it came before it is compressed."""

@@ -9,23 +9,29 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from tenuto.core.actions import AppendAssistant, DropConstraint, holds_prefill
-from tenuto.core.arguments import (
+from tenuto.core.answer.arguments import (
     ArgumentTracker,
     Finding,
     ends_in_string,
     is_document,
     without_cut_number,
 )
-from tenuto.core.begun import Begun
-from tenuto.core.edits import asks_for_call
-from tenuto.core.joint import AfterThought, Joint
-from tenuto.core.no_news import NoNews
-from tenuto.core.outcome import Outcome
-from tenuto.core.response import broke_off, is_at_limit, leading_thought, think_closing, visible
-from tenuto.core.seam import Seam, join, trailing_space
-from tenuto.core.stopping import Found, StopSequenceJoint
-from tenuto.core.wrapped import Wrapped
+from tenuto.core.answer.response import (
+    broke_off,
+    is_at_limit,
+    leading_thought,
+    think_closing,
+    visible,
+)
+from tenuto.core.deciding.actions import AppendAssistant, DropConstraint, holds_prefill
+from tenuto.core.deciding.edits import asks_for_call
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.core.seam.begun import Begun
+from tenuto.core.seam.joint import AfterThought, Joint
+from tenuto.core.seam.no_news import NoNews
+from tenuto.core.seam.seam import Seam, join, trailing_space
+from tenuto.core.seam.stopping import Found, StopSequenceJoint
+from tenuto.core.seam.wrapped import Wrapped
 from tenuto.turn.attempt import Attempt
 from tenuto.turn.record import Kept, TurnRecord
 from tenuto.wires.stop_sequences import stop_of

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tenuto.core.parts import (
+from tenuto.core.answer.parts import (
     AnySignal,
     Beside,
     CallPiece,
@@ -30,7 +30,7 @@ from tenuto.core.parts import (
     Restated,
     news_in,
 )
-from tenuto.core.signals import Began
+from tenuto.core.answer.signals import Began
 from tenuto.wires.answer import Answer
 from tenuto.wires.json import JsonObject
 from tenuto.wires.layout import FlatLayout, GroupLayout, Layout

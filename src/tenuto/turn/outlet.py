@@ -24,9 +24,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import partial
 
-from tenuto.core.builder import Builder
-from tenuto.core.joint import Joint
-from tenuto.core.parts import (
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.parts import (
     AnySignal,
     Beside,
     CallPiece,
@@ -37,9 +36,8 @@ from tenuto.core.parts import (
     Piece,
     Restated,
 )
-from tenuto.core.response import broke_off, is_at_limit
-from tenuto.core.seam import ends_cut, trailing_space
-from tenuto.core.signals import (
+from tenuto.core.answer.response import broke_off, is_at_limit
+from tenuto.core.answer.signals import (
     Began,
     CallDelta,
     ChoiceSeen,
@@ -54,6 +52,8 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
+from tenuto.core.seam.joint import Joint
+from tenuto.core.seam.seam import ends_cut, trailing_space
 from tenuto.frames.frame import Frame, Framing
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import Templates

@@ -15,8 +15,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import FIXED, PRESET, RULES, Policy, checked_changes, plain
-from tenuto.core.rule import wrong_value
+from tenuto.core.settings.policy import FIXED, PRESET, RULES, Policy, checked_changes, plain
+from tenuto.core.settings.rule import wrong_value
 from tenuto.turn.checking import require_packages
 from tenuto.turn.commands import Headers
 from tenuto.turn.switch import OFF_WORDS, ON_WORDS

@@ -21,9 +21,9 @@ from collections import deque
 from collections.abc import Generator
 from functools import partial
 
-from tenuto.core.actions import Edit, Finish, Recovery, Send, holds_prefill
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.signals import FaultSeen
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.signals import FaultSeen
+from tenuto.core.deciding.actions import Edit, Finish, Recovery, Send, holds_prefill
 from tenuto.frames.compression import Decoder, UndecodableBytes, decoder_for
 from tenuto.frames.frame import Framing
 from tenuto.frames.pieces import Pieces

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from tenuto.core.parts import AnySignal, CallPiece, Kind, Message, Opened, Piece, Place
-from tenuto.core.response import Response, broke_off
-from tenuto.core.seam import Seam, trailing_space
+from tenuto.core.answer.parts import AnySignal, CallPiece, Kind, Message, Opened, Piece, Place
+from tenuto.core.answer.response import Response, broke_off
+from tenuto.core.seam.seam import Seam, trailing_space
 
 
 class Plans:

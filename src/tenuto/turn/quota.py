@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
 
 BEGINNINGS = (
     # OpenAI and most who speak like it: Azure, Groq, Cerebras, Mistral, Together, Fireworks, xAI,

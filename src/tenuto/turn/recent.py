@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from tenuto.core.report import Report
+from tenuto.core.events.report import Report
 from tenuto.wires.answer_id import Ids
 
 _MOST_TURNS = 1_000

@@ -35,15 +35,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tenuto.core.actions import Content, DropKeys, Edit, Status, reasoning_in
-from tenuto.core.builder import Builder
-from tenuto.core.closing import ends_closed
-from tenuto.core.edits import asked_tokens, asks_for_call
-from tenuto.core.policy import Policy
-from tenuto.core.response import is_visible
-from tenuto.core.signals import TransferEnded
-from tenuto.core.stop import CLEAN
-from tenuto.core.view import State
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.closing import ends_closed
+from tenuto.core.answer.response import is_visible
+from tenuto.core.answer.signals import TransferEnded
+from tenuto.core.answer.stop import CLEAN
+from tenuto.core.deciding.actions import Content, DropKeys, Edit, Status, reasoning_in
+from tenuto.core.deciding.edits import asked_tokens, asks_for_call
+from tenuto.core.deciding.view import State
+from tenuto.core.settings.policy import Policy
 from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server
 from tenuto.turn.attempt import Attempt

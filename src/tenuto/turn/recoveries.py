@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tenuto.core.actions import Action, Recovery, Send, Status
-from tenuto.core.outcome import OF_TURNS, Outcome
+from tenuto.core.deciding.actions import Action, Recovery, Send, Status
+from tenuto.core.deciding.outcome import OF_TURNS, Outcome
 
 _OF_REQUESTS = (Recovery.RETRY, Recovery.REQUEST_REPAIR)
 """Recoveries of a request that failed; the others are of an answer."""

@@ -17,8 +17,8 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
-from tenuto.core.response import Response
-from tenuto.core.stop import Confidence, Stop, printable
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.stop import Confidence, Stop, printable
 
 REMOVED = "[removed]"
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from tenuto.core.fault import FaultKind
-from tenuto.core.policy import Policy
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.settings.policy import Policy
 from tenuto.frames.compression import Decoder, UndecodableBytes, decoder_for
 from tenuto.frames.frame import Frame, FrameTooLarge, Framing
 from tenuto.frames.sse import BOM, SseDecoder

@@ -1,6 +1,6 @@
 """A scripted provider, for tests of a driver, a policy or a listener without a socket.
 
->>> from tenuto.core.policy import Policy
+>>> from tenuto.core.settings.policy import Policy
 >>> from tenuto.turn.commands import Request
 >>> from tenuto.turn.drive import Drive
 >>> from tenuto.turn.engine import Engine
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.turn.commands import ConnectionLost, Head, Headers, SendRequest
 
 

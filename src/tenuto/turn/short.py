@@ -18,9 +18,9 @@ from typing import Protocol
 
 from msgspec import structs
 
-from tenuto.core.actions import Status
-from tenuto.core.policy import Policy
-from tenuto.core.report import Report
+from tenuto.core.deciding.actions import Status
+from tenuto.core.events.report import Report
+from tenuto.core.settings.policy import Policy
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator
 
-from tenuto.core.actions import holds_prefill
-from tenuto.core.builder import Builder
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.seam import trailing_space
-from tenuto.core.signals import FaultSeen, HalfSeen, OddSeen
-from tenuto.core.stopping import StopSequenceJoint
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.signals import FaultSeen, HalfSeen, OddSeen
+from tenuto.core.deciding.actions import holds_prefill
+from tenuto.core.seam.seam import trailing_space
+from tenuto.core.seam.stopping import StopSequenceJoint
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Frame, FrameTooLarge
 from tenuto.turn.attempt import Attempt

@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from tenuto.core.policy import text_in
-from tenuto.core.rule import wrong_value
+from tenuto.core.settings.policy import text_in
+from tenuto.core.settings.rule import wrong_value
 
 log: logging.Logger = logging.getLogger("tenuto")
 

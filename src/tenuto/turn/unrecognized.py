@@ -22,8 +22,8 @@ from collections.abc import Generator
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.stop import printable
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.stop import printable
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.frames.frame import Framing
 from tenuto.frames.json_array import ArrayDecoder

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenuto.core.actions import AppendAssistant, Edit
-from tenuto.core.report import Report
-from tenuto.core.response import Response
-from tenuto.core.signals import Usage
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.signals import Usage
+from tenuto.core.deciding.actions import AppendAssistant, Edit
+from tenuto.core.events.report import Report
 from tenuto.turn.commands import Head
 
 BYTES_PER_TOKEN = 3

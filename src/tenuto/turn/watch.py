@@ -15,17 +15,17 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from tenuto.core.actions import Action, Finish, Send
-from tenuto.core.advice import suggestion_on
-from tenuto.core.event import Event, OnEvent
-from tenuto.core.fault import Fault
-from tenuto.core.ladders import ENDINGS
-from tenuto.core.outcome import Outcome
-from tenuto.core.report import Report
-from tenuto.core.response import Response
-from tenuto.core.signals import Usage
-from tenuto.core.stop import Confidence, StopReason, printable
-from tenuto.core.view import Budget, Facts, State
+from tenuto.core.answer.fault import Fault
+from tenuto.core.answer.response import Response
+from tenuto.core.answer.signals import Usage
+from tenuto.core.answer.stop import Confidence, StopReason, printable
+from tenuto.core.deciding.actions import Action, Finish, Send
+from tenuto.core.deciding.ladders import ENDINGS
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.core.deciding.view import Budget, Facts, State
+from tenuto.core.events.advice import suggestion_on
+from tenuto.core.events.event import Event, OnEvent
+from tenuto.core.events.report import Report
 from tenuto.telemetry.listeners import heard_by, log_lines
 from tenuto.turn.commands import ConnectionLost
 from tenuto.turn.redaction import Redactor

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from tenuto.core.ladders import LADDERS
+from tenuto.core.deciding.ladders import LADDERS
 from tenuto.watch.access import LOOPBACK, SECURITY, Access, Header, Scope
 from tenuto.watch.board import Board
 from tenuto.watch.stream import PACE, Pace, Receive, Send, stream

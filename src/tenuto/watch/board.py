@@ -16,9 +16,9 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core.event import Event
-from tenuto.core.events import event_from_dict
-from tenuto.core.stop import printable
+from tenuto.core.answer.stop import printable
+from tenuto.core.events.event import Event
+from tenuto.core.events.kinds import event_from_dict
 from tenuto.telemetry.metrics import METRICS, Metric, Metrics
 from tenuto.telemetry.tally import Tally
 from tenuto.watch.turn_seen import RUNNING, Plain, TurnSeen

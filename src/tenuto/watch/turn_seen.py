@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenuto.core.attempt_events import AttemptEnded, AttemptStarted, StopReasonObserved
-from tenuto.core.event import Event
-from tenuto.core.recovery_events import RecoveryEnded, RecoveryStarted
-from tenuto.core.turn_events import TurnEnded, TurnStarted
+from tenuto.core.events.attempt import AttemptEnded, AttemptStarted, StopReasonObserved
+from tenuto.core.events.event import Event
+from tenuto.core.events.recovery import RecoveryEnded, RecoveryStarted
+from tenuto.core.events.turn import TurnEnded, TurnStarted
 
 Plain = dict[str, Any]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tenuto.core.actions import Content
-from tenuto.core.calls import ToolCall
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import Message
-from tenuto.core.signals import Usage
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import Message
+from tenuto.core.answer.signals import Usage
+from tenuto.core.deciding.actions import Content
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.json import JsonObject, encode
 
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tenuto.core.actions import Content
-from tenuto.core.calls import ToolCall
-from tenuto.core.fault import Fault
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, Envelope, Message, Place, Said
-from tenuto.core.signals import Began, Signal, UsageSeen
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.fault import Fault
+from tenuto.core.answer.parts import AnySignal, Envelope, Message, Place, Said
+from tenuto.core.answer.signals import Began, Signal, UsageSeen
+from tenuto.core.deciding.actions import Content
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.frames.frame import is_done
 from tenuto.wires.answer import Answer, AttemptContent, Shown, WriteError
 from tenuto.wires.cursors import Cursors

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from tenuto.core.signals import StopSeen
-from tenuto.core.stop import printable
+from tenuto.core.answer.signals import StopSeen
+from tenuto.core.answer.stop import printable
 from tenuto.wires.members import list_in, object_in, word_in
 
 _MOST_WORDS = 8
@@ -36,7 +36,7 @@ def kept_words(words: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 def with_words(stop: StopSeen, **words: object) -> StopSeen:
     """Return a stop with the provider's words beside it, as `kept_words` keeps them.
 
-    >>> from tenuto.core.stop import StopReason
+    >>> from tenuto.core.answer.stop import StopReason
     >>> seen = StopSeen("refusal", "stop_reason", StopReason.REFUSAL)
     >>> with_words(seen, category="cyber", stop_sequence=None).beside
     (('category', 'cyber'),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenuto.core.signals import Usage
+from tenuto.core.answer.signals import Usage
 from tenuto.wires.json import JsonObject, count_of_decimal
 from tenuto.wires.members import object_in
 

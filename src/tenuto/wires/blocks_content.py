@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from tenuto.core.actions import Content
-from tenuto.core.white_space import space_behind
+from tenuto.core.deciding.actions import Content
+from tenuto.core.seam.white_space import space_behind
 from tenuto.wires.answer import AttemptContent
 
 Block = Mapping[str, Any]

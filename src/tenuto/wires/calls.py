@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 from tenuto.wires.members import object_in
 
 

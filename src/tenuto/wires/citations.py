@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from tenuto.core.seam import trailing_space
+from tenuto.core.seam.seam import trailing_space
 from tenuto.wires.answer import AttemptContent
 
 Span = tuple[int, int]

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from tenuto.core.actions import Content
-from tenuto.core.fault import Fault
-from tenuto.core.parts import AnySignal
-from tenuto.core.signals import FaultSeen
+from tenuto.core.answer.fault import Fault
+from tenuto.core.answer.parts import AnySignal
+from tenuto.core.answer.signals import FaultSeen
+from tenuto.core.deciding.actions import Content
 from tenuto.frames.sse import SseDecoder
 from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.base import Wire

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.stop import printable
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.stop import printable
 from tenuto.wires.json import decode_object
 from tenuto.wires.retry_after import retry_after_s
 

@@ -15,7 +15,7 @@ OpenAI "invalid_prompt" and "cyber_policy", Bedrock "blocked by our content filt
 
 from __future__ import annotations
 
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.wires.errors import ErrorRow, row
 
 _POLICY = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.signals import Signal, StopSeen
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.signals import Signal, StopSeen
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.beside_stop import guardrail_findings, kept_words
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in

@@ -1,4 +1,4 @@
-"""Apply the repairs that `core.history` plans to the bytes of a history.
+"""Apply the repairs that `core.history.plan` plans to the bytes of a history.
 
 A row is split into its parts only if a repair needs that. Whatever no repair names keeps its bytes
 (C7).
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from tenuto.core.history_table import REMOVED, Changes, Entry, Json, JsonText, Row, Rules
+from tenuto.core.history.table import REMOVED, Changes, Entry, Json, JsonText, Row, Rules
 from tenuto.wires.json import encode
 from tenuto.wires.members import joined, listed, members_of, rows_of, with_members
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tenuto.core.history_results import is_blank_text
+from tenuto.core.history.results import is_blank_text
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members
 

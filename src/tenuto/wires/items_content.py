@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tenuto.core.parts import Part
+from tenuto.core.answer.parts import Part
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.blocks_content import dealt
 from tenuto.wires.json import JsonObject

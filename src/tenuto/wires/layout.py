@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import AnySignal, Kind, Native, Part
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import AnySignal, Kind, Native, Part
 from tenuto.wires.answer import Answer
 from tenuto.wires.json import JsonObject
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from tenuto.core.parts import AnySignal
-from tenuto.core.signals import TextDelta, Usage, UsageSeen
+from tenuto.core.answer.parts import AnySignal
+from tenuto.core.answer.signals import TextDelta, Usage, UsageSeen
 from tenuto.wires.json import JsonObject, count_of_decimal
 from tenuto.wires.members import path_of, value_at
 from tenuto.wires.request_reading import text_in

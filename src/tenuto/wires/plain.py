@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from tenuto.core.response import is_visible
+from tenuto.core.answer.response import is_visible
 from tenuto.wires.json import is_utf8, shows_text
 
 _read_text = msgspec.json.Decoder(str).decode

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenuto.core.actions import AppendAssistant, AppendCalls, AppendUser, Edit
+from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, AppendUser, Edit
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import value_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
-from tenuto.core.fault import Fault
-from tenuto.core.parts import AnySignal
-from tenuto.core.signals import Began, CallDelta, FaultSeen, RefusalDelta, StopSeen
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.fault import Fault
+from tenuto.core.answer.parts import AnySignal
+from tenuto.core.answer.signals import Began, CallDelta, FaultSeen, RefusalDelta, StopSeen
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.json import JsonObject, arguments_of, as_text, is_no_piece
 
 ReadOne = Callable[[JsonObject], Iterable[AnySignal]]

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from tenuto.core.actions import Edit
+from tenuto.core.deciding.actions import Edit
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject
 

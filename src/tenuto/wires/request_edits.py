@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tenuto.core.actions import (
+from tenuto.core.deciding.actions import (
     AppendAssistant,
     AppendCalls,
     AppendContent,
@@ -28,8 +28,8 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.core.history import plan_repairs
-from tenuto.core.history_table import Row, Rules
+from tenuto.core.history.plan import plan_repairs
+from tenuto.core.history.table import Row, Rules
 from tenuto.wires.calls import schemas_in
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import schema_in

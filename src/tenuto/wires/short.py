@@ -26,7 +26,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from tenuto.core import hints
-from tenuto.core.required import lacks_required
+from tenuto.core.answer.required import lacks_required
 from tenuto.wires.plain import is_readable
 
 

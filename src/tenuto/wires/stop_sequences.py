@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenuto.core.stop import Stop, StopReason
+from tenuto.core.answer.stop import Stop, StopReason
 from tenuto.wires.base import Wire
 from tenuto.wires.json import decode_object
 from tenuto.wires.members import value_at

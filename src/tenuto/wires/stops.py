@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from tenuto.core.signals import StopSeen
-from tenuto.core.stop import CLEAN, GRAVITY, StopReason
+from tenuto.core.answer.signals import StopSeen
+from tenuto.core.answer.stop import CLEAN, GRAVITY, StopReason
 
 StopTable = dict[str, tuple[StopReason, str | None]]
 """Native values in lower case, each with its reason and a more precise word for it."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.parts import (
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.parts import (
     AnySignal,
     Beside,
     Envelope,
@@ -18,7 +18,7 @@ from tenuto.core.parts import (
     Piece,
     Said,
 )
-from tenuto.core.signals import (
+from tenuto.core.answer.signals import (
     CallDelta,
     Ended,
     FaultSeen,

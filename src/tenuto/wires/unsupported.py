@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core.rule import NEVER_LEFT_OUT
+from tenuto.core.settings.rule import NEVER_LEFT_OUT
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import decode_object
 from tenuto.wires.members import listed, members_of, path_of, rows_of, value_of, with_members

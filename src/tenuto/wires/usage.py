@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tenuto.core.signals import Usage
+from tenuto.core.answer.signals import Usage
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in, value_at
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenuto.core.actions import Edit
+from tenuto.core.deciding.actions import Edit
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject
 from tenuto.wires.request import RequestFacts

@@ -9,8 +9,8 @@ from tenuto.agent.files import FileProblem, file_tools, guidance
 from tenuto.agent.function_tool import Tool
 from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.arguments import Finding
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
 
 

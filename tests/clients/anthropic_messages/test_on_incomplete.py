@@ -10,7 +10,7 @@ import pytest
 from support.replay.anthropic_messages import ASK, END, FILES, MAX, PAUSE, SAFETY, TOOL, Call, R
 
 import tenuto
-from tenuto.core.outcome import OF_TURNS, Outcome
+from tenuto.core.deciding.outcome import OF_TURNS, Outcome
 from tenuto.sim import Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])

@@ -16,7 +16,7 @@ from support.cuts import code
 from support.cuts.preambles import PREAMBLES
 from support.cuts.texts import KINDS, Texts
 from support.cuts.words import paragraph
-from tenuto.core.seam import trailing_space
+from tenuto.core.seam.seam import trailing_space
 
 SEAMS = ("exact", "overlap", "restart", "line", "preamble", "fence")
 _LEAST_VISIBLE_CHARS = 3

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from support.cuts.cases import Case
-from tenuto.core.seam import Seam, join
+from tenuto.core.seam.seam import Seam, join
 from tenuto.turn.outlet import Outlet
 from tenuto.wires.openai_chat.wire import WIRE
 

@@ -16,7 +16,7 @@ from tenuto.agent.files.searching import search
 from tenuto.agent.files.writing import append_file, create_file
 from tenuto.agent.function_tool import Tool
 from tenuto.core.errors import ToolError
-from tenuto.core.rule import shown
+from tenuto.core.settings.rule import shown
 
 MAX_FILE_BYTES: Final = 5_000_000
 """The largest file that the tools read or write."""

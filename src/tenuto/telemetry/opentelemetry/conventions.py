@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tenuto.core.event import Event
-from tenuto.core.turn_events import TurnStarted
+from tenuto.core.events.event import Event
+from tenuto.core.events.turn import TurnStarted
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tenuto.core.turn_events import TurnEnded, TurnStarted
+from tenuto.core.events.turn import TurnEnded, TurnStarted
 from tenuto.telemetry.opentelemetry.conventions import common_attributes, server_attributes
 
 if TYPE_CHECKING:

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from opentelemetry import context, metrics, trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from tenuto.core.attempt_events import (
+from tenuto.core.events.attempt import (
     AttemptEnded,
     AttemptStarted,
     FaultReported,
     StopReasonObserved,
 )
-from tenuto.core.event import Event
-from tenuto.core.recovery_events import RecoveryEnded, RecoveryStarted
-from tenuto.core.turn_events import TurnEnded, TurnStarted
+from tenuto.core.events.event import Event
+from tenuto.core.events.recovery import RecoveryEnded, RecoveryStarted
+from tenuto.core.events.turn import TurnEnded, TurnStarted
 from tenuto.telemetry.opentelemetry.conventions import (
     SCHEMA_URL,
     attributes_of,

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tenuto.core.actions import Content
-from tenuto.core.parts import Kind, Part
+from tenuto.core.answer.parts import Kind, Part
+from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.blocks_content import Block, Speech
 from tenuto.wires.json import JsonObject, decode_object
@@ -70,7 +70,7 @@ UNSIGNED_SPEECH = replace(
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """Return the blocks of all attempts, with the kept text of each.
 
-    >>> from tenuto.core.parts import Message, Opened
+    >>> from tenuto.core.answer.parts import Message, Opened
     >>> def spoken(came, kept):
     ...     message = Message()
     ...     block = {"type": "text", "text": ""}

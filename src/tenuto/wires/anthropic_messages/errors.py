@@ -7,7 +7,7 @@ bodies, use words of their own around the errors.
 
 from __future__ import annotations
 
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.wires.errors import (
     BEDROCK,
     CLAUDE_LIMIT_WORDS,

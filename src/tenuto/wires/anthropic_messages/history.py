@@ -1,4 +1,4 @@
-"""How Anthropic Messages writes a history, for the repairs of `core.history`.
+"""How Anthropic Messages writes a history, for the repairs of `core.history.plan`.
 
 The provider combines consecutive rows of one role into one turn, so the rules apply to turns: each
 `tool_use` of an assistant's turn has one `tool_result`, and the results come first in the user's
@@ -17,8 +17,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tenuto.core import hints
-from tenuto.core.history_results import is_blank_text, mended_result
-from tenuto.core.history_table import (
+from tenuto.core.history.results import is_blank_text, mended_result
+from tenuto.core.history.table import (
     Call,
     Changes,
     Reasoning,

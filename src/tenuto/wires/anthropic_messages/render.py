@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import Kind, Native, Part
-from tenuto.core.signals import Usage
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import Kind, Native, Part
+from tenuto.core.answer.signals import Usage
 from tenuto.wires.answer import Answer, kept_of
 from tenuto.wires.anthropic_messages.content import blocks_in
 from tenuto.wires.calls import object_of

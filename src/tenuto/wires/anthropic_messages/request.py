@@ -19,9 +19,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from tenuto.core.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
-from tenuto.core.calls import ToolCall
-from tenuto.core.history import plan_repairs
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
+from tenuto.core.history.plan import plan_repairs
 from tenuto.wires.anthropic_messages.content import (
     CONTAINER,
     SPEECH,

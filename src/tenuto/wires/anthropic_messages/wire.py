@@ -16,9 +16,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 from urllib.parse import unquote
 
-from tenuto.core.fault import Fault
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import (
+from tenuto.core.answer.fault import Fault
+from tenuto.core.answer.parts import (
     AnySignal,
     Beside,
     CallPiece,
@@ -30,7 +29,7 @@ from tenuto.core.parts import (
     Retold,
     Said,
 )
-from tenuto.core.signals import (
+from tenuto.core.answer.signals import (
     Began,
     CallDelta,
     Ended,
@@ -40,7 +39,8 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, shown_alike
 from tenuto.wires.anthropic_messages import render, short
 from tenuto.wires.anthropic_messages.content import merged_content

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenuto.core.actions import Content
-from tenuto.core.parts import Kind, Part
+from tenuto.core.answer.parts import Kind, Part
+from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.bedrock_converse.events import SERVER_TOOL, cited_texts
 from tenuto.wires.blocks_content import Block, Speech
@@ -58,7 +58,7 @@ SPEECH = Speech(
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """Return the blocks of all attempts, with the kept text of each.
 
-    >>> from tenuto.core.parts import Message, Piece
+    >>> from tenuto.core.answer.parts import Message, Piece
     >>> def spoken(came, kept):
     ...     message = Message()
     ...     message.take([Piece((0,), Kind.TEXT, came, holds="text")])

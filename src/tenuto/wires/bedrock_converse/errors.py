@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.wires.errors import (
     BEDROCK,
     CLAUDE_LIMIT_WORDS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from tenuto.core.parts import (
+from tenuto.core.answer.parts import (
     AnySignal,
     Beside,
     CallPiece,
@@ -20,7 +20,7 @@ from tenuto.core.parts import (
     Restated,
     Said,
 )
-from tenuto.core.signals import (
+from tenuto.core.answer.signals import (
     Began,
     CallDelta,
     Ended,
@@ -29,7 +29,7 @@ from tenuto.core.signals import (
     UsageSeen,
     WordsSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.beside_stop import with_words
 from tenuto.wires.guardrail import trace_words
 from tenuto.wires.json import JsonObject, as_text, count, is_no_piece

@@ -1,4 +1,4 @@
-"""How Converse writes a history, for the repairs of `core.history`.
+"""How Converse writes a history, for the repairs of `core.history.plan`.
 
 Roles must alternate, and the provider joins no rows. Each `toolUse` of an assistant row has one
 `toolResult` in the row after it, where the results come first. Texts are not blank, contents are
@@ -13,8 +13,8 @@ import re
 from dataclasses import replace
 
 from tenuto.core import hints
-from tenuto.core.history_results import is_blank_text, mended_result
-from tenuto.core.history_table import (
+from tenuto.core.history.results import is_blank_text, mended_result
+from tenuto.core.history.table import (
     Call,
     Changes,
     Reasoning,

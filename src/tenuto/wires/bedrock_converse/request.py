@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant, AppendCalls, Content
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, Content
 from tenuto.wires.bedrock_converse import reasoning
 from tenuto.wires.bedrock_converse.content import SPEECH, is_unsigned
 from tenuto.wires.bedrock_converse.history import RULES, UNSIGNED_RULES, result_of

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal
-from tenuto.core.signals import FaultSeen, UsageSeen
+from tenuto.core.answer.parts import AnySignal
+from tenuto.core.answer.signals import FaultSeen, UsageSeen
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, error_body, shown_alike
 from tenuto.wires.base import Wire, never
 from tenuto.wires.bedrock_converse import render

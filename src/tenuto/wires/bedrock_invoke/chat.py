@@ -16,9 +16,9 @@ from dataclasses import replace
 
 import msgspec
 
-from tenuto.core.actions import Edit
-from tenuto.core.parts import AnySignal, Envelope, Native
-from tenuto.core.signals import Usage
+from tenuto.core.answer.parts import AnySignal, Envelope, Native
+from tenuto.core.answer.signals import Usage
+from tenuto.core.deciding.actions import Edit
 from tenuto.wires.answer import Answer, error_body
 from tenuto.wires.base import Wire, never
 from tenuto.wires.bedrock_converse import render as bedrock_converse_render

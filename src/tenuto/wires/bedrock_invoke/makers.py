@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.parts import AnySignal, Beside, PartClosed, Said
-from tenuto.core.signals import (
+from tenuto.core.answer.parts import AnySignal, Beside, PartClosed, Said
+from tenuto.core.answer.signals import (
     Ended,
     FaultSeen,
     StopSeen,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import read_fault

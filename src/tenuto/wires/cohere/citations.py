@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from tenuto.core.parts import Kind, Message
-from tenuto.core.parts import Place as PartPlace
+from tenuto.core.answer.parts import Kind, Message
+from tenuto.core.answer.parts import Place as PartPlace
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.citations import Place, places
 from tenuto.wires.json import JsonObject

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenuto.core.actions import Content
-from tenuto.core.parts import Kind, Part
+from tenuto.core.answer.parts import Kind, Part
+from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.cohere.render import PLAN
 from tenuto.wires.json import JsonObject
@@ -23,7 +23,7 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """Return the members of a row: all thinking, and the plan of the last attempt, whose calls go
     back with it.
 
-    >>> from tenuto.core.parts import Message, Piece
+    >>> from tenuto.core.answer.parts import Message, Piece
     >>> message = Message()
     >>> _ = message.take([Piece(PLAN, Kind.REASONING, "I look.", holds="tool_plan")])
     >>> merged_content([AttemptContent(None, "", message=message)])

@@ -7,7 +7,7 @@ code, the `error_type`.
 
 from __future__ import annotations
 
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.wires.errors import OURS, PREFILL_REJECTED, ErrorRow, ReadFault, fault_reader, row
 from tenuto.wires.filters import BLOCKED
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import (
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import (
     AnySignal,
     Kind,
     Message,
@@ -18,7 +18,7 @@ from tenuto.core.parts import (
     Piece,
     Place,
 )
-from tenuto.core.signals import Began
+from tenuto.core.answer.signals import Began
 from tenuto.wires.answer import Answer
 from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.citations import is_one
@@ -182,7 +182,7 @@ def _call(call: ToolCall) -> JsonObject:
 def as_body(told: Message) -> JsonObject:
     """Return the body of a message (`Wire.as_body`): its id, and the members beside the text.
 
-    >>> from tenuto.core.parts import Envelope
+    >>> from tenuto.core.answer.parts import Envelope
     >>> told, cited = Message(), {"citations": [{"start": 0}]}
     >>> said = Piece(CITATIONS, Kind.NOTE, "", cited, holds="")
     >>> _ = told.take([Envelope({"id": "c"}), said])

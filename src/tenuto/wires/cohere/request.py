@@ -13,8 +13,8 @@ from typing import ClassVar
 import msgspec
 
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant
-from tenuto.core.history_table import Changes, Rules, is_blank
+from tenuto.core.deciding.actions import AppendAssistant
+from tenuto.core.history.table import Changes, Rules, is_blank
 from tenuto.wires.cohere.content import TOOL_PLAN
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from tenuto.core.parts import (
+from tenuto.core.answer.parts import (
     AnySignal,
     CallPiece,
     Envelope,
@@ -25,7 +25,7 @@ from tenuto.core.parts import (
     Retold,
     Said,
 )
-from tenuto.core.signals import (
+from tenuto.core.answer.signals import (
     Began,
     CallDelta,
     Closed,
@@ -33,7 +33,7 @@ from tenuto.core.signals import (
     Signal,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import error_body, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.billed_usage import read_usage

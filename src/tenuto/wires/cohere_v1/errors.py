@@ -6,7 +6,7 @@ An error is an object with a `message`. Only limits have a code, the `error_type
 
 from __future__ import annotations
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.wires.cohere.errors import GAVE_UP, SAID_ALIKE
 from tenuto.wires.errors import HISTORY_REJECTED, ErrorRow, ReadFault, by_status, fault_reader, row
 from tenuto.wires.filters import BLOCKED

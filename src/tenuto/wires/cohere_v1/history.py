@@ -1,4 +1,4 @@
-"""How Cohere's chat version 1 writes a history, for the repairs of `core.history`.
+"""How Cohere's chat version 1 writes a history, for the repairs of `core.history.plan`.
 
 A model row (`CHATBOT`) may hold calls; their results are the list of a `TOOL` row directly after
 it. Calls have no ids: a result repeats its call and belongs to the next call of that name. Every
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenuto.core import hints
-from tenuto.core.history_table import Call, Result, Role, Rules, by_role
+from tenuto.core.history.table import Call, Result, Role, Rules, by_role
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 

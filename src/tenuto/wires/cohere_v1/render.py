@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import AnySignal, Kind
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import AnySignal, Kind
 from tenuto.wires.answer import Answer
 from tenuto.wires.billed_usage import grown_usage
 from tenuto.wires.calls import object_of

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant, AppendCalls, AppendUser, Edit
+from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, AppendUser, Edit
 from tenuto.wires.base import Wire
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.cohere_v1.history import PARTS, RULES

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from tenuto.core.parts import AnySignal, CallPiece, Kind, Piece, Said
-from tenuto.core.signals import CallDelta, Ended, FaultSeen, UsageSeen
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.parts import AnySignal, CallPiece, Kind, Piece, Said
+from tenuto.core.answer.signals import CallDelta, Ended, FaultSeen, UsageSeen
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import error_body, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.bedrock_invoke import makers

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenuto.core.parts import AnySignal, Message
-from tenuto.core.signals import Usage
+from tenuto.core.answer.parts import AnySignal, Message
+from tenuto.core.answer.signals import Usage
 from tenuto.wires.answer import Answer
 from tenuto.wires.dashscope.events import first_choice, like, message_of
 from tenuto.wires.json import JsonObject, encode

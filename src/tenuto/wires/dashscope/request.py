@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core.actions import Edit
+from tenuto.core.deciding.actions import Edit
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject, encode, is_utf8
 from tenuto.wires.members import joined, members_of, object_in, value_of, with_members

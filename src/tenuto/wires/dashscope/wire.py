@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.fault import FaultKind
-from tenuto.core.parts import AnySignal, Envelope, is_silent
-from tenuto.core.signals import Began, FaultSeen, StopSeen, UsageSeen
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.parts import AnySignal, Envelope, is_silent
+from tenuto.core.answer.signals import Began, FaultSeen, StopSeen, UsageSeen
 from tenuto.wires.answer import error_body
 from tenuto.wires.base import never
 from tenuto.wires.dashscope import render

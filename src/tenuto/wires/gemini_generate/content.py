@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tenuto.core.actions import Content
-from tenuto.core.parts import Kind, Message
+from tenuto.core.answer.parts import Kind, Message
+from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.blocks_content import dealt
 from tenuto.wires.json import JsonObject
@@ -90,7 +90,7 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     merged, unless one is signed. If the provider can go on from the last attempt by itself, the
     token for that comes last.
 
-    >>> from tenuto.core.parts import Opened
+    >>> from tenuto.core.answer.parts import Opened
     >>> def spoken(came, kept):
     ...     message = Message()
     ...     message.take([Opened((), Kind.TEXT, {"text": came}, "text", came, goes_on=True)])

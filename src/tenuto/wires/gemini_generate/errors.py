@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import cast
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.wires.errors import (
     CONTEXT_WORDS,
     GAVE_UP,

@@ -1,4 +1,4 @@
-"""How Gemini writes a history, for the repairs of `core.history`.
+"""How Gemini writes a history, for the repairs of `core.history.plan`.
 
 The provider combines consecutive rows of one role into one turn (the official SDK itself keeps a
 streamed answer as several rows). Each `functionCall` of a model's turn has one `functionResponse`
@@ -15,8 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from tenuto.core import hints
-from tenuto.core.history_signed import STAND_IN, sign_calls
-from tenuto.core.history_table import Call, Changes, Result, Role, Row, Rules, Text
+from tenuto.core.history.signed import STAND_IN, sign_calls
+from tenuto.core.history.table import Call, Changes, Result, Role, Row, Rules, Text
 from tenuto.wires.gemini_generate.content import SIGNATURES, is_signed, member
 from tenuto.wires.json import JsonObject
 

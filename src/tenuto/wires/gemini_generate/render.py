@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import AnySignal, Checkpoint, Kind, Native, Opened, Said
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import AnySignal, Checkpoint, Kind, Native, Opened, Said
 from tenuto.wires.answer import Answer, kept_of
 from tenuto.wires.calls import object_of
 from tenuto.wires.citations import is_one

@@ -19,8 +19,8 @@ from urllib.parse import unquote
 import msgspec
 
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant, AppendCalls, Content
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, Content
 from tenuto.wires.calls import object_of, valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import schema_in

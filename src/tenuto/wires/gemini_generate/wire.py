@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import unquote
 
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, CallPiece, Checkpoint, Envelope, Kind, Opened, Said
-from tenuto.core.signals import (
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.parts import AnySignal, CallPiece, Checkpoint, Envelope, Kind, Opened, Said
+from tenuto.core.answer.signals import (
     CallDelta,
     ChoiceSeen,
     FaultSeen,
@@ -26,7 +25,8 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import unsafe_ratings, with_words

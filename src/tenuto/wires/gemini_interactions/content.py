@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tenuto.core.actions import Content
-from tenuto.core.parts import Kind, Part
+from tenuto.core.answer.parts import Kind, Part
+from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.gemini_interactions.steps import (
     CALL,
@@ -33,7 +33,7 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """Return the steps of all attempts in order, each with its kept text. If the provider can go on
     from the last attempt by itself, the token for that comes last.
 
-    >>> from tenuto.core.parts import Message, Opened
+    >>> from tenuto.core.answer.parts import Message, Opened
     >>> def spoken(came, kept):
     ...     step, message = {"type": "model_output", "content": [{"text": came}]}, Message()
     ...     message.take([Opened((0,), Kind.TEXT, step)])

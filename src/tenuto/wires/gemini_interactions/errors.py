@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.wires import filters
 from tenuto.wires.errors import GAVE_UP, ErrorRow, ReadFault, fault_reader, row
 from tenuto.wires.gemini_generate.errors import ERRORS as GENERATE_ERRORS

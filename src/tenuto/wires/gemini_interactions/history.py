@@ -1,4 +1,4 @@
-"""How an Interactions request writes its steps, for the repairs of `core.history`.
+"""How an Interactions request writes its steps, for the repairs of `core.history.plan`.
 
 Every call has one result, after the model's steps around it, and every result has a call. Arguments
 are objects, and thoughts go back unchanged. The provider keeps the history of
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from tenuto.core import hints
-from tenuto.core.history_table import Call, Entry, Result, Role, Row, Rules
+from tenuto.core.history.table import Call, Entry, Result, Role, Row, Rules
 from tenuto.wires.gemini_interactions.steps import (
     CALL,
     MADE_BY_THE_MODEL,

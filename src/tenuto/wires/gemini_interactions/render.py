@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import Kind, Native, Part
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import Kind, Native, Part
 from tenuto.wires.answer import Answer
 from tenuto.wires.gemini_interactions.body import (
     COUNTS,

@@ -24,8 +24,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from tenuto.core.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
 from tenuto.wires.calls import object_of, valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import schema_in

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
-from tenuto.core.fault import Fault
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import (
+from tenuto.core.answer.fault import Fault
+from tenuto.core.answer.parts import (
     AnySignal,
     CallPiece,
     Checkpoint,
@@ -25,7 +24,7 @@ from tenuto.core.parts import (
     Retold,
     Said,
 )
-from tenuto.core.signals import (
+from tenuto.core.answer.signals import (
     CallDelta,
     Ended,
     FaultSeen,
@@ -34,7 +33,8 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.cursors import Cursors

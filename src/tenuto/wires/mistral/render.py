@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tenuto.core.parts import AnySignal, Kind, Part, Piece
+from tenuto.core.answer.parts import AnySignal, Kind, Part, Piece
 from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import JsonObject, encode, encode_event

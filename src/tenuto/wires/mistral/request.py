@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from tenuto.core import hints
-from tenuto.core.history_table import Rules
+from tenuto.core.history.table import Rules
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, is_silent
-from tenuto.core.signals import FaultSeen
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.parts import AnySignal, is_silent
+from tenuto.core.answer.signals import FaultSeen
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, error_body
 from tenuto.wires.json import JsonObject
 from tenuto.wires.mistral import render

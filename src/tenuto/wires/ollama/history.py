@@ -1,4 +1,4 @@
-"""How Ollama writes a history, for the repairs of `core.history`.
+"""How Ollama writes a history, for the repairs of `core.history.plan`.
 
 The server refuses arguments that are no object. Models' templates expect results in the order of
 their calls, directly after them. Results have names, some also ids, and many neither, so they are
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tenuto.core import hints
-from tenuto.core.history_table import Call, Role, Row, Rules, by_role
+from tenuto.core.history.table import Call, Role, Row, Rules, by_role
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
 

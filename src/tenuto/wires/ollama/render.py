@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import AnySignal, Kind, Message, Piece
-from tenuto.core.signals import Usage
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import AnySignal, Kind, Message, Piece
+from tenuto.core.answer.signals import Usage
 from tenuto.wires.answer import Answer
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
@@ -131,7 +131,7 @@ def as_body(message: Message) -> JsonObject:
     """Return the body of a message (`Wire.as_body`): the first line's identity, the last line's
     end.
 
-    >>> from tenuto.core.parts import Envelope, Said
+    >>> from tenuto.core.answer.parts import Envelope, Said
     >>> message = Message()
     >>> _ = message.take([Envelope({"model": "m", "response": "H"}), Said({"done": True})])
     >>> as_body(message)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from tenuto.core.actions import AppendAssistant, AppendCalls
+from tenuto.core.deciding.actions import AppendAssistant, AppendCalls
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import UNREADABLE, JsonObject, encode

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
-from tenuto.core.signals import (
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
+from tenuto.core.answer.signals import (
     CallDelta,
     Ended,
     FaultSeen,
@@ -25,7 +25,7 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import error_body
 from tenuto.wires.base import Wire, never
 from tenuto.wires.errors import fault_parser

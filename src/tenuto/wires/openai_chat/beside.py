@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tenuto.core.actions import Content
-from tenuto.core.parts import Part, Place
+from tenuto.core.answer.parts import Part, Place
+from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject
@@ -48,7 +48,7 @@ SUMMARY: Place = ("summary", "content")
 def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     """Return what the attempts hold beside text and calls, as the members of one row.
 
-    >>> from tenuto.core.parts import Kind, Message, Piece
+    >>> from tenuto.core.answer.parts import Kind, Message, Piece
     >>> message = Message()
     >>> for name, item in ("reasoning", "I "), ("reasoning", "see."):
     ...     _ = message.take([Piece((name,), Kind.REASONING, item, holds=name)])

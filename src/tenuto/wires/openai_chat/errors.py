@@ -5,7 +5,7 @@ https://platform.openai.com/docs/guides/error-codes and the dialects' own pages 
 
 from __future__ import annotations
 
-from tenuto.core.fault import FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.wires.errors import (
     CONTEXT_WORDS,
     GAVE_UP,

@@ -1,4 +1,4 @@
-"""How OpenAI Chat writes a history, for the repairs of `core.history`.
+"""How OpenAI Chat writes a history, for the repairs of `core.history.plan`.
 
 A separate row answers each call. The results stand directly after the row with the calls, in their
 order. No row and no list of calls is empty, and arguments are complete. `function_call` is the
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tenuto.core import hints
-from tenuto.core.history_table import Call, Changes, Result, Role, Rules, by_role
+from tenuto.core.history.table import Call, Changes, Result, Role, Rules, by_role
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject
 from tenuto.wires.openai_chat.signing import sign

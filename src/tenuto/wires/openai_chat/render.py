@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
-from tenuto.core.calls import ToolCall
-from tenuto.core.parts import AnySignal, Kind, Message, Piece, Said
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.parts import AnySignal, Kind, Message, Piece, Said
 from tenuto.wires.answer import Answer, WriteError, error_body
 from tenuto.wires.citations import is_one
 from tenuto.wires.errors import openai_error
@@ -178,7 +178,7 @@ def call_of(call: ToolCall) -> JsonObject:
 def as_body(message: Message) -> JsonObject:
     """Return the completion of a message (`Wire.as_body`).
 
-    >>> from tenuto.core.parts import Envelope, Kind, Piece, Said
+    >>> from tenuto.core.answer.parts import Envelope, Kind, Piece, Said
     >>> message = Message()
     >>> said = Piece(("refusal",), Kind.REFUSAL, "I can't.", holds="refusal")
     >>> _ = message.take([Envelope({"id": "c"}), Said({"finish_reason": "stop"}), said])

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
-from tenuto.core.actions import AppendAssistant, AppendCalls, AppendReasoning, Edit
-from tenuto.core.history_table import Rules
+from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, AppendReasoning, Edit
+from tenuto.core.history.table import Rules
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import CONSTRAINTS, constrains

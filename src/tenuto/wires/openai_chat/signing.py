@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenuto.core.history_signed import STAND_IN, sign_calls
-from tenuto.core.history_table import Changes, Row
+from tenuto.core.history.signed import STAND_IN, sign_calls
+from tenuto.core.history.table import Changes, Row
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 

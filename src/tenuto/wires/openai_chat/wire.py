@@ -13,16 +13,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, cast
 
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
-from tenuto.core.signals import (
+from tenuto.core.answer.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
+from tenuto.core.answer.signals import (
     CallDelta,
     ChoiceSeen,
     FaultSeen,
     StopSeen,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import filtered_categories, with_words

@@ -15,7 +15,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from tenuto.core.parts import AnySignal, Message
+from tenuto.core.answer.parts import AnySignal, Message
 from tenuto.wires.answer import Answer
 from tenuto.wires.json import JsonObject, encode, encode_event
 from tenuto.wires.members import object_in

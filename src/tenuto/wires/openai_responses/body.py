@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
 from tenuto.wires.answer import Answer
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import list_in

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tenuto.core.actions import Content
-from tenuto.core.parts import Kind, Part
+from tenuto.core.answer.parts import Kind, Part
+from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.items_content import Speech, parts_in_order
 from tenuto.wires.json import JsonObject
@@ -25,7 +25,7 @@ def merged_content(spoken: Sequence[AttemptContent]) -> Content:
     the last message. Annotations stay with their words. If a seam removed the words, annotations of
     a separate part are left out.
 
-    >>> from tenuto.core.parts import Message, Opened
+    >>> from tenuto.core.answer.parts import Message, Opened
     >>> def spoken(came, kept):
     ...     part, message = {"type": "output_text", "text": ""}, Message()
     ...     message.take([Opened((0,), Kind.GROUP, {"type": "message"}),

@@ -1,4 +1,4 @@
-"""How a Responses request writes its items, for the repairs of `core.history`.
+"""How a Responses request writes its items, for the repairs of `core.history.plan`.
 
 Each call has one result, anywhere. Arguments are complete, and reasoning stands directly before the
 item that it led to. The provider may keep earlier items: those of `previous_response_id`, of
@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from tenuto.core import hints
-from tenuto.core.history_pairs import pair_anywhere
-from tenuto.core.history_table import Call, Changes, Result, Role, Rules
+from tenuto.core.history.pairs import pair_anywhere
+from tenuto.core.history.table import Call, Changes, Result, Role, Rules
 from tenuto.wires.json import JsonObject
 from tenuto.wires.openai_responses.items import kind_of
 

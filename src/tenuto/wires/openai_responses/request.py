@@ -23,8 +23,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from tenuto.core.actions import AppendAssistant, AppendCalls, Content
-from tenuto.core.calls import ToolCall
+from tenuto.core.answer.calls import ToolCall
+from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, Content
 from tenuto.wires.calls import valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import asks_for_json

@@ -12,8 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import (
+from tenuto.core.answer.parts import (
     AnySignal,
     Beside,
     CallPiece,
@@ -26,7 +25,7 @@ from tenuto.core.parts import (
     Retold,
     Said,
 )
-from tenuto.core.signals import (
+from tenuto.core.answer.signals import (
     CallDelta,
     Ended,
     OtherSeen,
@@ -36,7 +35,8 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.core.stop import CLEAN, StopReason
+from tenuto.core.answer.stop import CLEAN, StopReason
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, error_body, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import filtered_categories, with_words

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from tenuto.core.parts import AnySignal, Kind, Message, Native, Place, Said
-from tenuto.core.signals import Usage
+from tenuto.core.answer.parts import AnySignal, Kind, Message, Native, Place, Said
+from tenuto.core.answer.signals import Usage
 from tenuto.wires.answer import Answer
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import JsonObject, encode, encode_event

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from tenuto.core.actions import AppendAssistant, AppendUser, Edit
+from tenuto.core.deciding.actions import AppendAssistant, AppendUser, Edit
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import UNREADABLE, JsonObject

@@ -14,16 +14,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tenuto.core.fault import FaultKind
-from tenuto.core.parts import AnySignal, Kind, Piece, Said
-from tenuto.core.signals import (
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.parts import AnySignal, Kind, Piece, Said
+from tenuto.core.answer.signals import (
     Ended,
     FaultSeen,
     OtherSeen,
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import error_body, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect

@@ -14,10 +14,10 @@ from dataclasses import replace
 
 import msgspec
 
-from tenuto.core.fault import FaultKind
-from tenuto.core.parts import AnySignal, Envelope, Kind, Piece
-from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
-from tenuto.core.stop import StopReason
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.parts import AnySignal, Envelope, Kind, Piece
+from tenuto.core.answer.signals import FaultSeen, Signal, Usage, UsageSeen
+from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import Answer, error_body
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader

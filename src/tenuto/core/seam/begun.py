@@ -1,0 +1,69 @@
+"""A continuation of an answer whose beginning the caller wrote.
+
+Theory of operation
+-------------------
+A request may end in the first words of the answer, such as `{`. The model's text stands behind
+them, and only that text is the answer, since the caller has the rest. A model that is asked to
+continue sees both, so a repetition may begin with the caller's words. Two seams take the
+continuation: one knows the model's text, the other both. The second counts where the first finds
+nothing, so that no repetition is missed which the text alone would show.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.seam.seam import Seam
+
+__all__ = ["Begun"]
+
+
+class Begun:
+    """The joint of a continuation that may repeat the caller's words before the text.
+
+    Args:
+        alone: meets the text alone.
+        whole: meets the caller's words and the text. Apart from `said` and `again`, it is made like
+            `alone`, so that both hand on the same where neither finds a repetition.
+
+    >>> text = '"name": "Ann", "b'
+    >>> joint = Begun(Seam(text), Seam("{" + text))
+    >>> joint.feed('{"name": "An') + joint.feed('n", "born": 2}') + joint.finish()
+    'orn": 2}'
+    """
+
+    def __init__(self, alone: Seam, whole: Seam) -> None:
+        self._alone = alone
+        self._whole = whole
+        self._given = ["", ""]
+        self._chosen: Seam | None = None
+
+    @property
+    def new_chars(self) -> int:
+        """The number of new characters handed on."""
+        return (self._chosen or self._alone).new_chars
+
+    def feed(self, delta: str) -> str:
+        """Take text; return what may be handed on now."""
+        if self._chosen is not None:
+            return self._chosen.feed(delta)
+        self._take(self._alone.feed(delta), self._whole.feed(delta))
+        repeats = self._alone.repeats
+        return "" if repeats is None else self._choose(repeats)
+
+    def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
+        """Return the rest, at the end of the attempt."""
+        if self._chosen is not None:
+            return self._chosen.finish(broke_off=broke_off, at_limit=at_limit)
+        self._take(
+            self._alone.finish(broke_off=broke_off, at_limit=at_limit),
+            self._whole.finish(broke_off=broke_off, at_limit=at_limit),
+        )
+        return self._choose(bool(self._alone.repeats))
+
+    def _take(self, alone: str, whole: str) -> None:
+        self._given = [self._given[0] + alone, self._given[1] + whole]
+
+    def _choose(self, repeats: bool) -> str:
+        """Return what the seam that counts from now on has handed on."""
+        self._chosen = self._alone if repeats else self._whole
+        given, self._given = self._given[0 if repeats else 1], ["", ""]
+        return given

@@ -1,0 +1,104 @@
+"""A stop sequence of the request that spans a cut.
+
+Theory of operation
+-------------------
+A provider looks for stop sequences in the text that it writes for one request. It doesn't see one
+that begins before the cut and ends after it, so the text would continue where an uncut answer had
+ended. This joint therefore searches the text of another joint, for as long as a sequence that began
+before the cut can still end. The provider handles sequences that lie wholly after the cut. If one
+follows the cut at once, the continuation is empty. After a prefill, its stop shows that the text is
+complete. After a hint it shows nothing: the model may begin with a fence, a heading or any word.
+
+A stream may also drop exactly where a stop sequence ended the answer. Providers leave the sequence
+out of the text, so this looks like any other text that broke off. It counts as broken off, and if a
+continuation adds nothing, the turn is partial: "complete" would be a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from tenuto.core.seam.joint import Joint
+
+__all__ = ["Found", "StopSequenceJoint"]
+
+
+class Found(NamedTuple):
+    """A stop sequence, and how many of its characters came before the cut."""
+
+    sequence: str
+    said_chars: int
+
+
+class StopSequenceJoint:
+    """A joint that hands on nothing from the start of a stop sequence that spans the cut.
+
+    Args:
+        joint: where the continuation meets the text before it.
+        said: the part of that text that was handed on.
+        owed_chars: characters of white space before the cut, which the joint hands on first.
+        sequences: the stop sequences of the request.
+
+    >>> from tenuto.core.seam.seam import Seam
+    >>> joint = StopSequenceJoint(Seam("Said. EN"), "Said. EN", 0, ["END"])
+    >>> joint.feed("D of it") + joint.finish(), joint.found
+    ('', Found(sequence='END', said_chars=2))
+    """
+
+    def __init__(
+        self, joint: Joint, said: str, owed_chars: int, sequences: Collection[str]
+    ) -> None:
+        longest = max(map(len, sequences), default=0)
+        self._joint = joint
+        self._sequences = sequences
+        self._before = said[max(len(said) - longest + 1, 0) :] if longest else ""
+        self._owed_chars = owed_chars
+        self._held = ""
+        self._over = not (self._before or owed_chars) or not sequences
+        self.found: Found | None = None
+
+    @property
+    def new_chars(self) -> int:
+        """The number of new characters handed on."""
+        return self._joint.new_chars
+
+    def feed(self, delta: str) -> str:
+        """Take text; return what may be handed on now."""
+        return self._taken(self._joint.feed(delta))
+
+    def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
+        """Return the rest, at the end of the attempt."""
+        rest = self._taken(self._joint.finish(broke_off=broke_off, at_limit=at_limit))
+        held, self._held = self._held, ""
+        return rest + held
+
+    def _taken(self, text: str) -> str:
+        if self._over:
+            return "" if self.found else text
+        self._held += text
+        joined = self._before + self._held
+        for start in range(len(self._before) + min(self._owed_chars, len(self._held))):
+            for sequence in self._sequences:
+                if joined.startswith(sequence, start):
+                    if start + len(sequence) <= len(self._before):
+                        continue  # it was handed on as a whole
+                    return self._stopped(sequence, start)
+                if sequence.startswith(joined[start:]):
+                    return ""  # more text is needed to tell
+        if not self._held:
+            return ""
+        self._over = len(self._held) > self._owed_chars
+        held, self._held = self._held, ""
+        if not self._over:
+            self._before += held
+            self._owed_chars -= len(held)
+        return held
+
+    def _stopped(self, sequence: str, start: int) -> str:
+        self._over = True
+        said = max(len(self._before) - start, 0)
+        given = self._held[: max(start - len(self._before), 0)]
+        self._held = ""
+        self.found = Found(sequence, said)
+        return given
