@@ -20,7 +20,7 @@ from tenuto import Policy
 from tenuto.core.answer.fault import FaultKind
 from tenuto.core.events.report import Report
 from tenuto.providers.learned import Learned
-from tenuto.turn.commands import (
+from tenuto.turn.drivers.commands import (
     ConnectionLost,
     Head,
     ReadMore,
@@ -29,9 +29,9 @@ from tenuto.turn.commands import (
     SendRequest,
     StartResponse,
 )
-from tenuto.turn.engine import Engine
-from tenuto.turn.short_stream import ShortStream
-from tenuto.turn.watch import nobody
+from tenuto.turn.pipeline.engine import Engine
+from tenuto.turn.record.watch import nobody
+from tenuto.turn.short_path.stream import ShortStream
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 

@@ -13,10 +13,10 @@ from fuzz.drawing import fixtures, is_stream, pieces, seed, split
 from tenuto.core.deciding.view import LIMITS
 from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Head, Headers, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.turn.drivers.commands import Head, Headers, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
+from tenuto.turn.pipeline.engine import Engine
 from tenuto.wires.base import Wire
 
 BETWEEN = b"\n--answer--\n"

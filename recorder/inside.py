@@ -15,7 +15,7 @@ from tenuto.sim.exchange import Exchange
 from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.reply import Settings
 from tenuto.sim.wires import WIRES
-from tenuto.turn import watch
+from tenuto.turn.record import watch
 
 __all__ = ["CASES_ON", "Ending", "Writes", "forget", "signature", "simulated", "steps_on"]
 

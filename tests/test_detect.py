@@ -30,7 +30,7 @@ from tenuto.core.answer.signals import Ended
 from tenuto.core.answer.stop import CLEAN
 from tenuto.detection import read, recognize
 from tenuto.sim import CASES, Simulator, Step
-from tenuto.turn import watch
+from tenuto.turn.record import watch
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import WIRES
 from tenuto.wires.stops import SPOKEN_ELSEWHERE

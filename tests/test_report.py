@@ -27,7 +27,7 @@ from support.far_sides import FarSide, json_answer, sse_answer
 
 import tenuto
 from tenuto.sim import Simulator
-from tenuto.turn.recent import RecentTurn, RecentTurns
+from tenuto.turn.record.recent import RecentTurn, RecentTurns
 from tenuto.wires.answer_id import Ids
 
 Asks = Callable[[Any, str, str], Any]

@@ -20,7 +20,7 @@ from tenuto.core.events.recovery import (
     ToolPayloadRepair,
 )
 from tenuto.core.events.report import Report
-from tenuto.turn.event_sender import RECOVERIES
+from tenuto.turn.record.event_sender import RECOVERIES
 
 HEAD = """\
 # Events

@@ -10,7 +10,7 @@ from tenuto.core.deciding.actions import Finish, Status
 from tenuto.core.deciding.ladders import ENDINGS
 from tenuto.core.deciding.outcome import OF_TURNS, Outcome
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.ending import ends_in_error
+from tenuto.turn.pipeline.ending import ends_in_error
 from tenuto.wires.answer import Shown
 from tenuto.wires.base import Wire
 from tenuto.wires.registry import wires

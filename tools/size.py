@@ -98,7 +98,7 @@ def walked() -> Counter[str]:
     """Return how many functions of each file one cut streamed Chat answer enters."""
     from tenuto import Policy
     from tenuto.sansio import Turn
-    from tenuto.turn.scripted import Script, Scripted
+    from tenuto.turn.drivers.scripted import Script, Scripted
 
     def chunk(delta: object, finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
@@ -148,7 +148,7 @@ def walked() -> Counter[str]:
         sys.setprofile(None)
     files = (str(Path(file).relative_to(SOURCE)) for file, *_ in entered)
     counts = Counter(files)
-    del counts["turn/scripted.py"]  # the provider
+    del counts["turn/drivers/scripted.py"]  # the provider
     return counts
 
 

@@ -28,7 +28,7 @@ from tenuto.core.answer.signals import Usage
 from tenuto.core.events.report import Report
 from tenuto.core.settings.policy import Policy
 from tenuto.core.transcript import Transcript, User
-from tenuto.turn.call_context import CallContext
+from tenuto.turn.drivers.call_context import CallContext
 from tenuto.wires.answer import Answer
 from tenuto.wires.composing import Composed
 

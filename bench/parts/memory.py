@@ -14,9 +14,9 @@ from parts.sides import SIDES, Side
 
 import tenuto
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Head, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
+from tenuto.turn.drivers.commands import Head, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.pipeline.engine import Engine
 
 WIRE_BYTES = 5_000_000
 TIMES = 3.0

@@ -44,8 +44,8 @@ from tenuto.judging import Verdict, judge, judge_batch
 from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.registration import Provider, register_provider, register_wire
 from tenuto.reporting import report
-from tenuto.turn.per_request import policy
-from tenuto.turn.switch import disable
+from tenuto.turn.settings.per_request import policy
+from tenuto.turn.settings.switch import disable
 
 if _typing.TYPE_CHECKING:
     from tenuto import agent, sansio

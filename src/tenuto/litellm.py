@@ -23,7 +23,7 @@ from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.events.event import OnEvent
 from tenuto.core.settings.names import refuses_unknown
 from tenuto.core.settings.policy import RULES, Policy
-from tenuto.turn.engine import Engine
+from tenuto.turn.pipeline.engine import Engine
 
 __all__ = ["install", "uninstall"]
 

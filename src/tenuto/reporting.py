@@ -1,8 +1,9 @@
 """`report()`: how the turn ended that an answer came from.
 
 An answer is found by the header that names its turn, where the object keeps headers, and otherwise
-by the provider's own id (`turn.recent`). An id may come again, from a test server or from a client
-without Tenuto. So the text has to be that of the turn as well, and what isn't certain is None.
+by the provider's own id (`turn.record.recent`). An id may come again, from a test server or from a
+client without Tenuto. So the text has to be that of the turn as well, and what isn't certain is
+None.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Any
 from tenuto.core.answer.stop import CLEAN
 from tenuto.core.events.report import Report
 from tenuto.detection import read, recognize
-from tenuto.turn.mark import NAME
-from tenuto.turn.recent import RecentTurn, recent, text_hash
+from tenuto.turn.drivers.mark import NAME
+from tenuto.turn.record.recent import RecentTurn, recent, text_hash
 from tenuto.wires.answer_id import answer_id, member
 from tenuto.wires.json import decode_object
 
@@ -66,7 +67,7 @@ def _report(answer: object) -> Report | None:
     ended = recent.of_turn(named)
     if named and (ended is not None or not marked):
         return ended.report if ended is not None else None
-    # A mark (`turn.mark`) may be that of another process, or of a turn that needed nothing.
+    # A mark (`turn.drivers.mark`) may be that of another process, or of a turn that needed nothing.
     metadata = member(answer, "response_metadata")  # of a message of LangChain's
     source = answer if isinstance(metadata, Mapping) else _source(answer)
     name = _id_of(metadata if isinstance(metadata, Mapping) else source)

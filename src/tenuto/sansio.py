@@ -4,7 +4,7 @@ Theory of operation
 -------------------
 A turn is told what came and says what to do: send this request, read on, hand these bytes to the
 caller, wait. Whoever drives it has the sockets and the clock; the turn decides. It is the very pipe
-that `wrap()` drives (`turn.pipe`), so that both finish a turn alike.
+that `wrap()` drives (`turn.pipeline.pipe`), so that both finish a turn alike.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ from tenuto.core.settings.policy import RULES, Policy
 from tenuto.core.settings.rule import shown
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
-from tenuto.turn import switch
-from tenuto.turn.commands import (
+from tenuto.turn.drivers.commands import (
     Command,
     Commands,
     ConnectionLost,
@@ -47,12 +46,13 @@ from tenuto.turn.commands import (
     Sleep,
     StartResponse,
 )
-from tenuto.turn.engine import Engine
-from tenuto.turn.mark import Marking, marked
-from tenuto.turn.record import TurnRecord, TurnRequest
+from tenuto.turn.drivers.mark import Marking, marked
+from tenuto.turn.pipeline.engine import Engine
+from tenuto.turn.record.turn_record import TurnRecord, TurnRequest
+from tenuto.turn.record.watch import Watch, nobody
 from tenuto.turn.redaction import Redactor
-from tenuto.turn.short import Short
-from tenuto.turn.watch import Watch, nobody
+from tenuto.turn.settings import switch
+from tenuto.turn.short_path.body import Short
 from tenuto.wires.registry import wires
 
 __all__ = [
@@ -169,7 +169,7 @@ class Turn:
             cases, send the request yourself, unchanged.
         PolicyError: a setting is not allowed, or `policy` or `on_event` has the wrong type.
 
-    >>> from tenuto.turn.scripted import Script, Scripted  # a provider by script
+    >>> from tenuto.turn.drivers.scripted import Script, Scripted  # a provider by script
     >>> half = b'{"choices":[{"message":{"content":"Half of it"},"finish_reason":"length"}]}'
     >>> rest = b'{"choices":[{"message":{"content":" and the rest."},"finish_reason":"stop"}]}'
     >>> provider = Script(Scripted.body(half), Scripted.body(rest))

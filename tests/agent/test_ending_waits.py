@@ -23,7 +23,7 @@ from tenuto.agent.function_tool import Tool, tool
 from tenuto.core import hints
 from tenuto.core.settings.policy import Policy
 from tenuto.core.transcript import Results
-from tenuto.turn.watch import Watch
+from tenuto.turn.record.watch import Watch
 
 AT_ONCE_S = 1.5
 """A loaded machine included; what is waited for lasts longer by far."""

@@ -22,10 +22,10 @@ from tenuto.cli.explained import changes, explain
 from tenuto.cli.recorded import NotRecorded
 from tenuto.core.settings.policy import Policy
 from tenuto.sim import Simulator
-from tenuto.turn.commands import Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
+from tenuto.turn.pipeline.engine import Engine
 
 pytestmark = pytest.mark.behaviour("P8b")
 

@@ -19,12 +19,12 @@ from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.response import Response
 from tenuto.frames.sse import SseDecoder
 from tenuto.sim import Simulator
-from tenuto.turn.attempt import Attempt
-from tenuto.turn.drive import AsyncDrive, Drive
-from tenuto.turn.outlet import Outlet
-from tenuto.turn.recent import RecentTurns, recent
-from tenuto.turn.record import TurnRecord
-from tenuto.turn.watch import Watch
+from tenuto.turn.drivers.drive import AsyncDrive, Drive
+from tenuto.turn.record.attempt import Attempt
+from tenuto.turn.record.recent import RecentTurns, recent
+from tenuto.turn.record.turn_record import TurnRecord
+from tenuto.turn.record.watch import Watch
+from tenuto.turn.stream.outlet import Outlet
 
 TURNS = 60
 WARMING = 20

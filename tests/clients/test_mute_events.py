@@ -24,7 +24,7 @@ from support.one_turn import Played
 from support.pairing import every_pair
 
 import tenuto
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 Event = dict[str, Any]
 Q: list[Any] = [{"role": "user", "content": "Why?"}]

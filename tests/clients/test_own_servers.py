@@ -14,7 +14,7 @@ from support.telling import check_each_turn
 
 import tenuto
 from tenuto.core.events.turn import TurnEnded
-from tenuto.turn.repeating import PATHS
+from tenuto.turn.receiving.repeating import PATHS
 
 ROWS = [{"role": "user", "content": "Hi"}]
 CHAT: dict[str, Any] = {"model": "m", "messages": ROWS}

@@ -22,7 +22,7 @@ from mistralai.client import Mistral
 
 import tenuto
 from tenuto.sim import Simulator
-from tenuto.turn.refusal import refusal
+from tenuto.turn.settings.refusal import refusal
 from tenuto.wires.registry import WIRES, wires
 
 pytestmark = pytest.mark.behaviour("P3", "P1b")

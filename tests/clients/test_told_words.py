@@ -17,7 +17,8 @@ from support.far_sides import FarSide, json_answer
 
 import tenuto
 from tenuto.core.answer.stop import printable
-from tenuto.turn import ending, redaction
+from tenuto.turn import redaction
+from tenuto.turn.pipeline import ending
 
 PROMPT = "The spare key is under the third stone."
 NEVER = {**QUICK, "continuation_max_attempts": 0}

@@ -8,7 +8,7 @@ from size import walked
 ROOT = Path(__file__).resolve().parents[2]
 DESIGN = (ROOT / "docs" / "design.md").read_text("utf-8")
 STEPS = DESIGN.partition("## One cut answer")[2].partition("\n## ")[0]
-BESIDE = {"turn/drive.py", "core/deciding/ladders.py"}
+BESIDE = {"turn/drivers/drive.py", "core/deciding/ladders.py"}
 """Files that the steps name and of which no function runs: a driver of sockets, and a table."""
 
 

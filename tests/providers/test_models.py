@@ -17,10 +17,10 @@ from tenuto.providers.models import (
     output_tokens,
 )
 from tenuto.providers.table import ROWS
-from tenuto.turn.commands import Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
 
 URL = "https://gateway.example/v1/chat/completions"
 

@@ -24,10 +24,10 @@ from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
 from tenuto.providers import registry
 from tenuto.providers.table import PROVIDERS, ROWS
-from tenuto.turn.commands import Head, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Head, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
 from tenuto.wires.base import no_request, unasked
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.enveloped import enveloped

@@ -8,7 +8,7 @@ from typing import Any
 
 import tenuto
 from support.events.framing import sse
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.scripted import Script, Scripted
 
 
 @dataclass

@@ -8,8 +8,8 @@ from typing import Any
 
 import tenuto
 from support.one_turn import drive
-from tenuto.turn.commands import Head
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Head
+from tenuto.turn.drivers.scripted import Script, Scripted
 
 URL = "https://api.openai.com/v1/chat/completions"
 POLICY = tenuto.Policy(backoff_s=0.0)

@@ -17,7 +17,7 @@ from tenuto.core.events.recovery import (
     RecoveryStarted,
 )
 from tenuto.core.events.turn import TurnEnded, TurnStarted
-from tenuto.turn.event_sender import RECOVERIES
+from tenuto.turn.record.event_sender import RECOVERIES
 
 END_OF: dict[type[tenuto.Event], type[tenuto.Event]] = dict(RECOVERIES.values())
 """The class of a recovery's end, by that of its beginning."""

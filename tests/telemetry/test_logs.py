@@ -18,7 +18,7 @@ import tenuto
 from tenuto.core.events.recovery import RetryEnded
 from tenuto.telemetry import add_listener, logs, remove_listener
 from tenuto.telemetry.logs import LEVELS, LINES, WINDOW_S, JsonFormatter, LogLines
-from tenuto.turn.event_sender import RECOVERIES
+from tenuto.turn.record.event_sender import RECOVERIES
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])

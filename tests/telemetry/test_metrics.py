@@ -21,7 +21,7 @@ from tenuto.telemetry.metrics import (
     Names,
 )
 from tenuto.telemetry.tally import Tally
-from tenuto.turn.commands import ConnectionLost
+from tenuto.turn.drivers.commands import ConnectionLost
 
 
 def test_each_row_of_the_table_is_in_order() -> None:

@@ -49,7 +49,7 @@ import logging, sys
 from support.telemetry import answer, chat
 {turn}
 kinds = {{f"tenuto.core.{{of}}events" for of in ("", "turn_", "attempt_", "recovery_")}}
-told = kinds | {{"tenuto.turn.event_sender", "prometheus_client"}}
+told = kinds | {{"tenuto.turn.record.event_sender", "prometheus_client"}}
 loaded = [name for name in sys.modules if name in told or "telemetry." in name]
 print(sorted(loaded))
 """

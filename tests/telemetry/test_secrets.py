@@ -29,8 +29,8 @@ from support.replay.openai_chat import Answer, Replay
 import tenuto
 from tenuto.core.errors import TenutoError
 from tenuto.core.events.turn import TurnStarted
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
 from tenuto.turn.redaction import Redactor
-from tenuto.turn.scripted import Script, Scripted, lost
 
 pytestmark = pytest.mark.behaviour("N10")
 

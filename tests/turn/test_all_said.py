@@ -11,11 +11,11 @@ import pytest
 from support.far_sides import BODY, STREAM, event
 
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import ConnectionLost, Head, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.pipe import ERROR_BODY_MAX_BYTES
-from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.turn.drivers.commands import ConnectionLost, Head, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
+from tenuto.turn.pipeline.engine import Engine
+from tenuto.turn.pipeline.pipe import ERROR_BODY_MAX_BYTES
 
 Pieces = tuple[bytes | ConnectionLost, ...]
 

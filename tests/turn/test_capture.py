@@ -22,7 +22,7 @@ from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
 from tenuto.sim import Simulator
 from tenuto.turn.capture import Record
-from tenuto.turn.commands import (
+from tenuto.turn.drivers.commands import (
     Head,
     ReadMore,
     Request,
@@ -31,10 +31,10 @@ from tenuto.turn.commands import (
     StartResponse,
     encoded,
 )
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
+from tenuto.turn.pipeline.engine import Engine
 from tenuto.turn.redaction import Redactor, is_named_secret, is_secret_header
-from tenuto.turn.scripted import Script, Scripted, lost
 
 URL = "https://host.example/v1/chat/completions"
 KEY = "an-odd-key-of-ours"

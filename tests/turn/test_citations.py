@@ -11,10 +11,10 @@ from support.events.framing import sse
 
 from tenuto.core.settings.policy import Policy
 from tenuto.frames.sse import SseDecoder
-from tenuto.turn.commands import Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
 
 ASK = b'{"model":"m","stream":true,"input":[{"role":"user","content":"Tell me."}]}'
 

@@ -13,10 +13,10 @@ from support.aws import as_botocore_reads, failure
 from support.aws_messages import message
 
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Head, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.turn.drivers.commands import Head, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
+from tenuto.turn.pipeline.engine import Engine
 
 URL = "https://host/model/amazon.nova-x/converse-stream"
 BODY = b'{"messages":[{"role":"user","content":[{"text":"Hi"}]}]}'

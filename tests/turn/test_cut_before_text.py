@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.one_turn import Played
 
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 RESPONSES = "https://api.openai.com/v1/responses"
 MESSAGES = "https://api.anthropic.com/v1/messages"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import ConnectionLost, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.turn.drivers.commands import ConnectionLost, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
+from tenuto.turn.pipeline.engine import Engine
 
 ASKED = {"max_tokens": 4_096, "messages": [{"role": "user", "content": "Say it."}]}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tenuto.turn import checking
-from tenuto.turn.documents import MAX_SCHEMA_BYTES, Document
+from tenuto.turn.record.documents import MAX_SCHEMA_BYTES, Document
 
 pytestmark = pytest.mark.behaviour("C27a")
 

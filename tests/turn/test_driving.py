@@ -15,10 +15,10 @@ from support.far_sides import event
 from tenuto.clients.aiobotocore_client import _Scope
 from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Commands, ConnectionLost, Head, Request, SendRequest
-from tenuto.turn.drive import AsyncDrive, Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted, ScriptedUpstream, lost
+from tenuto.turn.drivers.commands import Commands, ConnectionLost, Head, Request, SendRequest
+from tenuto.turn.drivers.drive import AsyncDrive, Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, ScriptedUpstream, lost
+from tenuto.turn.pipeline.engine import Engine
 
 ASK = Request(
     "POST",

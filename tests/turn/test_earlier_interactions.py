@@ -11,7 +11,7 @@ from support.events.framing import sse
 from support.one_turn import Played
 
 import tenuto
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 URL = "https://generativelanguage.googleapis.com/v1beta/interactions"
 HALF, REST = "The moon pulls the se", "a, twice a day."

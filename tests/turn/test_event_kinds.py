@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tenuto.core.events.recovery import RecoveryEnded, RecoveryStarted
-from tenuto.turn.event_sender import RECOVERIES
+from tenuto.turn.record.event_sender import RECOVERIES
 
 
 @pytest.mark.behaviour("P6")

@@ -22,12 +22,12 @@ from recorder.questions import of_case
 from tenuto.core.settings.policy import Policy
 from tenuto.detection import recognize
 from tenuto.providers.learned import Learned
-from tenuto.turn.commands import ConnectionLost, Head, Request, SendRequest
-from tenuto.turn.engine import Engine
-from tenuto.turn.environment import Environment
-from tenuto.turn.scripted import Scripted
-from tenuto.turn.short import Short
-from tenuto.turn.watch import Watch
+from tenuto.turn.drivers.commands import ConnectionLost, Head, Request, SendRequest
+from tenuto.turn.drivers.scripted import Scripted
+from tenuto.turn.pipeline.engine import Engine
+from tenuto.turn.record.watch import Watch
+from tenuto.turn.settings.environment import Environment
+from tenuto.turn.short_path.body import Short
 
 POLICY = tenuto.Policy(backoff_s=0.5)
 URL = "https://host.example/v1/chat/completions"

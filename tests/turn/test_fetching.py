@@ -10,7 +10,7 @@ from support.events import gemini_interactions as interactions
 from support.events.framing import sse
 
 import tenuto
-from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
 
 URL = "https://host/v1beta/interactions?key=k"
 BODY = json.dumps({"model": "m", "input": "Say it.", "stream": True}).encode()

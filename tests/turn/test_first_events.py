@@ -20,7 +20,7 @@ from support.whole_texts import (
     as_sent,
 )
 
-from tenuto.turn.scripted import Scripted, lost
+from tenuto.turn.drivers.scripted import Scripted, lost
 
 Event = dict[str, Any]
 ASKED: Event = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Why?"}]}

@@ -13,7 +13,7 @@ from support.events.framing import sse
 from support.one_turn import Played
 
 import tenuto
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 RESPONSES = WIRES["openai-responses"]
 URL = "https://host.example/v1/responses"

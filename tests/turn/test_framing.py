@@ -15,10 +15,10 @@ from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
 from tenuto.frames.frame import Framing
 from tenuto.frames.sniff import framing_of
-from tenuto.turn.commands import Head, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted, ScriptedUpstream
+from tenuto.turn.drivers.commands import Head, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, ScriptedUpstream
+from tenuto.turn.pipeline.engine import Engine
 
 ASK = b'{"messages":[{"role":"user","content":"Hi"}],"model":"m","stream":true}'
 GEMINI = b'{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}'

@@ -14,7 +14,7 @@ from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.response import Response
 from tenuto.core.answer.signals import Ended
-from tenuto.turn.gathering import gathered
+from tenuto.turn.receiving.gathering import gathered
 from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.registry import wires
 

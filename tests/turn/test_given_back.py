@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.one_turn import Played, events
 
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 HOST = "https://relay.example/v1/chat/completions"
 TOOL = {

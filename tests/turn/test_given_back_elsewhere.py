@@ -10,7 +10,7 @@ import pytest
 from support.one_turn import Played, events
 
 from tenuto.core.history.signed import STAND_IN
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 Row = dict[str, Any]
 SCHEMA = {

@@ -11,7 +11,7 @@ from support.events.framing import sse
 from support.one_turn import Played, events
 
 from tenuto.frames.sse import SseDecoder
-from tenuto.turn.held import BLOCK_BYTES, LEAST_STORED_BYTES, Held
+from tenuto.turn.stream.held import BLOCK_BYTES, LEAST_STORED_BYTES, Held
 
 URL = "https://api.openai.com/v1/chat/completions"
 TOOL = {"type": "function", "function": {"name": "write_file"}}

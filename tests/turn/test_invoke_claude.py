@@ -13,8 +13,8 @@ import tenuto
 from tenuto.core.events.report import Report
 from tenuto.core.settings.policy import Policy
 from tenuto.sansio import ReadMore, SendData, SendRequest, StartResponse, Turn
-from tenuto.turn.commands import Head
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Head
+from tenuto.turn.drivers.scripted import Script, Scripted
 
 ACTION = {"amazon-bedrock-guardrailAction": "INTERVENED"}
 NONE = {"amazon-bedrock-guardrailAction": "NONE"}

@@ -12,10 +12,10 @@ from support.aws import as_botocore_reads, events_of, failure
 from support.aws_messages import chunk
 
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Head, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.turn.drivers.commands import Head, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
+from tenuto.turn.pipeline.engine import Engine
 
 URL = "https://host/model/{}/invoke-with-response-stream"
 GPT, MISTRAL = "openai.gpt-oss-120b-1%3A0", "mistral.pixtral-large"

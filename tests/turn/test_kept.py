@@ -10,10 +10,10 @@ import pytest
 from support.replay import anthropic_messages as anthropic
 
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
 from tenuto.wires.openai_responses.content import SPEECH
 
 LONG = "A patient text in many pieces, with “quotes”,\n\nblank lines and \\ marks. "

@@ -12,9 +12,9 @@ pytest.importorskip("resource", reason="only Unix tells how much memory a proces
 SCRIPT = r"""
 import resource, sys
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Head, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
+from tenuto.turn.drivers.commands import Head, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.pipeline.engine import Engine
 
 class Upstream:
     def __init__(self, head, pieces): self.head, self.pieces = head, iter(pieces)

@@ -10,7 +10,7 @@ import pytest
 from support.one_turn import Played, events
 from support.refusals import SHAPES
 
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 CHAT, RESPONSES, COMPLETIONS = "/v1/chat/completions", "/v1/responses", "/v1/completions"
 ROWS = {"messages": [{"role": "user", "content": "Hi"}]}

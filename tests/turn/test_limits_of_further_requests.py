@@ -14,7 +14,7 @@ from support.every_wire import ROWS as OTHER_ROWS
 from support.one_turn import drive
 
 import tenuto
-from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
 
 MESSAGES = {"model": "m", "messages": [{"role": "user", "content": "Write it."}]}
 CONVERSE = {"messages": [OTHER_ROWS["bedrock-converse"]]}

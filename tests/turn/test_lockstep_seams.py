@@ -10,7 +10,7 @@ import pytest
 from support.events.by_wire import WIRES
 
 import tenuto
-from tenuto.turn.scripted import Scripted, lost
+from tenuto.turn.drivers.scripted import Scripted, lost
 
 SAID = {
     "a word": "The moon pulls the sea, and the far side of the ea",

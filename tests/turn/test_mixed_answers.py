@@ -13,10 +13,10 @@ from support.events import openai_chat as chat
 from support.events.framing import sse
 
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
 
 WORDS = [f"word{number} " for number in range(12)]
 TEXT = "".join(WORDS).strip()

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import (
+from tenuto.turn.drivers.commands import (
     Head,
     ReadMore,
     Reply,
@@ -16,7 +16,7 @@ from tenuto.turn.commands import (
     SendRequest,
     StartResponse,
 )
-from tenuto.turn.engine import Engine
+from tenuto.turn.pipeline.engine import Engine
 
 ASK = (
     b'{"model":"claude","max_tokens":99,"stream":true,"messages":[{"role":"user","content":"Hi"}]}'

@@ -21,10 +21,10 @@ from tenuto.sim.anthropic_messages.wire import WIRE as ANTHROPIC
 from tenuto.sim.openai_chat.wire import WIRE as CHAT
 from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Wire
-from tenuto.turn.commands import ConnectionLost, Head, Request, SendRequest, encoded
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Scripted, ScriptedUpstream, lost
+from tenuto.turn.drivers.commands import ConnectionLost, Head, Request, SendRequest, encoded
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Scripted, ScriptedUpstream, lost
+from tenuto.turn.pipeline.engine import Engine
 
 CUT = '{"path": "a.tx'
 RAW = [

@@ -17,10 +17,10 @@ from tenuto.core.deciding.view import LIMITS
 from tenuto.core.errors import PolicyError
 from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import ConnectionLost, Head, Request, SendRequest
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted, ScriptedUpstream, lost
+from tenuto.turn.drivers.commands import ConnectionLost, Head, Request, SendRequest
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, ScriptedUpstream, lost
+from tenuto.turn.pipeline.engine import Engine
 
 TEXT = (
     "Caf\u00e9 owners, \u6771\u4eac visitors and \U0001f469\u200d\U0001f4bb engineers:\n\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenuto.turn.quota import BEGINNINGS, quota_of
+from tenuto.turn.pipeline.quota import BEGINNINGS, quota_of
 
 NAMES = {
     "openai": "x-ratelimit-remaining-tokens",

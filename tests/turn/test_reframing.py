@@ -15,10 +15,10 @@ from support.events.framing import chunks
 
 from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import ConnectionLost, Head, Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.turn.drivers.commands import ConnectionLost, Head, Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted, lost
+from tenuto.turn.pipeline.engine import Engine
 
 URL = "https://host/model/anthropic.claude-x/invoke-with-response-stream"
 BODY = (

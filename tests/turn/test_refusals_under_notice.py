@@ -6,7 +6,7 @@ import pytest
 from support.one_turn import Played
 from support.whole_texts import WIRES, as_sent
 
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 NO = "I can't help with that."
 PART = {"type": "refusal", "refusal": NO}

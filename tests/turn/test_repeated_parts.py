@@ -15,10 +15,10 @@ from support.replay.anthropic_messages import CITATION, MAX, R, found, said, sea
 
 from tenuto.core.settings.policy import Policy
 from tenuto.frames.sse import SseDecoder
-from tenuto.turn.commands import Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
 
 ONE = "The harbour log records two high tides on most days. "
 TWO = "Storms raise both by a metre. "

@@ -13,7 +13,7 @@ import pytest
 import tenuto
 from tenuto.core.settings.policy import FIXED, RULES, Policy
 from tenuto.sim import Simulator
-from tenuto.turn.per_request import of_request
+from tenuto.turn.settings.per_request import of_request
 
 pytestmark = pytest.mark.behaviour("P3a")
 

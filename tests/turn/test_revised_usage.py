@@ -11,7 +11,7 @@ from support.events.framing import sse
 from support.one_turn import Played
 from support.whole_texts import CHAT, MESSAGES, block, choice, start
 
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 Event = dict[str, Any]
 HALF, REST = "The moon pulls the se", "a, twice a day."

@@ -9,7 +9,7 @@ import pytest
 
 import tenuto
 from tenuto.core.settings.rule import shown
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.scripted import Script, Scripted
 
 URL = "https://host/v1/chat/completions"
 BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Say it."}]}).encode()

@@ -10,7 +10,7 @@ import pytest
 from support.events.by_wire import WIRES
 from support.one_turn import Played
 
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 MADE = WIRES["openai-responses"]
 CUT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}

@@ -19,7 +19,7 @@ import tenuto
 from tenuto.agent import Agent, Model
 from tenuto.cli import main
 from tenuto.sim import Simulator, Step
-from tenuto.turn import switch
+from tenuto.turn.settings import switch
 
 pytestmark = pytest.mark.behaviour("P3a")
 

@@ -14,11 +14,11 @@ from support.events.framing import sse
 
 from tenuto.core.settings.policy import Policy
 from tenuto.frames.templates import TemplateMatcher
-from tenuto.turn.commands import Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
-from tenuto.turn.watch import nobody
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
+from tenuto.turn.record.watch import nobody
 
 CHAT = "https://api.example.com/v1/chat/completions"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"

@@ -9,7 +9,7 @@ from support.events import gemini_generate as gemini
 from support.events import openai_chat as chat
 from support.one_turn import Played, events
 
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 CUT, REST = "The tide comes in tw", "ice a day."
 TOOLS = {"name": "pay", "parameters": {"type": "object", "properties": {"amount": {}}}}

@@ -27,7 +27,7 @@ from support.whole_texts import (
     part,
 )
 
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 CASES = [
     pytest.param(wire, n, id=f"{wire}-{name}")

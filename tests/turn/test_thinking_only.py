@@ -13,7 +13,7 @@ from support.one_turn import Played, events
 import tenuto
 from tenuto.core import hints
 from tenuto.providers.table import ROWS
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 
 PATH = "/v1/chat/completions"
 DEEPSEEK, ELSEWHERE = "https://api.deepseek.com/beta" + PATH, "https://host" + PATH

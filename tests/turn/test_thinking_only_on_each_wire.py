@@ -16,7 +16,7 @@ from tenuto.core import hints
 from tenuto.providers.table import ROWS
 from tenuto.sim import Simulator, Step
 from tenuto.sim.case import Say
-from tenuto.turn.commands import Head
+from tenuto.turn.drivers.commands import Head
 
 PARTS = [{"text": "Hi"}]
 USER = {"role": "user", "content": "Hi"}

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Head, Request, SendRequest, Sleep, StartResponse
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Head, Request, SendRequest, Sleep, StartResponse
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
 
 ASK = b'{"model":"m","messages":[{"role":"user","content":"Hi"}]}'
 CUT = b'{"choices":[{"message":{"content":"Half of it"},"finish_reason":"length"}]}'

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
 
 HERE = Path(__file__).parents[1] / "fixtures"
 CHAT = {"messages": [{"role": "user", "content": "Go on."}], "model": "m"}

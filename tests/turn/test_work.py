@@ -20,8 +20,8 @@ from support.pairing import some_or_every
 from tenuto import StreamDetector
 from tenuto.core.settings.policy import Policy
 from tenuto.frames.aws_messages import render_named
-from tenuto.turn.commands import Head, ReadMore, Reply, Request, SendData, SendRequest
-from tenuto.turn.engine import Engine
+from tenuto.turn.drivers.commands import Head, ReadMore, Reply, Request, SendData, SendRequest
+from tenuto.turn.pipeline.engine import Engine
 
 TIMES = 8
 MOST_TIMES_THE_TIME = 24

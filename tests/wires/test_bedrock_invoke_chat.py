@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tenuto.core.deciding.actions import AppendUser, SetOutputLimit
-from tenuto.turn.merger import merger
+from tenuto.turn.stream.merger import merger
 from tenuto.wires.answer import Answer
 from tenuto.wires.bedrock_invoke.chat import CHAT, InvokeChatLayout
 from tenuto.wires.bedrock_invoke.makers import read

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.one_turn import Played
 
-from tenuto.turn.scripted import Scripted
+from tenuto.turn.drivers.scripted import Scripted
 from tenuto.wires.anthropic_messages.short import asks as anthropic_asks
 from tenuto.wires.anthropic_messages.wire import WIRE as ANTHROPIC
 from tenuto.wires.base import Wire

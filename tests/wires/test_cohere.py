@@ -28,7 +28,7 @@ from tenuto.core.deciding.actions import (
     SetOutputLimit,
 )
 from tenuto.frames.sse import SseDecoder
-from tenuto.turn.merger import merger
+from tenuto.turn.stream.merger import merger
 from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.cohere import wire

@@ -17,7 +17,7 @@ from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.parts import Message
 from tenuto.core.answer.signals import Usage
 from tenuto.detection import read
-from tenuto.turn.merger import merger
+from tenuto.turn.stream.merger import merger
 from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.gemini_interactions.render import InteractionLayout
 from tenuto.wires.gemini_interactions.steps import kind_of

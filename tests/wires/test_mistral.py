@@ -20,9 +20,9 @@ from tenuto.providers.registry import route
 from tenuto.providers.table import ROWS
 from tenuto.sim.mistral.rules import violations
 from tenuto.sim.reply import Settings
-from tenuto.turn.commands import Request
-from tenuto.turn.engine import Engine
-from tenuto.turn.merger import merger
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.pipeline.engine import Engine
+from tenuto.turn.stream.merger import merger
 from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.json import decode_object, encode
 from tenuto.wires.mistral.render import MistralLayout

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.parts import Kind, Message
 from tenuto.frames.sse import SseDecoder
-from tenuto.turn.outlet import Outlet
+from tenuto.turn.stream.outlet import Outlet
 from tenuto.wires.base import Wire
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.mistral import wire as mistral

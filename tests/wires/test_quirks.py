@@ -10,10 +10,10 @@ import pytest
 
 from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.commands import Request
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.scripted import Script, Scripted
+from tenuto.turn.drivers.commands import Request
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.drivers.scripted import Script, Scripted
+from tenuto.turn.pipeline.engine import Engine
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 URL = "https://api.openai.com/v1/chat/completions"

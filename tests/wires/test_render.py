@@ -13,7 +13,7 @@ from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.signals import Usage
 from tenuto.detection import read
-from tenuto.turn.merger import merger
+from tenuto.turn.stream.merger import merger
 from tenuto.wires.answer import Answer
 from tenuto.wires.openai_chat import render
 from tenuto.wires.openai_chat.render import ChatLayout

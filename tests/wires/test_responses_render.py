@@ -18,7 +18,7 @@ from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.parts import Message
 from tenuto.core.answer.signals import Usage
 from tenuto.detection import read
-from tenuto.turn.merger import Merger
+from tenuto.turn.stream.merger import Merger
 from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.openai_responses.render import ResponseLayout
 from tenuto.wires.openai_responses.wire import WIRE

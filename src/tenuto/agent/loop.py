@@ -41,7 +41,7 @@ from tenuto.core.deciding.view import Budget
 from tenuto.core.errors import AgentError
 from tenuto.core.events.report import Report
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
-from tenuto.turn.call_context import CallContext
+from tenuto.turn.drivers.call_context import CallContext
 from tenuto.wires.composing import Composed
 
 

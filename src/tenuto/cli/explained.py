@@ -47,7 +47,7 @@ from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
 from tenuto.detection import recognize
 from tenuto.providers.registry import route
-from tenuto.turn.commands import (
+from tenuto.turn.drivers.commands import (
     ConnectionLost,
     Head,
     RaiseError,
@@ -57,9 +57,9 @@ from tenuto.turn.commands import (
     SendRequest,
     StartResponse,
 )
-from tenuto.turn.ending import ends_in_error
-from tenuto.turn.engine import Engine
-from tenuto.turn.usage import output_tokens
+from tenuto.turn.pipeline.ending import ends_in_error
+from tenuto.turn.pipeline.engine import Engine
+from tenuto.turn.record.usage import output_tokens
 from tenuto.wires.base import Wire
 from tenuto.wires.registry import WIRES
 from tenuto.wires.request import RequestFacts

@@ -14,7 +14,7 @@ from tenuto.config import Settings, load_settings
 from tenuto.core.errors import PolicyError
 from tenuto.core.settings.policy import EXCEPTIONS, GROUPS, RULES, Policy, plain
 from tenuto.providers.registry import check_providers
-from tenuto.turn.switch import is_off_in
+from tenuto.turn.settings.switch import is_off_in
 
 EXAMPLES = (
     "tenuto policy",

@@ -21,8 +21,8 @@ from tenuto.clients.botocore_client import (
     is_final,
 )
 from tenuto.core.errors import UnsupportedClient
-from tenuto.turn.commands import ConnectionLost, Head, SendRequest, decoded
-from tenuto.turn.drive import AsyncDrive
+from tenuto.turn.drivers.commands import ConnectionLost, Head, SendRequest, decoded
+from tenuto.turn.drivers.drive import AsyncDrive
 
 DRAIN_S = 0.1
 """How long to wait, in seconds, for the rest of a response after its last event, so that its
@@ -115,7 +115,7 @@ async def _driven(exchange: Exchange, turn: AsyncDrive) -> Any:
 
 
 class _Scope:
-    """`turn.drive.Scope` of asyncio alone, by the rules of `asyncio.timeout`:
+    """`turn.drivers.drive.Scope` of asyncio alone, by the rules of `asyncio.timeout`:
     https://docs.python.org/3/library/asyncio-task.html#task-cancellation"""
 
     def __enter__(self) -> _Scope:
@@ -157,7 +157,7 @@ class _Limit(_Scope):
 
 
 class _Upstream:
-    """`turn.drive.AsyncUpstream` over a response."""
+    """`turn.drivers.drive.AsyncUpstream` over a response."""
 
     def __init__(self, exchange: Exchange, response: Any, body: bytes | None) -> None:
         self._exchange = exchange

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, cast
 
 from tenuto.clients.waking import wake_waiting
 from tenuto.core.answer.fault import FaultKind
-from tenuto.turn.commands import (
+from tenuto.turn.drivers.commands import (
     ConnectionLost,
     Head,
     Headers,
@@ -37,8 +37,8 @@ from tenuto.turn.commands import (
     decoded,
     encoded,
 )
-from tenuto.turn.drive import Drive
-from tenuto.turn.engine import Engine
+from tenuto.turn.drivers.drive import Drive
+from tenuto.turn.pipeline.engine import Engine
 from tenuto.wires.json import decode_object, encode
 
 SERVICE = "bedrock-runtime"
@@ -329,7 +329,7 @@ would close the connection before the turn does."""
 
 
 class _Upstream:
-    """`turn.drive.Upstream` over a response."""
+    """`turn.drivers.drive.Upstream` over a response."""
 
     def __init__(self, exchange: Exchange, request: Any, response: Any) -> None:
         self._exchange = exchange

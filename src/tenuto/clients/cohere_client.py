@@ -19,7 +19,7 @@ from tenuto.clients import httpx_client
 from tenuto.clients.libraries import library_of
 from tenuto.clients.sdk_client import is_named
 from tenuto.core.errors import UnsupportedClient
-from tenuto.turn.engine import Engine
+from tenuto.turn.pipeline.engine import Engine
 
 CLASSES: Mapping[str, frozenset[str]] = {
     "cohere": frozenset({"Client", "AsyncClient", "ClientV2", "AsyncClientV2"}),

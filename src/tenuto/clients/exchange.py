@@ -17,8 +17,8 @@ from tenuto.clients.waking import wake_reader, wake_sender
 from tenuto.core.answer.fault import FaultKind
 from tenuto.frames.frame import Framing
 from tenuto.frames.sniff import named_by
-from tenuto.turn.commands import BODY_HEADERS, ConnectionLost, Head, Request, SendRequest
-from tenuto.turn.mark import NAME, Marking, has_ours, mark_in, marked
+from tenuto.turn.drivers.commands import BODY_HEADERS, ConnectionLost, Head, Request, SendRequest
+from tenuto.turn.drivers.mark import NAME, Marking, has_ours, mark_in, marked
 
 DRAIN_S = 0.1
 """How long to wait, in seconds, for the rest of a response after its last event, so that its
@@ -121,7 +121,7 @@ class Exchange:
 
     def opened(self, response: Any, whole: bool, raw: list[tuple[bytes, bytes]]) -> None:
         """Note that an attempt's response has begun, and keep the first one. Headers of Tenuto's
-        that the upstream made up are removed (`turn.mark`). `raw`: the response's headers.
+        that the upstream made up are removed (`turn.drivers.mark`). `raw`: the response's headers.
 
         Raises:
             StreamClosed: the library's own, if a response hook has closed the response unread."""
@@ -137,7 +137,7 @@ class Exchange:
                 del response.headers[name]
 
     def mark(self, marking: Marking) -> None:
-        """Mark the first attempt's response, which is the caller's (`turn.mark`)."""
+        """Mark the first attempt's response, which is the caller's (`turn.drivers.mark`)."""
         if self.serves:
             self.first.headers[NAME.decode()] = marking.mark(events=False).decode()
 
@@ -299,7 +299,7 @@ class _Answer:
 
 
 class Upstream(_Answer):
-    """`turn.drive.Upstream` over a response."""
+    """`turn.drivers.drive.Upstream` over a response."""
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         super().__init__(exchange, response, whole)
@@ -337,7 +337,7 @@ close them while we do, and closing a generator twice at once is an error."""
 
 
 class AsyncUpstream(_Answer):
-    """`turn.drive.AsyncUpstream` over a response."""
+    """`turn.drivers.drive.AsyncUpstream` over a response."""
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         super().__init__(exchange, response, whole)

@@ -28,7 +28,7 @@ from tenuto.clients import httpx_client
 from tenuto.clients.aiohttp_errors import raising_as_aiohttp
 from tenuto.clients.libraries import library_of
 from tenuto.clients.sdk_client import is_named
-from tenuto.turn.engine import Engine
+from tenuto.turn.pipeline.engine import Engine
 
 _API = "_api_client"
 _ASYNC = "_async_httpx_client"

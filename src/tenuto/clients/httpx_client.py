@@ -32,11 +32,11 @@ from tenuto.clients.responses import async_stream_of, stream_of
 from tenuto.clients.signing import Signer, sealed, signer_of
 from tenuto.clients.two_ways import warn_of_missing_client
 from tenuto.core.errors import PolicyError
-from tenuto.turn.commands import ConnectionLost, Head, Headers, Request, SendRequest
-from tenuto.turn.drive import AsyncDrive, Drive
-from tenuto.turn.engine import Engine
-from tenuto.turn.per_request import changes_policy
-from tenuto.turn.short import Short
+from tenuto.turn.drivers.commands import ConnectionLost, Head, Headers, Request, SendRequest
+from tenuto.turn.drivers.drive import AsyncDrive, Drive
+from tenuto.turn.pipeline.engine import Engine
+from tenuto.turn.settings.per_request import changes_policy
+from tenuto.turn.short_path.body import Short
 
 
 def recovering(client: Any, engine: Engine) -> Any:

@@ -1,7 +1,8 @@
 """Turns of the agent's own loop, over a client that recovers.
 
 The loop reads no HTTP response: it gets the answer from the `CallContext` that it passes along
-(`turn.call_context`). So this module builds no response and carries out the turn's commands itself.
+(`turn.drivers.call_context`). So this module builds no response and carries out the turn's commands
+itself.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Any, cast
 from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
 from tenuto.clients.httpx_client import engine_of
 from tenuto.clients.waking import traced, wake_sender
-from tenuto.turn.call_context import CallContext
-from tenuto.turn.commands import ConnectionLost, Request, Run, SendRequest
-from tenuto.turn.drive import AsyncDrive, Drive
+from tenuto.turn.drivers.call_context import CallContext
+from tenuto.turn.drivers.commands import ConnectionLost, Request, Run, SendRequest
+from tenuto.turn.drivers.drive import AsyncDrive, Drive
 
 _EXTENSION = "tenuto"
 """The request extension that identifies a turn's request."""

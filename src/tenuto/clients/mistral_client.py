@@ -18,7 +18,7 @@ from typing import Any
 from tenuto.clients import httpx_client
 from tenuto.clients.libraries import library_of
 from tenuto.clients.sdk_client import is_named
-from tenuto.turn.engine import Engine
+from tenuto.turn.pipeline.engine import Engine
 
 CLASSES: Mapping[str, frozenset[str]] = {
     "mistralai": frozenset({"Mistral", "MistralAzure", "MistralGCP"}),

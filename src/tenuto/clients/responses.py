@@ -12,7 +12,7 @@ from contextlib import aclosing
 from functools import cache
 from typing import Any, Protocol
 
-from tenuto.turn.drive import AsyncDrive, Drive
+from tenuto.turn.drivers.drive import AsyncDrive, Drive
 
 
 class _Exchange(Protocol):

@@ -11,7 +11,7 @@ from tenuto.clients import httpx_client
 from tenuto.clients.libraries import library_of
 from tenuto.clients.signing import signing
 from tenuto.core.errors import UnsupportedClient
-from tenuto.turn.engine import Engine
+from tenuto.turn.pipeline.engine import Engine
 
 CLASSES: Mapping[str, frozenset[str]] = {
     "openai": frozenset({"OpenAI", "AsyncOpenAI"}),

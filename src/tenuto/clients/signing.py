@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from tenuto.turn.commands import Headers
+from tenuto.turn.drivers.commands import Headers
 
 _NOTE = "tenuto_signer"
 _HOOK = "_prepare_request"

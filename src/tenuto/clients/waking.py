@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tenuto.turn.drive import Drive
+from tenuto.turn.drivers.drive import Drive
 
 _OWN_CONNECTION = (b"HTTP/1.1", b"HTTP/1.0")
 """HTTP versions with one response at a time on a connection, so that no other turn is affected."""

@@ -33,7 +33,7 @@ from tenuto.core.events.event import Event, OnEvent
 from tenuto.core.settings.policy import RULES, Policy, plain
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.frames.pieces import Pieces
-from tenuto.turn.commands import (
+from tenuto.turn.drivers.commands import (
     ConnectionLost,
     Head,
     RaiseError,

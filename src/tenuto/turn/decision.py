@@ -35,9 +35,9 @@ from tenuto.core.errors import PolicyError
 from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
 from tenuto.turn import checking
-from tenuto.turn.attempt import Attempt
-from tenuto.turn.record import TurnRecord
-from tenuto.turn.usage import output_tokens, without_echo
+from tenuto.turn.record.attempt import Attempt
+from tenuto.turn.record.turn_record import TurnRecord
+from tenuto.turn.record.usage import output_tokens, without_echo
 from tenuto.wires.members import path_of
 
 log: logging.Logger = logging.getLogger("tenuto")

@@ -15,8 +15,8 @@ from support.asking.wrapping import QUICK
 import tenuto
 from tenuto.providers.table import ROWS
 from tenuto.sim import Simulator
-from tenuto.turn.commands import Request, encoded
-from tenuto.turn.engine import Engine
+from tenuto.turn.drivers.commands import Request, encoded
+from tenuto.turn.pipeline.engine import Engine
 
 PATH = "/api/v1/services/aigc/text-generation/generation"
 ID = re.compile(rb'"request_id": ?"[0-9a-f-]+"')

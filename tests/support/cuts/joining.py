@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from support.cuts.cases import Case
 from tenuto.core.seam.seam import Seam, join
-from tenuto.turn.outlet import Outlet
+from tenuto.turn.stream.outlet import Outlet
 from tenuto.wires.openai_chat.wire import WIRE
 
 

@@ -1,0 +1,163 @@
+"""One attempt whose answer is a whole body."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Generator
+from functools import partial
+
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.parts import Message
+from tenuto.core.answer.signals import Ended, FaultSeen, HalfSeen
+from tenuto.frames.compression import Decoder, UndecodableBytes
+from tenuto.frames.frame import Framing
+from tenuto.frames.pieces import Pieces
+from tenuto.frames.sniff import framing_of
+from tenuto.turn.drivers.commands import (
+    Command,
+    ConnectionLost,
+    Head,
+    RaiseError,
+    Reply,
+    SendData,
+    StartResponse,
+    late,
+)
+from tenuto.turn.pipeline.ending import hand_on
+from tenuto.turn.receiving.gathering import gathered
+from tenuto.turn.receiving.joining import joined
+from tenuto.turn.receiving.unrecognized import unreachable
+from tenuto.turn.record.attempt import Attempt, failed
+from tenuto.turn.record.recent import recent
+from tenuto.turn.record.turn_record import TurnRecord
+from tenuto.turn.stream.framing import named
+from tenuto.wires.answer_id import read_ids
+from tenuto.wires.json import UNREADABLE, JsonObject, as_utf8, decode_object, encode, readable
+from tenuto.wires.members import object_in
+from tenuto.wires.stream import garbled
+
+_UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
+
+_TOO_LARGE = "the answer is larger than body_max_bytes ({})"
+"""Return a description of a limit of the policy, with the name of its setting."""
+
+
+def read_body(
+    turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
+) -> Generator[Command, Reply, Attempt | None]:
+    """Read a body to its end. Return None if the caller has received it and the turn is over.
+
+    `ahead`: the part of it that was read already."""
+    raw, last = yield from _received(turn, ahead)
+    if isinstance(last, bytes) and last:
+        if turn.first is not None or turn.context is not None:
+            said = _TOO_LARGE.format(turn.policy.body_max_bytes)
+            fault = Fault(FaultKind.LIMIT, "body_too_large", said)
+            return turn.received(Attempt(failed(fault), head))
+        yield from hand_on(turn, head, raw, "body_too_large")
+        return None
+    lost = last if isinstance(last, ConnectionLost) else None
+    if lost is not None and turn.first is None and turn.is_sdk_retry:
+        turn.watch.left_to_the_sdk(partial(unreachable, lost, turn.request.url), lost)
+        yield RaiseError(lost.error)
+        return None
+    if lost is None and _is_plain(turn, raw):
+        turn.watch.ended = True
+        with contextlib.suppress(*UNREADABLE):
+            recent.add_plain(read_ids(raw))
+        yield StartResponse(head)
+        yield SendData(raw, last=True)
+        return None
+    begun_s = turn.around.now()
+    attempt = _read(turn, head, raw, decoder, lost)
+    if turn.events is not None:
+        turn.events.detected(turn.around.now() - begun_s)
+    if turn.open and (data := turn.outlet.begin(None, apart=turn.apart)):
+        yield SendData(data)
+    text = joined(turn, attempt)
+    if turn.open and (data := turn.outlet.say(text)):
+        yield SendData(data)
+    return turn.received(attempt)
+
+
+def _received(
+    turn: TurnRecord, ahead: deque[Reply]
+) -> Generator[Command, Reply, tuple[bytes, Reply]]:
+    """Return the bytes received and the reply after them. If the body became too large, that reply
+    is its last piece."""
+    pieces, limit = Pieces(), turn.policy.body_max_bytes
+    while True:
+        reply = ahead.popleft() if ahead else (yield turn.reading)
+        if not isinstance(reply, bytes) or not reply:
+            return pieces.whole, reply
+        pieces.add(reply)
+        if limit and pieces.size > limit:
+            return pieces.whole, reply
+        if turn.late:
+            return pieces.whole, late()
+
+
+def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
+    """Return whether the turn ends with this body and has no listener."""
+    if turn.first is not None or turn.facts.stream:
+        return False
+    if turn.events is not None or turn.around.watched:
+        return False
+    if turn.context is not None or turn.provider.overrides:
+        return False
+    short = turn.wire.short
+    return short is not None and short.is_whole(raw, turn.request.body)
+
+
+def _read(
+    turn: TurnRecord, head: Head, raw: bytes, decoder: Decoder, lost: ConnectionLost | None
+) -> Attempt:
+    """Return the attempt, with the bytes for the caller if nothing needs to be done."""
+    builder = turn.builder()
+    body: bytes | None = None
+    try:
+        body = decoder.feed(raw)
+    except UndecodableBytes:
+        builder.feed(_UNDECODABLE)
+    if lost is not None and lost.kind is FaultKind.GARBAGE:
+        builder.feed(_UNDECODABLE)
+    message = Message()
+    value = None if lost or body is None else _read_object(turn, body, builder, message)
+    handed_out = not turn.left_alone
+    if body and value is None:
+        if lost is not None:
+            builder.feed(HalfSeen())
+        value = gathered(turn.wire, body, builder, message)
+        if lost is None:
+            turn.transfer_ended(builder, head)
+        if value:
+            turn.ended(builder)
+        if value and handed_out:
+            raw = encode([value] if turn.wire.listed else value)
+            head = named(head, b"application/json").of(raw)
+    elif body and value and handed_out and (said := readable(body)) is not body:
+        head, raw = head.of(said), said  # as in streams: SDKs decode strictly
+    unread, kind = value is None, head.get(b"content-type")
+    page = unread and framing_of(Framing.BODY, kind, body or b"") is Framing.PAGE
+    response = builder.build()
+    return Attempt(response, head, raw, value, message=message, page=page, unread=unread, lost=lost)
+
+
+def _read_object(
+    turn: TurnRecord, body: bytes, builder: Builder, message: Message
+) -> JsonObject | None:
+    document = as_utf8(body)
+    value = decode_object(document)
+    if turn.wire.listed and isinstance(value, list) and value:
+        value = object_in(value[0])
+    if not isinstance(value, dict):
+        return None
+    signals = message.take(turn.wire.read(value, event=False))
+    if garbled(document, signals):
+        return None
+    for signal in signals:
+        builder.feed(signal)
+    builder.feed(Ended())
+    return value
