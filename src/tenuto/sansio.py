@@ -32,6 +32,7 @@ from tenuto.core.settings.policy import RULES, Policy
 from tenuto.core.settings.rule import shown
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
+from tenuto.telemetry.redaction import Redactor
 from tenuto.turn.drivers.commands import (
     Command,
     Commands,
@@ -50,7 +51,6 @@ from tenuto.turn.drivers.mark import Marking, marked
 from tenuto.turn.pipeline.engine import Engine
 from tenuto.turn.record.turn_record import TurnRecord, TurnRequest
 from tenuto.turn.record.watch import Watch, nobody
-from tenuto.turn.redaction import Redactor
 from tenuto.turn.settings import switch
 from tenuto.turn.short_path.body import Short
 from tenuto.wires.registry import wires

@@ -22,15 +22,15 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from tenuto.agent import Agent, Limits, Model, RunResult, Tool
+from tenuto.agent.composing import Composed
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent, Called, Compacted
 from tenuto.agent.session import Session
+from tenuto.agent.transcript import Assistant, Results, Transcript, User
 from tenuto.core.deciding.view import LIMITS
 from tenuto.core.settings.policy import Policy
-from tenuto.core.transcript import Assistant, Results, Transcript, User
 from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
 from tenuto.sim.case import Arguments, Ending, Odd, Say
-from tenuto.wires.composing import Composed
 from tenuto.wires.form import Declared, Opening
 
 BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}

@@ -17,8 +17,8 @@ from support.agent_turns import Asker, simulator
 from tenuto.agent import Agent
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
+from tenuto.agent.transcript import Assistant
 from tenuto.core import hints
-from tenuto.core.transcript import Assistant
 from tenuto.sim import Step, saying
 from tenuto.sim.case import Ending
 

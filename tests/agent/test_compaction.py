@@ -12,12 +12,12 @@ from tenuto.agent.compaction import planned
 from tenuto.agent.events import AgentEvent, Compacted, Returned
 from tenuto.agent.loop import Ask, Loop
 from tenuto.agent.requests import Setup
+from tenuto.agent.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.signals import Usage
 from tenuto.core.events.report import Report
-from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.sim import Simulator
 from tenuto.wires.answer import Answer
 

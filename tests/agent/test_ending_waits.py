@@ -20,9 +20,9 @@ from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
 from tenuto.agent.cancellation import Cancellation
 from tenuto.agent.events import AgentEvent, Said
 from tenuto.agent.function_tool import Tool, tool
+from tenuto.agent.transcript import Results
 from tenuto.core import hints
 from tenuto.core.settings.policy import Policy
-from tenuto.core.transcript import Results
 from tenuto.turn.record.watch import Watch
 
 AT_ONCE_S = 1.5

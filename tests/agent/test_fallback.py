@@ -9,8 +9,8 @@ from agent.simulated import QUICK, WIRES, agent, model
 
 from tenuto.agent import Agent, Conversation, Model
 from tenuto.agent.events import Said, Switched
+from tenuto.agent.transcript import Assistant, Results
 from tenuto.core.errors import AgentError
-from tenuto.core.transcript import Assistant, Results
 from tenuto.sim import Simulator
 
 PROMPT = "How are tides made?"

@@ -19,10 +19,10 @@ from tenuto.agent.mcp import McpServer, McpTools
 from tenuto.agent.mcp_content import text_of
 from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
+from tenuto.agent.transcript import Result
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
-from tenuto.core.transcript import Result
 from tenuto.sim import Simulator
 
 SCRIPT = str(Path(__file__).with_name("mcp_server.py"))

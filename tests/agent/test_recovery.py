@@ -18,8 +18,8 @@ from support.pairing import every_pair
 
 from tenuto.agent import Agent, Limits, Model, tool
 from tenuto.agent.events import Called, Recovered, Returned, Switched
+from tenuto.agent.transcript import Assistant, Results, User
 from tenuto.core import hints
-from tenuto.core.transcript import Assistant, Results, User
 from tenuto.sim import STEPS, Simulator, Step, saying
 from tenuto.sim.case import Arguments, Say
 

@@ -20,10 +20,10 @@ from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.jobs import MOST_AT_ONCE
 from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
+from tenuto.agent.transcript import Result
 from tenuto.core import hints
 from tenuto.core.answer.arguments import judge
 from tenuto.core.answer.calls import ToolCall
-from tenuto.core.transcript import Result
 
 
 def call(name: str, number: int = 1, /, **arguments: object) -> ToolCall:

@@ -18,10 +18,10 @@ import tenuto
 from tenuto.agent.function_tool import tool
 from tenuto.agent.model import Model
 from tenuto.agent.session import Session
+from tenuto.agent.transcript import Assistant, Result, Results, Row, User
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
-from tenuto.core.transcript import Assistant, Result, Results, Row, User
 from tenuto.sim import CASES_ON, Simulator
 from tenuto.wires.registry import WIRES
 

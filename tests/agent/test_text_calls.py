@@ -8,9 +8,9 @@ from support.replay.openai_chat import END, MAX, Call, R, Replay
 
 from tenuto.agent import Agent, Model, tool
 from tenuto.agent.text_calls import read
+from tenuto.agent.transcript import Results
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
-from tenuto.core.transcript import Results
 from tenuto.sim import Simulator
 
 ONE = '{"name": "add", "arguments": {"a": 1, "b": 2}}'

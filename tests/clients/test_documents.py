@@ -24,7 +24,7 @@ from support.aws import ACCESS_KEY, REGION, SECRET_KEY
 from support.far_sides import FarSide, json_answer
 from together import Together
 
-from tenuto.turn.checking import Checker
+from tenuto.schema.checking import Checker
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.registry import wires, wires_for_path
 

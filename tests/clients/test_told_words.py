@@ -17,7 +17,7 @@ from support.far_sides import FarSide, json_answer
 
 import tenuto
 from tenuto.core.answer.stop import printable
-from tenuto.turn import redaction
+from tenuto.telemetry import redaction
 from tenuto.turn.pipeline import ending
 
 PROMPT = "The spare key is under the third stone."

@@ -18,8 +18,8 @@ from importlib.metadata import version
 from typing import Any
 
 import tenuto
+from tenuto.schema.checking import Checker
 from tenuto.sim import CASES_ON, Simulator
-from tenuto.turn.checking import Checker
 
 PROMPT = "Tell me what happened in the harbour."
 SCHEMA = {

@@ -18,11 +18,11 @@ from tenuto.core.settings.policy import Policy
 from tenuto.providers.provider import Row
 from tenuto.providers.registry import route
 from tenuto.providers.table import PROVIDERS, ROWS, by_server
+from tenuto.telemetry.redaction import is_named_secret
 from tenuto.turn.drivers.commands import Request
 from tenuto.turn.drivers.drive import Drive
 from tenuto.turn.drivers.scripted import Script, Scripted
 from tenuto.turn.pipeline.engine import Engine
-from tenuto.turn.redaction import is_named_secret
 from tenuto.wires.registry import wires
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"

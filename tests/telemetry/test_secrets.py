@@ -29,8 +29,8 @@ from support.replay.openai_chat import Answer, Replay
 import tenuto
 from tenuto.core.errors import TenutoError
 from tenuto.core.events.turn import TurnStarted
+from tenuto.telemetry.redaction import Redactor
 from tenuto.turn.drivers.scripted import Script, Scripted, lost
-from tenuto.turn.redaction import Redactor
 
 pytestmark = pytest.mark.behaviour("N10")
 

@@ -21,6 +21,7 @@ from tenuto.core.errors import PolicyError
 from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
 from tenuto.sim import Simulator
+from tenuto.telemetry.redaction import Redactor, is_named_secret, is_secret_header
 from tenuto.turn.capture import Record
 from tenuto.turn.drivers.commands import (
     Head,
@@ -34,7 +35,6 @@ from tenuto.turn.drivers.commands import (
 from tenuto.turn.drivers.drive import Drive
 from tenuto.turn.drivers.scripted import Script, Scripted, lost
 from tenuto.turn.pipeline.engine import Engine
-from tenuto.turn.redaction import Redactor, is_named_secret, is_secret_header
 
 URL = "https://host.example/v1/chat/completions"
 KEY = "an-odd-key-of-ours"

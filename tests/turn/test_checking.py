@@ -11,8 +11,8 @@ from tenuto.agent.toolbox import Toolbox
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
-from tenuto.turn import checking
-from tenuto.turn.checking import Checker, runnable
+from tenuto.schema import checking
+from tenuto.schema.checking import Checker, runnable
 
 LETTERS = "a" * 40 + "!"
 DRAFTS = ("http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tenuto.turn import checking
-from tenuto.turn.record.documents import MAX_SCHEMA_BYTES, Document
+from tenuto.schema import checking
+from tenuto.schema.documents import MAX_SCHEMA_BYTES, Document
 
 pytestmark = pytest.mark.behaviour("C27a")
 

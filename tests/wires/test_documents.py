@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tenuto.agent.composing import Composed
 from tenuto.core.deciding.actions import AppendUser, DropConstraint
-from tenuto.turn.checking import Checker
-from tenuto.wires.composing import Composed
+from tenuto.schema.checking import Checker
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import schema_in
 from tenuto.wires.form import Opening

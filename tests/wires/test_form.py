@@ -7,11 +7,11 @@ import json
 import pytest
 
 from tenuto.agent import Model
+from tenuto.agent.composing import Composed
+from tenuto.agent.transcript import Assistant, Result, Results, User
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
-from tenuto.core.transcript import Assistant, Result, Results, User
-from tenuto.wires.composing import Composed
 from tenuto.wires.form import Opening
 
 CALL = ToolCall("call_1", "look", "{}", Finding.WHOLE)

@@ -19,12 +19,12 @@ from tenuto.agent.result import RunResult
 from tenuto.agent.schema import INSTALL
 from tenuto.agent.session import Session
 from tenuto.agent.toolbox import Toolbox
+from tenuto.agent.transcript import Row
 from tenuto.clients.http_client import imported
 from tenuto.config import load_policy
 from tenuto.core.errors import AgentError
 from tenuto.core.settings.names import refuses_unknown
 from tenuto.core.settings.policy import RULES, Policy
-from tenuto.core.transcript import Row
 
 EMPTY_RETRIES, REASONING_PREFILLS = 3, 2
 """An agent retries empty answers more often than a plain turn, whose client may want an empty

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tenuto.agent.transcript import Assistant, Results, Row, User
 from tenuto.core import hints
-from tenuto.core.transcript import Assistant, Results, Row, User
 
 KEPT_ROWS = 9
 """At most this many rows are kept: the last four steps, and the user's message before them."""

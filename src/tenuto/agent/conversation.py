@@ -15,11 +15,11 @@ from tenuto.agent.model import check_type
 from tenuto.agent.result import RunResult
 from tenuto.agent.running import CallRunner
 from tenuto.agent.session import Session
+from tenuto.agent.transcript import Row, Transcript
 from tenuto.clients.loop_client import AsyncLoopTurn, LoopTurn
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.stop import Stop
 from tenuto.core.errors import AgentError
-from tenuto.core.transcript import Row, Transcript
 from tenuto.telemetry.listeners import tell
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from tenuto.agent.transcript import Result
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.record import record
 from tenuto.core.answer.signals import Usage
 from tenuto.core.events.event import Event
-from tenuto.core.transcript import Result
 
 __all__ = [
     "AgentEvent",

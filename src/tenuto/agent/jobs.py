@@ -13,9 +13,9 @@ from typing import Any, Final
 from tenuto.agent.function_tool import Failure, Tool
 from tenuto.agent.shown import message_of, shown, unread
 from tenuto.agent.toolbox import Toolbox, unfit
+from tenuto.agent.transcript import Result
 from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
-from tenuto.core.transcript import Result
 
 MOST_AT_ONCE: Final = 16
 """At most this many calls run in parallel."""

@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
+from tenuto.agent.transcript import Result
 from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import AgentError
 from tenuto.core.settings.names import refuses_unknown
 from tenuto.core.settings.rule import Rule
-from tenuto.core.transcript import Result
 
 
 @refuses_unknown(AgentError)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 from tenuto.agent import text_calls
 from tenuto.agent.compaction import CHARS_PER_TOKEN, planned, told
+from tenuto.agent.composing import Composed
 from tenuto.agent.events import (
     AgentEvent,
     Called,
@@ -32,6 +33,7 @@ from tenuto.agent.limits import Guard
 from tenuto.agent.model import Model
 from tenuto.agent.requests import Requests, Setup
 from tenuto.agent.result import RunResult
+from tenuto.agent.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.fault import FAULT_CLASSES, Fault
@@ -40,9 +42,7 @@ from tenuto.core.deciding.actions import Status
 from tenuto.core.deciding.view import Budget
 from tenuto.core.errors import AgentError
 from tenuto.core.events.report import Report
-from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.turn.drivers.call_context import CallContext
-from tenuto.wires.composing import Composed
 
 
 @dataclass(frozen=True, slots=True)

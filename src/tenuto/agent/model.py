@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from tenuto.agent.composing import Composed
 from tenuto.core.errors import AgentError
 from tenuto.core.settings.names import refuses_unknown
 from tenuto.providers.addresses import ADDRESSES, Address
@@ -18,7 +19,6 @@ from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Row, row
 from tenuto.providers.table import ROWS
 from tenuto.wires.base import Wire
-from tenuto.wires.composing import Composed
 from tenuto.wires.form import Form, Opening
 from tenuto.wires.json import encode
 from tenuto.wires.registry import WIRES

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from tenuto.agent import text_calls
 from tenuto.agent.compaction import CHARS_PER_TOKEN
+from tenuto.agent.composing import Composed
 from tenuto.agent.files.words import guidance, is_told
 from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model
+from tenuto.agent.transcript import Transcript, User
 from tenuto.core.answer.signals import Usage
 from tenuto.core.events.report import Report
-from tenuto.core.transcript import Transcript, User
-from tenuto.wires.composing import Composed
 from tenuto.wires.form import Declared, Opening
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tenuto.agent.transcript import Row
 from tenuto.core.answer.fault import Fault
 from tenuto.core.answer.signals import Usage
 from tenuto.core.answer.stop import Stop
 from tenuto.core.deciding.actions import Status
 from tenuto.core.events.advice import advice_on
 from tenuto.core.events.report import Report
-from tenuto.core.transcript import Row
 
 
 @dataclass(frozen=True, slots=True)

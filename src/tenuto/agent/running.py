@@ -30,9 +30,9 @@ from tenuto.agent.function_tool import Failure
 from tenuto.agent.jobs import Clock, Job, groups_of
 from tenuto.agent.shown import RESULT_LIMIT_CHARS
 from tenuto.agent.toolbox import Toolbox
+from tenuto.agent.transcript import Result
 from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
-from tenuto.core.transcript import Result
 
 _GRACE_S: Final = 1.0  # how long a cancelled async tool may clean up
 _LAST_S: Final = (

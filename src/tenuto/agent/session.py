@@ -23,10 +23,10 @@ import msgspec
 
 from tenuto.agent.model import check_type
 from tenuto.agent.session_file import SessionFile
+from tenuto.agent.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.stop import printable
 from tenuto.core.errors import AgentError
-from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.wires.json import decode_object
 
 

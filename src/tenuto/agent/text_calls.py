@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tenuto.agent.transcript import Assistant, Result, Results, Row, User
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding, is_document, judge
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.required import requires_something
 from tenuto.core.answer.response import THINK_BLOCK
-from tenuto.core.transcript import Assistant, Result, Results, Row, User
 from tenuto.wires.form import Declared
 
 TOLD: Final = """\

@@ -14,7 +14,7 @@ from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
-from tenuto.turn.checking import LEFT_OUT, Checker, Uncheckable, deepest
+from tenuto.schema.checking import LEFT_OUT, Checker, Uncheckable, deepest
 from tenuto.wires.form import Declared
 
 _MOST_FAULTS: Final = 5

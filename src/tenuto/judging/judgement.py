@@ -25,7 +25,7 @@ from tenuto.judging.quick import quickly
 from tenuto.judging.requests import Asked, asked_in, limit_in
 from tenuto.judging.verdict import GRAVITY, NOT_AN_ANSWER, Verdict, is_certain
 from tenuto.judging.walk import found_within
-from tenuto.turn.record.documents import Document
+from tenuto.schema.documents import Document
 from tenuto.wires.json import decode_object
 
 log: logging.Logger = logging.getLogger("tenuto")

@@ -33,6 +33,7 @@ from tenuto.core.events.event import Event, OnEvent
 from tenuto.core.settings.policy import RULES, Policy, plain
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.frames.pieces import Pieces
+from tenuto.telemetry.redaction import Redactor
 from tenuto.turn.drivers.commands import (
     ConnectionLost,
     Head,
@@ -48,7 +49,6 @@ from tenuto.turn.drivers.commands import (
     decoded,
     reading,
 )
-from tenuto.turn.redaction import Redactor
 
 log: logging.Logger = logging.getLogger("tenuto")
 

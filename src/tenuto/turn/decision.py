@@ -34,7 +34,7 @@ from tenuto.core.deciding.view import Budget, Facts, State, View
 from tenuto.core.errors import PolicyError
 from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
-from tenuto.turn import checking
+from tenuto.schema import checking
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.turn_record import TurnRecord
 from tenuto.turn.record.usage import output_tokens, without_echo

@@ -16,7 +16,7 @@ from tenuto.core.settings.rule import wrong_value
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import check_providers, route
-from tenuto.turn import checking
+from tenuto.schema import checking
 from tenuto.turn.capture import Capture
 from tenuto.turn.drivers.commands import Commands, Head, Request, Run
 from tenuto.turn.drivers.mark import LIKE_OURS, OURS

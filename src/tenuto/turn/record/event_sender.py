@@ -24,9 +24,9 @@ from tenuto.core.events import turn as turn_events
 from tenuto.core.events.event import Event, OnEvent
 from tenuto.core.events.report import Report
 from tenuto.telemetry.listeners import tell
+from tenuto.telemetry.redaction import Redactor
 from tenuto.turn.drivers.commands import ConnectionLost
 from tenuto.turn.record.recoveries import Over, Recoveries
-from tenuto.turn.redaction import Redactor
 from tenuto.turn.settings.environment import Environment
 
 _NO_END_MARK = "Provider(sends_stop=False)"

@@ -47,13 +47,13 @@ from tenuto.core.deciding.view import State
 from tenuto.core.settings.policy import Policy
 from tenuto.providers.provider import Row
 from tenuto.providers.table import by_server
+from tenuto.schema.documents import Document
+from tenuto.telemetry.redaction import Redactor
 from tenuto.turn.drivers.call_context import CallContext
 from tenuto.turn.drivers.commands import Head, LeftS, ReadMore, Request, reading
 from tenuto.turn.drivers.mark import NAME, OPEN, Mark, written
 from tenuto.turn.record.attempt import Attempt
-from tenuto.turn.record.documents import Document
 from tenuto.turn.record.watch import Watch
-from tenuto.turn.redaction import Redactor
 from tenuto.turn.settings.environment import Environment
 from tenuto.turn.stream.framing import StreamFraming, rule_of
 from tenuto.turn.stream.outlet import Outlet

@@ -27,9 +27,9 @@ from tenuto.core.events.advice import suggestion_on
 from tenuto.core.events.event import Event, OnEvent
 from tenuto.core.events.report import Report
 from tenuto.telemetry.listeners import heard_by, log_lines
+from tenuto.telemetry.redaction import Redactor
 from tenuto.turn.drivers.commands import ConnectionLost
 from tenuto.turn.record.usage import untold_tokens
-from tenuto.turn.redaction import Redactor
 
 if TYPE_CHECKING:
     from tenuto.turn.record.attempt import Attempt

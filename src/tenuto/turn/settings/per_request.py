@@ -17,7 +17,7 @@ from typing import Any
 from tenuto.core.errors import PolicyError
 from tenuto.core.settings.policy import FIXED, PRESET, RULES, Policy, checked_changes, plain
 from tenuto.core.settings.rule import wrong_value
-from tenuto.turn.checking import require_packages
+from tenuto.schema.checking import require_packages
 from tenuto.turn.drivers.commands import Headers
 from tenuto.turn.settings.switch import OFF_WORDS, ON_WORDS
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from tenuto.core.answer.response import leading_thought
-from tenuto.turn.checking import Checker, Uncheckable
+from tenuto.schema.checking import Checker, Uncheckable
 
 log: logging.Logger = logging.getLogger("tenuto")
 

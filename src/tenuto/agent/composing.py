@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import msgspec
 
+from tenuto.agent.transcript import Assistant, Results, Row, User
 from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, Edit
-from tenuto.core.transcript import Assistant, Results, Row, User
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.form import Opening

@@ -128,7 +128,7 @@ class Checker:
     >>> Checker({"properties": {"path": {"pattern": "("}}})
     Traceback (most recent call last):
         ...
-    tenuto.turn.checking.Uncheckable: properties.path.pattern: "(" is not a "regex"
+    tenuto.schema.checking.Uncheckable: properties.path.pattern: "(" is not a "regex"
     """
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
