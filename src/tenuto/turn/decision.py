@@ -1,7 +1,8 @@
 """Decide what follows from an attempt: collect the facts, ask the machine, and learn from errors.
 
-Only this module changes the turn's `state`, `left_alone` and `ceiling_tokens`, what is learned
-about a model, and the stop of an attempt that ended without a mark.
+Only this module changes the turn's `state` (and `turn.receiving.fetching` the budgets in it),
+`left_alone` and `ceiling_tokens`, what is learned about a model, and the stop of an attempt that
+ended without a mark.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tenuto.core.deciding.actions import (
 from tenuto.core.deciding.edits import asked_tokens
 from tenuto.core.deciding.machine import act, in_turn, settled, so_far
 from tenuto.core.deciding.outcome import Outcome, classify
-from tenuto.core.deciding.view import Budget, Facts, State, View
+from tenuto.core.deciding.view import Facts, State, View
 from tenuto.core.errors import PolicyError
 from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
@@ -106,24 +107,6 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
             turn.watch.leaving_out(going or ())
             _learn_refused(turn, facts.droppable)
     return action, outcome, facts
-
-
-def may_fetch(turn: TurnRecord, *, came: bool) -> float | None:
-    """Decide whether the rest of a broken stream is fetched (C30): within `pause_resumes`, and
-    within `fault_retries` if no event `came` since the last time. Return the seconds to wait first;
-    None: it is not fetched."""
-    if turn.left_alone not in _MADE_ANYWAY or turn.late or turn.is_over():
-        return None
-    budget = Budget.PAUSE if came else Budget.FAULT_RETRY
-    if not turn.state.left(budget, turn.policy):
-        return None
-    tries = turn.state.spent.get(budget, 0)
-    turn.state = replace(turn.state, spent={**turn.state.spent, budget: tries + 1})
-    return 0.0 if came else min(turn.policy.backoff_s * 2**tries, turn.policy.backoff_max_s)
-
-
-_MADE_ANYWAY = ("", "background", "agent", "resumption")
-"""Why a turn is left alone although its answer is one of the model's, and its stream can break."""
 
 
 def _note_invalid(turn: TurnRecord, attempt: Attempt) -> None:

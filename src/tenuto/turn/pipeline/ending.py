@@ -1,8 +1,8 @@
 """The end of a turn: what the caller sees (P1a).
 
-`finish_turn` ends every turn whose answer was read, and `hand_on` the others. One table of the wire
-says what each outcome looks like. An answer that needs no change is passed on as it came. This
-module changes nothing in the turn except what the caller has seen.
+`finish_turn` ends every turn whose answer was read; `turn.receiving.unread` ends the others. One
+table of the wire says what each outcome looks like. An answer that needs no change is passed on as
+it came. This module changes nothing in the turn except what the caller has seen.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from tenuto.turn.drivers.mark import has_ours, without_ours
 from tenuto.turn.pipeline.quota import quota_of
 from tenuto.turn.receiving.joining import take_back_unproven
 from tenuto.turn.receiving.streams import open_as_events
+from tenuto.turn.receiving.unread import rest_of_response
 from tenuto.turn.receiving.unrecognized import with_words
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.recent import RecentTurn, recent, text_hash
@@ -527,26 +528,6 @@ def _told(turn: TurnRecord, event: JsonObject, message: str) -> bytes:
     else:
         made = {**event, "error": f"{error} ({message})", "source": OURS}
     return encode_named_event(made) if turn.wire.named_events else encode_event(made)
-
-
-def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
-    """Hand on a response unread: `raw`, the part that came already, and the rest of it."""
-    if turn.events is not None:
-        turn.events.left_alone(why)
-    turn.watch.handed_on(head.status)
-    if not turn.headed:
-        yield StartResponse(head)
-    if raw:
-        yield SendData(raw)
-    yield from rest_of_response()
-
-
-def rest_of_response() -> Run:
-    """Hand on the rest of a response as it arrives."""
-    while isinstance(reply := (yield READ), bytes) and reply:
-        yield SendData(reply)
-    if isinstance(reply, ConnectionLost):
-        yield RaiseError(reply.error)
 
 
 def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:

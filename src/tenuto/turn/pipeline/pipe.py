@@ -41,9 +41,10 @@ from tenuto.turn.drivers.commands import (
     Sleep,
 )
 from tenuto.turn.drivers.mark import has_ours, mark_in, without_ours
-from tenuto.turn.pipeline.ending import finish_turn, hand_on
+from tenuto.turn.pipeline.ending import finish_turn
 from tenuto.turn.receiving.bodies import read_body
 from tenuto.turn.receiving.streams import open_head, read_stream
+from tenuto.turn.receiving.unread import hand_on
 from tenuto.turn.receiving.unrecognized import (
     is_unrecognized,
     may_be_unrecognized,

@@ -25,9 +25,9 @@ from tenuto.turn.drivers.commands import (
     StartResponse,
     late,
 )
-from tenuto.turn.pipeline.ending import hand_on
 from tenuto.turn.receiving.gathering import gathered
 from tenuto.turn.receiving.joining import joined
+from tenuto.turn.receiving.unread import hand_on
 from tenuto.turn.receiving.unrecognized import unreachable
 from tenuto.turn.record.attempt import Attempt, failed
 from tenuto.turn.record.recent import recent

@@ -13,11 +13,12 @@ If the provider refuses, the connection stays broken, and the turn goes on as fo
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 
+from tenuto.core.deciding.view import Budget
 from tenuto.frames.compression import Decoder, decoder_for
 from tenuto.frames.frame import Frame, Framing
 from tenuto.frames.sniff import named_by
-from tenuto.turn.decision import may_fetch
 from tenuto.turn.drivers.commands import Command, Head, Headers, Reply, SendRequest, Sleep
 from tenuto.turn.record.turn_record import TurnRecord
 from tenuto.wires.cursors import Cursors
@@ -77,7 +78,7 @@ class Fetching:
         if value.get("error") or self._cursors.fails(value) or not (self._answer and place):
             return None
         while True:
-            wait_s = may_fetch(turn, came=place != self._fetched_at)
+            wait_s = _may_fetch(turn, came=place != self._fetched_at)
             if wait_s is None:
                 return None
             self._fetched_at = place
@@ -97,6 +98,24 @@ class Fetching:
                 return head, decoder
             if head is not None and head.status < 500 and head.status != 429:
                 return None
+
+
+def _may_fetch(turn: TurnRecord, *, came: bool) -> float | None:
+    """Decide whether the rest of a broken stream is fetched (C30): within `pause_resumes`, and
+    within `fault_retries` if no event `came` since the last time. Return the seconds to wait first;
+    None: it is not fetched."""
+    if turn.left_alone not in _MADE_ANYWAY or turn.late or turn.is_over():
+        return None
+    budget = Budget.PAUSE if came else Budget.FAULT_RETRY
+    if not turn.state.left(budget, turn.policy):
+        return None
+    tries = turn.state.spent.get(budget, 0)
+    turn.state = replace(turn.state, spent={**turn.state.spent, budget: tries + 1})
+    return 0.0 if came else min(turn.policy.backoff_s * 2**tries, turn.policy.backoff_max_s)
+
+
+_MADE_ANYWAY = ("", "background", "agent", "resumption")
+"""Why a turn is left alone although its answer is one of the model's, and its stream can break."""
 
 
 def _value(frame: Frame | None) -> JsonObject:

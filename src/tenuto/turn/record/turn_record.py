@@ -10,7 +10,7 @@ the environment say never changes. These parts may change the rest:
     taught                              `turn.decision`
     said, kept, proven                  `turn.receiving.joining`
     upstream                            `turn.pipeline.pipe`, with each head
-    state, left_alone, ceiling_tokens,  `turn.decision`
+    state, left_alone, ceiling_tokens,  `turn.decision`; `turn.receiving.fetching` spends budgets
       resumed
     headed, open                        `turn.receiving.streams`, which shows the head and the first
                                         events
