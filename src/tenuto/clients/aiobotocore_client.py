@@ -13,7 +13,7 @@ import importlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, cast
 
-from tenuto.clients.botocore_client import (
+from tenuto.clients.botocore_exchange import (
     Exchange,
     as_botocore,
     asked_of,

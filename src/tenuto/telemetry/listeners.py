@@ -15,14 +15,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from tenuto.core.events.event import Event, OnEvent
+from tenuto.telemetry.loggers import lines_log
 
 log: logging.Logger = logging.getLogger("tenuto")
-
-lines_log: logging.Logger = logging.getLogger("tenuto.turns")
-"""The logger for lines about turns. A program without a logging configuration doesn't show them,
-but it shows the warnings of `log` about its settings."""
-
-lines_log.addHandler(logging.NullHandler())
 
 Heard = TypeVar("Heard")
 

@@ -20,7 +20,7 @@ from tenuto.core.answer.stop import StopReason
 from tenuto.core.events.event import Event
 from tenuto.core.events.recovery import RecoveryEnded
 from tenuto.core.events.turn import TurnEnded
-from tenuto.telemetry.listeners import lines_log
+from tenuto.telemetry.loggers import lines_log
 
 PREFIX = "tenuto_"
 """The prefix of structured fields, in `extra` and on a `LogRecord`."""
