@@ -21,8 +21,8 @@ from tenuto.core.errors import PolicyError
 from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
 from tenuto.sim import Simulator
+from tenuto.telemetry.capture import CapturedTurn
 from tenuto.telemetry.redaction import Redactor, is_named_secret, is_secret_header
-from tenuto.turn.capture import Record
 from tenuto.turn.drivers.commands import (
     Head,
     ReadMore,
@@ -359,7 +359,7 @@ def test_without_the_setting_nothing_is_written_and_no_record_is_kept(
     tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Record, "__init__", None)
+    monkeypatch.setattr(CapturedTurn, "__init__", None)
     answered(Engine(Policy()), asked(), Scripted.body(body("Hello")))
     assert files(tmp_path) == []
 

@@ -14,7 +14,7 @@ from tenuto.core.answer.response import Response
 from tenuto.core.errors import PolicyError
 from tenuto.core.settings.policy import Policy
 from tenuto.detection import readings
-from tenuto.turn.capture import FORMAT
+from tenuto.telemetry.capture import FORMAT
 from tenuto.turn.drivers.commands import ConnectionLost, Head, Headers, Request, encoded
 from tenuto.wires.base import Wire
 from tenuto.wires.json import decode_object

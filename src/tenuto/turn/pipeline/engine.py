@@ -17,10 +17,11 @@ from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import check_providers, route
 from tenuto.schema import checking
-from tenuto.turn.capture import Capture
+from tenuto.telemetry.capture import Capture
 from tenuto.turn.drivers.commands import Commands, Head, Request, Run
 from tenuto.turn.drivers.mark import LIKE_OURS, OURS
 from tenuto.turn.pipeline import pipe
+from tenuto.turn.pipeline.captured import captured, request_of
 from tenuto.turn.receiving.repeating import repeated
 from tenuto.turn.record.turn_record import TurnRecord, TurnRequest
 from tenuto.turn.settings import per_request, switch
@@ -227,7 +228,7 @@ class Engine:
         if self._capture is not None:
             record = self._capture.begin(
                 turn_request.wire.name,
-                turn_request.request,
+                request_of(turn_request.request),
                 around.on_event,
                 turn_request.policy,
             )
@@ -239,7 +240,7 @@ class Engine:
                 run = in_one_array(run, turn.framing)
             if turn.facts.repeats is not False:
                 run = repeated(run, turn)
-        return turn, run if record is None else record.watching(run)
+        return turn, run if record is None else captured(run, record)
 
 
 def _reads_documents(policy: Policy) -> bool:

@@ -4,8 +4,8 @@ the policy names a folder.
 Theory of operation
 -------------------
 A turn is a generator of commands, so everything that goes out, comes in, or goes to the caller
-passes one place. `Record.watching()` is a generator around it. It reads each command and reply, and
-writes the file when the turn is over, however it ends. Nothing else in the turn knows about it.
+passes one place, where `turn.pipeline.captured` notes it in a `CapturedTurn`. That writes the file
+when the turn is over, however it ends. Nothing else in the turn knows about it.
 
 Secrets are removed before anything is written (`redaction`). A body whose coding cannot be read
 could hide some, so it is left out. The file appears completely or not at all, for its owner only. A
@@ -23,10 +23,10 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenuto.core.answer.stop import printable
 from tenuto.core.events.event import Event, OnEvent
@@ -34,21 +34,6 @@ from tenuto.core.settings.policy import RULES, Policy, plain
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.frames.pieces import Pieces
 from tenuto.telemetry.redaction import Redactor
-from tenuto.turn.drivers.commands import (
-    ConnectionLost,
-    Head,
-    RaiseError,
-    ReadMore,
-    Reply,
-    Request,
-    Run,
-    SendData,
-    SendRequest,
-    Sleep,
-    StartResponse,
-    decoded,
-    reading,
-)
 
 log: logging.Logger = logging.getLogger("tenuto")
 
@@ -59,6 +44,26 @@ _STEP_BYTES = 65_536
 _OWN_NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-\d+-\d{6,}\.json")
 """The pattern of the names of files written here; no other file in the folder is ever removed."""
 _number = itertools.count(1)
+
+
+TextHeaders = Sequence[tuple[str, str]]
+"""Names and values of headers as text."""
+
+
+class CapturedRequest(NamedTuple):
+    """The caller's request, as far as a file names it beside the attempts."""
+
+    method: str
+    url: str
+    headers: TextHeaders
+
+
+class CapturedHead(NamedTuple):
+    """The head of a response. `coding`: the content coding of its body; "": none."""
+
+    status: int
+    headers: TextHeaders
+    coding: str
 
 
 class Capture:
@@ -78,10 +83,10 @@ class Capture:
         self._room: int | None = None  # files that may be added before the folder is listed again
 
     def begin(
-        self, wire: str, request: Request, on_event: OnEvent | None, policy: Policy
-    ) -> Record:
-        """Return the record of a turn that begins, with the turn's own policy."""
-        return Record(self, wire, request, on_event, policy)
+        self, wire: str, request: CapturedRequest, on_event: OnEvent | None, policy: Policy
+    ) -> CapturedTurn:
+        """Return what takes down a turn that begins, with the turn's own policy."""
+        return CapturedTurn(self, wire, request, on_event, policy)
 
     def write(self, name: str, value: dict[str, Any]) -> None:
         """Write one file completely or not at all."""
@@ -200,25 +205,33 @@ def _decoded(raw: bytes, coding: str, most: float) -> tuple[bytes | None, bool]:
 
 
 class _Attempt:
-    """One request and its response."""
+    """One request and its response.
 
-    def __init__(self, command: SendRequest, room: list[float]) -> None:
-        self.command = command
+    Args:
+        url: of a request that fetches; None: the caller's own.
+        edited: whether the body differs from the caller's own.
+    """
+
+    def __init__(
+        self, headers: TextHeaders, url: str | None, edited: bool, room: list[float]
+    ) -> None:
+        self.headers = headers
+        self.url = url
+        self.edited = edited
         self.sent = _Kept(room)
-        self.sent.add(command.body)
         self.came = _Kept(room)
-        self.head: Head | None = None
-        self.lost: ConnectionLost | None = None
+        self.head: CapturedHead | None = None
+        self.lost: dict[str, str] | None = None
 
 
-class Record:
+class CapturedTurn:
     """One turn while it is captured."""
 
     def __init__(
         self,
         capture: Capture,
         wire: str,
-        request: Request,
+        request: CapturedRequest,
         on_event: OnEvent | None,
         policy: Policy,
     ) -> None:
@@ -234,9 +247,8 @@ class Record:
         self._attempts: list[_Attempt] = []
         self._events: list[Event] = []
         self._shown = _Kept([limit])
-        self._head: Head | None = None
+        self._head: CapturedHead | None = None
         self._raised: Exception | None = None
-        self._waits: list[float] = []
 
     def hear(self, event: Event) -> None:
         """Store an event, and pass it on to the turn's listener."""
@@ -244,57 +256,43 @@ class Record:
         if self._on_event is not None:
             self._on_event(event)
 
-    def watching(self, run: Run) -> Run:
-        """Return the same turn; the file is written when it is over."""
-        reply: Reply = None
-        try:
-            while True:
-                try:
-                    command = run.send(reply)
-                except StopIteration:
-                    return
-                self._quietly(self._saw, command)
-                # Without `take`: bytes that it passes on would be missing here.
-                reply = (
-                    yield reading(command.within_s) if isinstance(command, ReadMore) else command
-                )
-                if reply is not None:
-                    self._quietly(self._got, reply)
-        finally:
-            run.close()
-            self._quietly(self._write)
+    def failed(self, error: Exception) -> None:
+        """Log that something about this turn can't be taken down."""
+        self._capture.failed(error)
 
-    def _quietly(self, do: Callable[..., None], *arguments: object) -> None:
-        try:
-            do(*arguments)
-        except Exception as error:  # noqa: BLE001 - whatever fails here must not cost an answer
-            self._capture.failed(error)
+    def sent(self, headers: TextHeaders, body: bytes, *, url: str | None, edited: bool) -> None:
+        """Note a request that goes out. `url`: None for the caller's own."""
+        self._attempts.append(_Attempt(headers, url, edited, self._room))
+        self._attempts[-1].sent.add(body)
 
-    def _saw(self, command: object) -> None:
-        match command:
-            case SendRequest():
-                self._attempts.append(_Attempt(command, self._room))
-            case SendData(data):
-                self._shown.add(data)
-            case StartResponse(head):
-                self._head = head
-            case Sleep(seconds):
-                self._waits.append(seconds)
-            case RaiseError(error):
-                self._raised = error
+    def began(self, head: CapturedHead) -> None:
+        """Note the head of a response."""
+        self._attempts[-1].head = head
 
-    def _got(self, reply: Head | bytes | ConnectionLost) -> None:
-        attempt = self._attempts[-1]
-        if isinstance(reply, bytes):
-            attempt.came.add(reply)
-        elif isinstance(reply, Head):
-            attempt.head = reply
-        else:
-            attempt.lost = reply
+    def came(self, data: bytes) -> None:
+        """Note what was read of a response."""
+        self._attempts[-1].came.add(data)
+
+    def lost(self, kind: str, error: Exception) -> None:
+        """Note that the connection failed."""
+        self._attempts[-1].lost = {"kind": kind, "error": type(error).__name__}
+
+    def opened(self, head: CapturedHead) -> None:
+        """Note the head that the caller gets."""
+        self._head = head
+
+    def gave(self, data: bytes) -> None:
+        """Note what the caller gets."""
+        self._shown.add(data)
+
+    def raised(self, error: Exception) -> None:
+        """Note the exception that the caller gets."""
+        self._raised = error
 
     # --- the file -------------------------------------------------------------------------------
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write the file of a turn that is over, if it is wanted."""
         events = self._events
         ended = next((e.data for e in reversed(events) if e.name == "turn_ended"), None)
         if ended is not None and ended["status"] is None:
@@ -309,7 +307,7 @@ class Record:
             self._capture.write(name, self._value(ended))
 
     def _value(self, ended: dict[str, Any] | None) -> dict[str, Any]:
-        redactor = Redactor(self._request.url, decoded(self._request.headers))
+        redactor = Redactor(self._request.url, self._request.headers)
         events = self._events
         default, policy = Policy(), self._policy
         changed = {
@@ -338,23 +336,23 @@ class Record:
         events = self._told(number + 1)
         observed = next((e.data for e in events if e.name == "stop_reason_observed"), None)
         usage = (ended or {}).get("usage") or []
-        head, lost = attempt.head, attempt.lost
+        head = attempt.head
         coding = head.coding if head else ""
         return {
             "request": {
-                "method": "GET" if attempt.command.url else self._request.method,
-                "url": redactor.url(attempt.command.url or self._request.url),
-                "headers": redactor.headers(decoded(attempt.command.headers)),
-                "edited": attempt.command.edited,
+                "method": "GET" if attempt.url else self._request.method,
+                "url": redactor.url(attempt.url or self._request.url),
+                "headers": redactor.headers(attempt.headers),
+                "edited": attempt.edited,
                 "body": attempt.sent.value(redactor, "", self._most),
             },
             "response": head
             and {
                 "status": head.status,
-                "headers": redactor.headers(decoded(head.headers)),
+                "headers": redactor.headers(head.headers),
                 "body": attempt.came.value(redactor, coding, self._most),
             },
-            "lost": lost and {"kind": lost.kind.value, "error": type(lost.error).__name__},
+            "lost": attempt.lost,
             "report": observed
             and {**observed, "usage": usage[number] if number < len(usage) else None},
             "events": _plain(events),
@@ -375,7 +373,7 @@ class Record:
         return {
             "attempt": number,
             "status": self._head.status if self._head else None,
-            "headers": redactor.headers(decoded(self._head.headers)) if self._head else [],
+            "headers": redactor.headers(self._head.headers) if self._head else [],
             "body": body if self._head else None,
             "raised": type(self._raised).__name__ if self._raised else None,
         }
