@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 from agent.simulated import WIRES, agent, model
 
-from tenuto.agent import Conversation, Limits, Model
+from tenuto.agent import Conversation, Limits, Model, loop_hints
 from tenuto.agent.compaction import planned
 from tenuto.agent.events import AgentEvent, Compacted, Returned
 from tenuto.agent.loop import Ask, Loop
 from tenuto.agent.requests import Setup
 from tenuto.agent.transcript import Assistant, Result, Results, Row, Transcript, User
-from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.signals import Usage
@@ -110,7 +109,7 @@ def test_a_record_that_was_cut_is_finished_or_left_out(
     assert shortened(told) == [had]
     first = chat.rows[0]
     assert isinstance(first, User)
-    assert (hints.NO_SUMMARY in first.text) is not had
+    assert (loop_hints.NO_SUMMARY in first.text) is not had
     if had:
         assert sim.expected(PROMPT, case).text[-40:] in first.text or len(first.text) > 300
 

@@ -16,12 +16,11 @@ import pytest
 from support.far_sides import FarSide
 from support.pairing import WAYS, every_pair
 
-from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
+from tenuto.agent import Agent, Conversation, Limits, Model, RunResult, loop_hints
 from tenuto.agent.cancellation import Cancellation
 from tenuto.agent.events import AgentEvent, Said
 from tenuto.agent.function_tool import Tool, tool
 from tenuto.agent.transcript import Results
-from tenuto.core import hints
 from tenuto.core.settings.policy import Policy
 from tenuto.turn.record.watch import Watch
 
@@ -245,7 +244,7 @@ def test_tools_are_waited_for_no_more(way: str, kind: str) -> None:
         chat = asking.conversation()
         cancelled(chat, way, began.wait)
         results = next(row for row in chat.rows if isinstance(row, Results)).results
-        assert [result.text for result in results] == ["It is quick.", hints.CALL_UNSURE]
+        assert [result.text for result in results] == ["It is quick.", loop_hints.CALL_UNSURE]
         go_on.set()
         assert chat.run("And now?").ok
 

@@ -16,7 +16,7 @@ import pytest
 from support.agent_turns import POLICY, Asker, simulator
 from support.pairing import every_pair
 
-from tenuto.agent import Agent, Limits, Model, tool
+from tenuto.agent import Agent, Limits, Model, loop_hints, tool
 from tenuto.agent.events import Called, Recovered, Returned, Switched
 from tenuto.agent.transcript import Assistant, Results, User
 from tenuto.core import hints
@@ -298,7 +298,7 @@ def test_a_tool_that_outlasts_the_turns_time_is_given_up_and_no_step_follows(way
 def test_a_call_that_comes_to_the_same_again_and_again_is_told_once_and_then_ended(
     wire: str, mode: str
 ) -> None:
-    note = hints.REPEATED_CALL.format(times=3)
+    note = loop_hints.REPEATED_CALL.format(times=3)
     with playing(wire, mode, [WRITE[0]] * 9) as asker:
         chat = asker.agent("write_file").conversation()
         result = chat.run("Write a file.")

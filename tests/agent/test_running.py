@@ -15,13 +15,12 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 
-from tenuto.agent import background
+from tenuto.agent import background, loop_hints
 from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.jobs import MOST_AT_ONCE
 from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.agent.transcript import Result
-from tenuto.core import hints
 from tenuto.core.answer.arguments import judge
 from tenuto.core.answer.calls import ToolCall
 
@@ -306,7 +305,9 @@ def test_a_tool_that_takes_too_long_fails_and_those_beside_it_do_not(run):
     calls = [call("stuck", 1), call("slow", 2), call("quick", 3)]
     results = run(Toolbox([stuck, waiting, quick]), calls)
     ended.set()
-    given_up = hints.TOOL_TIMED_OUT.format(name="stuck", timeout_s=0.05) + hints.TOOL_GOES_ON
+    given_up = (
+        loop_hints.TOOL_TIMED_OUT.format(name="stuck", timeout_s=0.05) + loop_hints.TOOL_GOES_ON
+    )
     assert results == (
         Result("call_1", "stuck", given_up, failed=True),
         Result("call_2", "slow", "Error: slow did not end within 0.05 s and was given up.", True),
@@ -331,7 +332,7 @@ def test_an_async_tool_that_will_not_be_cancelled_is_left(run, monkeypatch):
 
     (result,) = run(Toolbox([stubborn]), [call("stubborn")])
     assert result.failed
-    assert result.text.endswith(hints.TOOL_GOES_ON)
+    assert result.text.endswith(loop_hints.TOOL_GOES_ON)
     loop, event = release[0]
     if not loop.is_closed():
         loop.call_soon_threadsafe(event.set)
@@ -351,7 +352,7 @@ def test_when_the_time_of_the_turn_is_over_no_further_call_begins(run):
         Toolbox([wait]), calls, within_s=0.05, began=lambda call: began.append(call.id)
     )
     assert first.text.startswith("Error: wait did not end within")
-    assert second == Result("call_2", "wait", hints.NO_TIME_LEFT, failed=True)
+    assert second == Result("call_2", "wait", loop_hints.NO_TIME_LEFT, failed=True)
     assert ran == ["wait"]
     assert began == ["call_1"]
 

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tenuto
+from tenuto.agent import loop_hints
 from tenuto.agent.function_tool import tool
 from tenuto.agent.model import Model
 from tenuto.agent.session import Session
 from tenuto.agent.transcript import Assistant, Result, Results, Row, User
-from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.sim import CASES_ON, Simulator
@@ -122,8 +122,8 @@ def test_calls_without_results_get_ones_that_say_whether_they_may_have_run(tmp_p
     assert rows[2] == Results(
         (
             Result("call_0", "write", "wrote 0"),
-            Result("call_1", "write", hints.CALL_UNSURE, failed=True),
-            Result("call_2", "write", hints.CALL_NOT_RUN, failed=True),
+            Result("call_1", "write", loop_hints.CALL_UNSURE, failed=True),
+            Result("call_2", "write", loop_hints.CALL_NOT_RUN, failed=True),
         )
     )
     assert notes == (
@@ -134,7 +134,7 @@ def test_calls_without_results_get_ones_that_say_whether_they_may_have_run(tmp_p
     kept(path, User("Go on."), Assistant("Done."))
     again, told = opened(path)
     assert (again[: len(rows)], told) == (rows, ()), "as the provider saw it"
-    assert hints.CALL_UNSURE not in path.read_text("utf-8")
+    assert loop_hints.CALL_UNSURE not in path.read_text("utf-8")
 
 
 def test_of_a_tool_that_may_run_again_the_note_says_so(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_of_a_tool_that_may_run_again_the_note_says_so(tmp_path: Path) -> None:
     rows, notes = opened(path)
     assert "running it again does no harm" in notes[0]
     assert isinstance(rows[2], Results)
-    assert rows[2].results[0].text == hints.CALL_AGAIN
+    assert rows[2].results[0].text == loop_hints.CALL_AGAIN
 
 
 def test_results_that_were_all_there_are_kept_where_their_row_was_not_said(tmp_path: Path) -> None:
@@ -384,7 +384,7 @@ async def test_a_turn_that_is_cancelled_while_calls_run_reads_back_as_it_went_on
             assert chat.result.reason == "cancelled"
             live = session.rows
     assert isinstance(live[2], Results)
-    assert [result.text for result in live[2].results] == ["at once", hints.CALL_UNSURE, hints.CALL_UNSURE]  # fmt: skip
+    assert [result.text for result in live[2].results] == ["at once", loop_hints.CALL_UNSURE, loop_hints.CALL_UNSURE]  # fmt: skip
     rows, notes = opened(path)
     assert (rows, len(notes)) == (live, 2)
 

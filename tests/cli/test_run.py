@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
+from tenuto.agent import loop_hints
 from tenuto.cli import main
-from tenuto.core import hints
 from tenuto.sim import Simulator
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
@@ -246,10 +246,10 @@ def test_after_a_kill_in_mid_tool_the_session_goes_on_and_says_which_call_may_ha
     assert "was interrupted and may or may not have run." in beside
     assert sim.requests[-1].status == 200
     told = [row for row in sim.requests[-1].json["messages"] if row["role"] == "tool"]
-    assert [row["content"] for row in told] == [hints.CALL_UNSURE]
+    assert [row["content"] for row in told] == [loop_hints.CALL_UNSURE]
     after = (tmp_path / "work.jsonl").read_bytes()
     assert after.startswith(before)
-    assert hints.CALL_UNSURE.encode() not in after
+    assert loop_hints.CALL_UNSURE.encode() not in after
     assert "interrupted" not in ran(capsys, "And?", *at(sim), "--session", "work.jsonl")[2]
     first, second = (json.dumps(sim.requests[n].json["messages"])[:-1] for n in (-2, -1))
     assert second.startswith(first), "the history went out as before"

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tenuto.agent import loop_hints
 from tenuto.agent.transcript import Assistant, Results, Row, User
-from tenuto.core import hints
 
 KEPT_ROWS = 9
 """At most this many rows are kept: the last four steps, and the user's message before them."""
@@ -44,10 +44,10 @@ class Plan:
 
     def with_summary(self, summary: str) -> list[Row]:
         """Return the rows of the shorter conversation; `summary` is "" if there is none."""
-        before = hints.SUMMARY.format(summary=summary) if summary else hints.NO_SUMMARY
+        before = loop_hints.SUMMARY.format(summary=summary) if summary else loop_hints.NO_SUMMARY
         if self.task:
             return [User(f"{self.task}\n\n{before}"), *self.kept]
-        return [User(before), Assistant(hints.SUMMARY_READ), *self.kept]
+        return [User(before), Assistant(loop_hints.SUMMARY_READ), *self.kept]
 
 
 def planned(rows: Sequence[Row], kept_chars: int = sys.maxsize) -> Plan | None:

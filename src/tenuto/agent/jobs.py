@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tenuto.agent import loop_hints
 from tenuto.agent.function_tool import Failure, Tool
 from tenuto.agent.shown import message_of, shown, unread
 from tenuto.agent.toolbox import Toolbox, unfit
 from tenuto.agent.transcript import Result
-from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
 
 MOST_AT_ONCE: Final = 16
@@ -61,7 +61,7 @@ class Job:
     def result(self, value: object, limit_chars: int) -> Result:
         """Return the result for what the tool returned or raised."""
         if kind := unread(value):
-            value = Failure(hints.TOOL_GAVE_NO_VALUE.format(name=self.call.name, kind=kind))
+            value = Failure(loop_hints.TOOL_GAVE_NO_VALUE.format(name=self.call.name, kind=kind))
         failed = isinstance(value, Failure | BaseException)
         text = shown(value.text if isinstance(value, Failure) else value, limit_chars)
         return Result(self.call.id, self.call.name, text, failed)

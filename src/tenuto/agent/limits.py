@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
+from tenuto.agent import loop_hints
 from tenuto.agent.transcript import Result
-from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import AgentError
 from tenuto.core.settings.names import refuses_unknown
@@ -90,7 +90,7 @@ class Guard:
         self._times = self._times + 1 if again else 1
         self._calls, self._came = calls, came
         if self._allowed and self._times == self._allowed:
-            note = hints.REPEATED_CALL.format(times=self._times)
+            note = loop_hints.REPEATED_CALL.format(times=self._times)
             return tuple(replace(result, text=f"{result.text}\n\n{note}") for result in results)
         return results
 

@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tenuto.agent import text_calls
+from tenuto.agent import loop_hints, text_calls
 from tenuto.agent.compaction import CHARS_PER_TOKEN, planned, told
 from tenuto.agent.composing import Composed
 from tenuto.agent.events import (
@@ -34,7 +34,6 @@ from tenuto.agent.model import Model
 from tenuto.agent.requests import Requests, Setup
 from tenuto.agent.result import RunResult
 from tenuto.agent.transcript import Assistant, Result, Results, Row, Transcript, User
-from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.fault import FAULT_CLASSES, Fault
 from tenuto.core.answer.signals import Usage
@@ -280,7 +279,7 @@ class Loop:
         plan = planned(list(self._transcript), limit // 2)
         if plan is None:
             return False
-        request = self._requests.opened(model, hints.SUMMARIZE, ())
+        request = self._requests.opened(model, loop_hints.SUMMARIZE, ())
         request.add(User(told(plan.left_out, limit)))
         context = CallContext(request, model.provider, within_s=self._left_s())
         yield Ask(model, request, context, self.step, quiet=True)

@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tenuto.agent import loop_hints
 from tenuto.agent.background import in_thread, submit
 from tenuto.agent.cancellation import Cancellation
 from tenuto.agent.function_tool import Failure
@@ -31,7 +32,6 @@ from tenuto.agent.jobs import Clock, Job, groups_of
 from tenuto.agent.shown import RESULT_LIMIT_CHARS
 from tenuto.agent.toolbox import Toolbox
 from tenuto.agent.transcript import Result
-from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
 
 _GRACE_S: Final = 1.0  # how long a cancelled async tool may clean up
@@ -232,7 +232,7 @@ async def _value(job: Job, clock: Clock, stopped: asyncio.Future[None]) -> objec
     if job.tool is None:
         return job.work()
     if clock.is_over():
-        return Failure(hints.NO_TIME_LEFT)
+        return Failure(loop_hints.NO_TIME_LEFT)
     limit_s = clock.limit_s(job.tool)
     task = asyncio.ensure_future(_performed(job))
     try:
@@ -248,9 +248,11 @@ async def _value(job: Job, clock: Clock, stopped: asyncio.Future[None]) -> objec
         return _LEFT if not task.done() or task.cancelled() else task.result()
     if not task.done():
         await _end(task)
-        text = hints.TOOL_TIMED_OUT.format(name=job.call.name, timeout_s=round(limit_s or 0, 2))
+        text = loop_hints.TOOL_TIMED_OUT.format(
+            name=job.call.name, timeout_s=round(limit_s or 0, 2)
+        )
         is_over = job.is_async and task.done() and not job.tool.remote
-        return Failure(text if is_over else text + hints.TOOL_GOES_ON)
+        return Failure(text if is_over else text + loop_hints.TOOL_GOES_ON)
     if task.cancelled():  # the tool did that itself: nothing else cancels the task
         return asyncio.CancelledError()
     return task.result()

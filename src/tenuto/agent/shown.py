@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tenuto.core import hints
+from tenuto.agent import loop_hints
 
 RESULT_LIMIT_CHARS: Final = 50_000
 """How many characters of one result the model sees: about 12,500 tokens."""
@@ -112,7 +112,7 @@ def _bounded(text: str, limit_chars: int) -> str:
         return text
     head = int(limit_chars * _HEAD_SHARE)
     tail = limit_chars - head
-    middle = hints.LEFT_OUT.format(left_out_chars=len(text) - limit_chars, chars=len(text))
+    middle = loop_hints.LEFT_OUT.format(left_out_chars=len(text) - limit_chars, chars=len(text))
     return text[:head] + middle + text[len(text) - tail :]
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from tenuto.agent import loop_hints
 from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.shown import quoted
 from tenuto.core import hints
@@ -76,7 +77,9 @@ class Toolbox:
         """
         known = self._tools.get(call.name)
         if known is None:
-            return Failure(hints.NO_SUCH_TOOL.format(name=quoted(call.name), known=self._names()))
+            return Failure(
+                loop_hints.NO_SUCH_TOOL.format(name=quoted(call.name), known=self._names())
+            )
         if call.finding in (Finding.TRUNCATED, Finding.EMPTY):
             return Failure(known.truncated_call_hint or hints.CALL_CUT_RESULT)
         if call.finding is Finding.MALFORMED or call.free:
@@ -90,13 +93,13 @@ class Toolbox:
         try:
             faults = _faults(self._checkers[call.name], arguments)
         except Uncheckable as error:
-            return Failure(hints.CALL_UNCHECKED_RESULT.format(name=call.name, why=error))
+            return Failure(loop_hints.CALL_UNCHECKED_RESULT.format(name=call.name, why=error))
         return unfit(call.name, faults) if faults else arguments
 
     def _names(self) -> str:
         names = list(self._tools)
         more = [f"and {len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
-        return ", ".join(names[:_MOST_NAMES] + more) or hints.NO_TOOLS
+        return ", ".join(names[:_MOST_NAMES] + more) or loop_hints.NO_TOOLS
 
 
 def _number(text: str) -> float:
@@ -133,7 +136,7 @@ def unfit(name: str, faults: Sequence[str]) -> Failure:
     lines = [f"- {fault}" for fault in faults[:_MOST_FAULTS]]
     if len(faults) > _MOST_FAULTS:
         lines.append(f"- and {len(faults) - _MOST_FAULTS} more")
-    return Failure(hints.CALL_UNFIT_RESULT.format(name=name, faults="\n".join(lines)))
+    return Failure(loop_hints.CALL_UNFIT_RESULT.format(name=name, faults="\n".join(lines)))
 
 
 def _faults(checker: Checker, arguments: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tenuto.agent import loop_hints
 from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.deciding.actions import Content
@@ -172,7 +173,7 @@ class Transcript:
         """Return the result of a call whose turn was interrupted."""
         if call.id in self._ended:
             return self._ended[call.id]
-        text = hints.CALL_NOT_RUN
+        text = loop_hints.CALL_NOT_RUN
         if call.id in self._began:
-            text = hints.CALL_AGAIN if self._began[call.id] else hints.CALL_UNSURE
+            text = loop_hints.CALL_AGAIN if self._began[call.id] else loop_hints.CALL_UNSURE
         return Result(call.id, call.name, text, failed=True)
