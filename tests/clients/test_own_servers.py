@@ -14,7 +14,7 @@ from support.telling import check_each_turn
 
 import tenuto
 from tenuto.core.events.turn import TurnEnded
-from tenuto.turn.receiving.repeating import PATHS
+from tenuto.wires.dashscope.request import PATHS
 
 ROWS = [{"role": "user", "content": "Hi"}]
 CHAT: dict[str, Any] = {"model": "m", "messages": ROWS}
@@ -91,7 +91,7 @@ def test_a_stream_that_is_not_of_the_wire_keeps_its_bytes_at_a_path_whose_events
     with FarSide(sse_answer(events), answer(coded, *heads)) as far:
         with tenuto.http_client("httpx", policy=policy, base_url=root(far)) as http:
             for came in (events, coded):
-                with http.stream("POST", f"/api/v1/services/aigc{PATHS[0]}", **asked) as response:
+                with http.stream("POST", f"/api/v1{PATHS[0]}", **asked) as response:
                     assert b"".join(response.iter_raw()) == came
         assert len(far.requests) == 2
 

@@ -27,6 +27,7 @@ from tenuto.wires.form import Form
 from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.layout import FlatLayout, GroupLayout, Layout
 from tenuto.wires.request import WireRequest
+from tenuto.wires.rewriter import Rewriter
 from tenuto.wires.short import ShortPath
 from tenuto.wires.stops import ReadStop, StopTable, stop_reader
 
@@ -136,6 +137,8 @@ class Wire:
         make_incremental: returns a function that reduces each event of one stream to its new
             content, in order, for streams whose events may repeat everything so far
             (`RequestFacts.repeats`). Such a wire uses no templates.
+        rewriter: creates what reduces such events for the turn, and extends those for the caller by
+            what came before, from `RequestFacts.repeats`; None: events never repeat.
         running_usage: bytes that are in events which report the usage so far beside their text;
             b"": there are none.
         opening: the first bytes of the event that only says that a stream begins; b"": the first
@@ -205,6 +208,7 @@ class Wire:
     last_is_body: bool = False
     read: Read
     make_incremental: Callable[[], Callable[[JsonObject], JsonObject]] = never_repeated
+    rewriter: Callable[[bool | None], Rewriter] | None = None
     running_usage: bytes = b""
     opening: bytes = b""
     parts_close: bool = False

@@ -22,7 +22,7 @@ from tenuto.turn.drivers.commands import Commands, Head, Request, Run
 from tenuto.turn.drivers.mark import LIKE_OURS, OURS
 from tenuto.turn.pipeline import pipe
 from tenuto.turn.pipeline.captured import captured, request_of
-from tenuto.turn.receiving.repeating import repeated
+from tenuto.turn.receiving.rewriting import rewritten
 from tenuto.turn.record.turn_record import TurnRecord, TurnRequest
 from tenuto.turn.settings import per_request, switch
 from tenuto.turn.settings.environment import Environment
@@ -238,8 +238,9 @@ class Engine:
         if turn.facts.stream and not turn.left_alone:
             if turn.framing.asked is Framing.ARRAY:
                 run = in_one_array(run, turn.framing)
-            if turn.facts.repeats is not False:
-                run = repeated(run, turn)
+            rewriter = turn.wire.rewriter
+            if rewriter is not None and turn.facts.repeats is not False:
+                run = rewritten(run, turn, rewriter(turn.facts.repeats))
         return turn, run if record is None else captured(run, record)
 
 

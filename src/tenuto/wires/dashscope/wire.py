@@ -18,6 +18,7 @@ from tenuto.wires.base import never
 from tenuto.wires.dashscope import render
 from tenuto.wires.dashscope.events import Unrepeated, stops
 from tenuto.wires.dashscope.render import as_chat
+from tenuto.wires.dashscope.repeating import Repeating
 from tenuto.wires.dashscope.request import is_request, parse_request, with_headers
 from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
@@ -121,6 +122,7 @@ WIRE = replace(
     last_is_body=True,
     read=read,
     make_incremental=Unrepeated,
+    rewriter=Repeating,
     is_terminator=never,
     usage_object=lambda value: object_in(value.get("usage")) or None,
     parse_fault=fault_parser(_error_of, read_fault),

@@ -1,12 +1,10 @@
-"""Streams whose events repeat all text so far, for a pipe that only handles what is new.
+"""Streams whose events a wire rewrites on their way, for a pipe that only handles what is new.
 
 Theory of operation
 -------------------
-DashScope writes such streams unless a request asks for increments. The pipe receives what is new in
-each event, and its own events are extended by everything that the caller received before. An event
-that is handed on keeps its bytes: they wait in the order of arrival, keyed by what the pipe sees of
-them, until the pipe writes an event that did not come. Whether a stream repeats is detected from
-its events (`wires.dashscope.events`); until then, the request decides.
+Where each event of a stream repeats all text so far, the wire has a `rewriter`. The pipe receives
+what is new in each event, and its own events are extended by everything that the caller received
+before. Until an answer has begun, the request decides whether that is so (`RequestFacts.repeats`).
 
 A turn is a generator of commands, so this is a generator around it.
 """
@@ -18,8 +16,8 @@ from collections import deque
 from tenuto.core.answer.fault import FaultKind
 from tenuto.core.settings.policy import Policy
 from tenuto.frames.compression import Decoder, UndecodableBytes, decoder_for
-from tenuto.frames.frame import Frame, FrameTooLarge, Framing
-from tenuto.frames.sse import BOM, SseDecoder
+from tenuto.frames.frame import FrameTooLarge, Framing
+from tenuto.frames.sse import SseDecoder
 from tenuto.turn.drivers.commands import (
     BODY_HEADERS,
     ConnectionLost,
@@ -36,22 +34,15 @@ from tenuto.turn.drivers.commands import (
 from tenuto.turn.receiving.unrecognized import is_unrecognized, may_be_unrecognized
 from tenuto.turn.record.turn_record import TurnRecord
 from tenuto.turn.stream.framing import look_ahead
-from tenuto.wires.dashscope.events import SoFar, Unrepeated
-from tenuto.wires.json import JsonObject, decode_object, encode
-
-PATHS = ("/text-generation/generation", "/multimodal-generation/generation")
-"""The ends of the paths of such requests."""
+from tenuto.wires.rewriter import Rewriter
 
 
-def repeated(run: Run, turn: TurnRecord) -> Run:
-    """Return the same turn for a caller that reads events which repeat, if its request wants these
-    or may."""
-    if not turn.path.rstrip("/").endswith(PATHS):
-        return run
-    return _repeated(run, _Repeating(turn.policy, repeats=turn.facts.repeats), turn)
+def rewritten(run: Run, turn: TurnRecord, rewriter: Rewriter) -> Run:
+    """Return the same turn for a caller whose events are those that this writes."""
+    return _rewritten(run, _Rewriting(turn.policy, rewriter), turn)
 
 
-def _repeated(run: Run, events: _Repeating, turn: TurnRecord) -> Run:
+def _rewritten(run: Run, events: _Rewriting, turn: TurnRecord) -> Run:
     reply: Reply = None
     ready = events.ready
     try:
@@ -102,28 +93,22 @@ def _repeated(run: Run, events: _Repeating, turn: TurnRecord) -> Run:
         run.close()
 
 
-class _Repeating:
-    """Events that repeat, in both directions.
-
-    Args:
-        repeats: whether they are expected to; None if it is unknown.
+class _Rewriting:
+    """The events of a turn's stream, in both directions.
 
     Attributes:
-        reading: whether received events are reduced to what is new; set by `began`.
+        reading: whether received events are rewritten; set by `began`.
         ready: what is ready for the pipe.
         framed: whether the pipe writes events.
     """
 
-    def __init__(self, policy: Policy, *, repeats: bool | None) -> None:
+    def __init__(self, policy: Policy, rewriter: Rewriter) -> None:
         self.reading = False
         self.ready: deque[Reply] = deque()
         self._policy = policy
-        self._expected = repeats
-        self._new = Unrepeated(repeats)
-        self._so_far = SoFar()
+        self._rewriter = rewriter
         self._decoding: Decoder | None = None
         self._sse = SseDecoder()
-        self._kept: deque[tuple[bytes, bytes]] = deque()
         self.framed = False
 
     def began(self, head: Head, came: Framing) -> Head:
@@ -131,8 +116,7 @@ class _Repeating:
         self._decoding = decoder_for(head.coding, self._policy.body_max_bytes)
         self.reading = came is Framing.EVENTS and self._decoding is not None
         self._sse = SseDecoder(self._policy.event_max_bytes)
-        self._new = Unrepeated(self._expected if self._new.repeats is None else self._new.repeats)
-        self._kept.clear()
+        self._rewriter.begin()
         return head.without(*BODY_HEADERS) if self.reading else head
 
     def take(self, came: Reply) -> None:
@@ -151,58 +135,14 @@ class _Repeating:
         except UndecodableBytes as error:
             self.ready.append(ConnectionLost(FaultKind.GARBAGE, error))
             return
-        if data := b"".join(map(self._told, events)):
+        if data := b"".join(map(self._rewriter.received, events)):
             self.ready.append(data)
         if not came:
             self.ready.append(came)
 
-    def _told(self, event: Frame) -> bytes:
-        """Return what is new in an event, and keep its bytes."""
-        value = _output_of(event)
-        if value is None:
-            return event.raw
-        new = self._new(value)
-        raw = event.raw if new is value else _with_data(event, new)
-        self._kept.append((raw, event.raw))
-        return raw
-
     def written(self, data: bytes) -> bytes:
-        """Return events with everything that came before them."""
+        """Return events as the caller gets them."""
         if not self.framed:
             return data
         decoder = SseDecoder()
-        return b"".join(map(self._said, (*decoder.feed(data), *decoder.flush())))
-
-    def _said(self, event: Frame) -> bytes:
-        value = _output_of(event)
-        if value is None:
-            return event.raw
-        so_far = self._so_far(value)
-        for told, raw in self._kept:
-            if told == event.raw:
-                while self._kept.popleft()[0] != told:
-                    pass
-                return raw
-        self._kept.clear()  # from here on, no received event has the same text
-        return _with_data(event, so_far) if self._repeats else event.raw
-
-    @property
-    def _repeats(self) -> bool:
-        told = self._new.repeats
-        return bool(self._expected if told is None else told)
-
-
-def _output_of(event: Frame) -> JsonObject | None:
-    """Return the object of an event that carries part of the answer; otherwise None."""
-    value = decode_object(event.data) if event.data and event.name != "error" else None
-    return value if isinstance(value, dict) and isinstance(value.get("output"), dict) else None
-
-
-def _with_data(event: Frame, value: JsonObject) -> bytes:
-    """Return an event with another object; the lines before its data stay."""
-    lines = [
-        line
-        for line in event.raw.removeprefix(BOM).splitlines()
-        if line and not line.startswith(b"data:")
-    ]
-    return b"".join(line + b"\n" for line in (*lines, b"data:" + encode(value))) + b"\n"
+        return b"".join(map(self._rewriter.written, (*decoder.feed(data), *decoder.flush())))
