@@ -1,5 +1,6 @@
 """The wires, by name. A wire is a folder of this package whose `wire.py` defines `WIRE`, so adding
-one needs no change here. `tenuto.register_wire` adds further ones at run time."""
+one needs no change here. `tenuto.register_wire` adds further ones at run time. What several wires
+share is in folders whose names end in `_like`."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from tenuto.wires.names import Names
 def _shipped() -> dict[str, Wire]:
     found: dict[str, Wire] = {}
     for folder in pkgutil.iter_modules(package.__path__):
-        if folder.ispkg:
+        if folder.ispkg and not folder.name.endswith("_like"):
             wire = importlib.import_module(f"{package.__name__}.{folder.name}.wire").WIRE
             found[wire.name] = wire
     # Wires that look like another one come last.
