@@ -1,7 +1,7 @@
 """Gemini's continuation token through a relay: an encrypted item of the reasoning, which goes back.
 
 OpenRouter writes the token as an item of `reasoning_details`, and takes it from the assistant message
-of the next request (`wires/openai_chat/beside.py`).
+of the next request (`wires/chat_like/beside.py`).
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from tenuto.core import hints
 from tenuto.core.history.table import Rules
 from tenuto.wires.anthropic_messages.history import RULES as ANTHROPIC
 from tenuto.wires.bedrock_converse.history import RULES as CONVERSE
+from tenuto.wires.chat_like.history import RULES as CHAT
 from tenuto.wires.gemini_generate.history import RULES as GEMINI
-from tenuto.wires.openai_chat.history import RULES as CHAT
 from tenuto.wires.openai_responses.history import RULES as RESPONSES
 
 Row = dict[str, Any]

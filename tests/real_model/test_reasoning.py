@@ -12,7 +12,7 @@ import pytest
 from tenuto.cli.model_server import ModelServer
 from tenuto.core.deciding.actions import AppendReasoning
 from tenuto.providers.table import by_server
-from tenuto.wires.openai_chat.request import parse_request
+from tenuto.wires.chat_like.request import parse_request
 
 pytestmark = [pytest.mark.real_model, pytest.mark.slow, pytest.mark.timeout(300)]
 

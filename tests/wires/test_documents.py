@@ -13,7 +13,7 @@ from tenuto.schema.checking import Checker
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import schema_in
 from tenuto.wires.form import Opening
-from tenuto.wires.gemini_generate.schema import as_json_schema
+from tenuto.wires.gemini_like.schema import as_json_schema
 from tenuto.wires.registry import wires
 from tenuto.wires.request import WireRequest
 

@@ -14,7 +14,7 @@ from support.refusals import REFUSALS, SHAPES, everywhere
 
 from tenuto.core.answer.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.answer.stop import StopReason
-from tenuto.wires.openai_chat.errors import read_fault
+from tenuto.wires.chat_like.errors import read_fault
 from tenuto.wires.openai_chat.wire import WIRE
 from tenuto.wires.registry import wires
 

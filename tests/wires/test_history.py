@@ -27,10 +27,10 @@ from tenuto.core.deciding.actions import (
 from tenuto.sim import Simulator
 from tenuto.sim.openai_chat.history import body_violations
 from tenuto.sim.reply import Settings
+from tenuto.wires.chat_like.history import RULES
+from tenuto.wires.chat_like.request import parse_request
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, rows_of
-from tenuto.wires.openai_chat.history import RULES
-from tenuto.wires.openai_chat.request import parse_request
 
 NOTICE = hints.NOTICE.format(reason="retry limit")
 STUB = hints.ORPHAN_RESULT

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tenuto.wires.openai_chat.request import parse_request
+from tenuto.wires.chat_like.request import parse_request
 
 
 @pytest.mark.behaviour("N6")

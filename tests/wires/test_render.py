@@ -15,8 +15,8 @@ from tenuto.core.answer.signals import Usage
 from tenuto.detection import read
 from tenuto.turn.stream.merger import merger
 from tenuto.wires.answer import Answer
-from tenuto.wires.openai_chat import render
-from tenuto.wires.openai_chat.render import ChatLayout
+from tenuto.wires.chat_like import render
+from tenuto.wires.chat_like.render import ChatLayout
 from tenuto.wires.openai_chat.wire import WIRE
 
 FIRST = {

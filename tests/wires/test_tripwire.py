@@ -28,8 +28,8 @@ from mistralai.client.models import (
 )
 from openai.types.chat import chat_completion, chat_completion_chunk
 
-from tenuto.wires.bedrock_converse.errors import read_fault
 from tenuto.wires.bedrock_converse.events import EVENTS
+from tenuto.wires.bedrock_like.errors import read_fault
 from tenuto.wires.openai_chat.wire import OTHER_PARTS
 from tenuto.wires.registry import wires
 

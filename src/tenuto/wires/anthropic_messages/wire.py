@@ -49,9 +49,9 @@ from tenuto.wires.anthropic_messages.form import FORM
 from tenuto.wires.anthropic_messages.mending import Mender
 from tenuto.wires.anthropic_messages.request import MessagesRequest, parse_request
 from tenuto.wires.base import Wire, never
+from tenuto.wires.bedrock_like.guardrail import GUARDRAIL, guardrail_signals
 from tenuto.wires.beside_stop import with_words
 from tenuto.wires.errors import error_in
-from tenuto.wires.guardrail import GUARDRAIL, guardrail_signals
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.reading import (

@@ -30,8 +30,8 @@ from tenuto.core.answer.signals import (
     WordsSeen,
 )
 from tenuto.core.answer.stop import StopReason
+from tenuto.wires.bedrock_like.guardrail import trace_words
 from tenuto.wires.beside_stop import with_words
-from tenuto.wires.guardrail import trace_words
 from tenuto.wires.json import JsonObject, as_text, count, is_no_piece
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.request_reading import text_in

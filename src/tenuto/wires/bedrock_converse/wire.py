@@ -21,7 +21,6 @@ from tenuto.wires.answer import Shown, error_body, shown_alike
 from tenuto.wires.base import Wire, never
 from tenuto.wires.bedrock_converse import render
 from tenuto.wires.bedrock_converse.content import merged_content
-from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault, read_fault
 from tenuto.wires.bedrock_converse.events import (
     EVENTS,
     STOPS,
@@ -33,8 +32,9 @@ from tenuto.wires.bedrock_converse.events import (
 )
 from tenuto.wires.bedrock_converse.form import FORM
 from tenuto.wires.bedrock_converse.request import ConverseRequest, asked_at, parse_request
+from tenuto.wires.bedrock_like.errors import ERRORS, parse_fault, read_fault
+from tenuto.wires.bedrock_like.guardrail import guardrail_signals, trace_words
 from tenuto.wires.beside_stop import with_words
-from tenuto.wires.guardrail import guardrail_signals, trace_words
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, value_at
 from tenuto.wires.request_edits import key_at

@@ -22,15 +22,15 @@ from tenuto.core.deciding.actions import Edit
 from tenuto.wires.answer import Answer, error_body
 from tenuto.wires.base import Wire, never
 from tenuto.wires.bedrock_converse import render as bedrock_converse_render
-from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault
 from tenuto.wires.bedrock_converse.request import path_model
 from tenuto.wires.bedrock_invoke.makers import METRICS, read
+from tenuto.wires.bedrock_like.errors import ERRORS, parse_fault
+from tenuto.wires.chat_like import render
+from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject, decode_object, encode, encode_event
 from tenuto.wires.members import value_at
-from tenuto.wires.openai_chat import render
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.request import WireRequest
 
 _BEDROCKS = "amazon-bedrock-"

@@ -18,8 +18,8 @@ from tenuto.core.answer.signals import (
 from tenuto.core.answer.stop import StopReason
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
-from tenuto.wires.bedrock_converse.errors import read_fault
-from tenuto.wires.guardrail import guardrail_signals
+from tenuto.wires.bedrock_like.errors import read_fault
+from tenuto.wires.bedrock_like.guardrail import guardrail_signals
 from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.members import value_at
 from tenuto.wires.one_text import OneText, steps, used_at

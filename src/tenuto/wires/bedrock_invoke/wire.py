@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
-from tenuto.wires.bedrock_converse.errors import ERRORS
 from tenuto.wires.bedrock_converse.request import asked_at, parse_request, path_model
 from tenuto.wires.bedrock_invoke.chat import CHAT
 from tenuto.wires.bedrock_invoke.form import FORM, NOVA
@@ -27,8 +26,9 @@ from tenuto.wires.bedrock_invoke.makers import (
     read,
     unpacked,
 )
+from tenuto.wires.bedrock_like.errors import ERRORS
+from tenuto.wires.bedrock_like.guardrail import GUARDRAIL
 from tenuto.wires.dialect import Dialect
-from tenuto.wires.guardrail import GUARDRAIL
 from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import wire as openai_chat

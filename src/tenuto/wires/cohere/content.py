@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from tenuto.core.answer.parts import Kind, Part
 from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
+from tenuto.wires.chat_like.beside import CHUNKS
 from tenuto.wires.cohere.render import PLAN
 from tenuto.wires.json import JsonObject
-from tenuto.wires.openai_chat.beside import CHUNKS
 
 TOOL_PLAN = "tool_plan"
 

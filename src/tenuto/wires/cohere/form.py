@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tenuto.wires.chat_like.form import USAGE_ALWAYS, without_stream_options
 from tenuto.wires.form import Opening, at
 from tenuto.wires.json import JsonObject
-from tenuto.wires.openai_chat.form import USAGE_ALWAYS, without_stream_options
 
 
 def members(opening: Opening) -> JsonObject:

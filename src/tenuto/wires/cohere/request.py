@@ -15,12 +15,12 @@ import msgspec
 from tenuto.core import hints
 from tenuto.core.deciding.actions import AppendAssistant
 from tenuto.core.history.table import Changes, Rules, is_blank
+from tenuto.wires.chat_like.history import RULES
+from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.cohere.content import TOOL_PLAN
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import members_of, object_in, value_of
-from tenuto.wires.openai_chat.history import RULES
-from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 
 
 def _result_changes(row: JsonObject) -> tuple[Changes, str]:

@@ -16,10 +16,10 @@ from tenuto.core.answer.parts import AnySignal, Kind
 from tenuto.wires.answer import Answer
 from tenuto.wires.billed_usage import grown_usage
 from tenuto.wires.calls import object_of
+from tenuto.wires.chat_like.citations import joined_annotations
+from tenuto.wires.chat_like.render import ChatLayout as OpenAIChatLayout
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import JsonObject, encode, encode_named_event
-from tenuto.wires.openai_chat.citations import joined_annotations
-from tenuto.wires.openai_chat.render import ChatLayout as OpenAIChatLayout
 
 TOLD = frozenset({"text", "tool_calls", "citations", "meta", "finish_reason", "error", "message"})
 """Members of an answer that are merged over the attempts of a turn."""

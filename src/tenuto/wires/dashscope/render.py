@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from tenuto.core.answer.parts import AnySignal, Message
 from tenuto.core.answer.signals import Usage
 from tenuto.wires.answer import Answer
+from tenuto.wires.chat_like.render import ChatLayout, choice_of, completion, envelope
 from tenuto.wires.dashscope.events import first_choice, like, message_of
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import object_in
-from tenuto.wires.openai_chat.render import ChatLayout, choice_of, completion, envelope
 from tenuto.wires.usage import Counts
 
 _OF_CHAT = {

@@ -15,6 +15,7 @@ from tenuto.core.answer.parts import AnySignal, Envelope, is_silent
 from tenuto.core.answer.signals import Began, FaultSeen, StopSeen, UsageSeen
 from tenuto.wires.answer import error_body
 from tenuto.wires.base import never
+from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.dashscope import render
 from tenuto.wires.dashscope.events import Unrepeated, stops
 from tenuto.wires.dashscope.render import as_chat
@@ -25,7 +26,6 @@ from tenuto.wires.errors import row as _row
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.stops import StopTable
 
 _K = FaultKind

@@ -41,8 +41,8 @@ from tenuto.wires.gemini_generate.history import (
     role_of,
     signed_part,
 )
-from tenuto.wires.gemini_generate.schema import as_json_schema
 from tenuto.wires.gemini_generate.tools import declarations, schema_of
+from tenuto.wires.gemini_like.schema import as_json_schema
 from tenuto.wires.instructions import Instructions
 from tenuto.wires.json import UNREADABLE, JsonObject, encode
 from tenuto.wires.members import list_in, members_of, object_in, rows_of, value_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenuto.wires.gemini_generate.content import member
-from tenuto.wires.gemini_generate.schema import as_json_schema
+from tenuto.wires.gemini_like.schema import as_json_schema
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import objects_in
 

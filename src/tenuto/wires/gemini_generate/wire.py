@@ -44,15 +44,15 @@ from tenuto.wires.gemini_generate.content import (
     merged_content,
     parts_of,
 )
-from tenuto.wires.gemini_generate.errors import (
+from tenuto.wires.gemini_generate.form import FORM
+from tenuto.wires.gemini_generate.request import STREAMING, WHOLE, GenerateRequest, parse_request
+from tenuto.wires.gemini_like.errors import (
     ERRORS,
     asked_to_wait_s,
     error_of,
     is_googles,
     read_fault,
 )
-from tenuto.wires.gemini_generate.form import FORM
-from tenuto.wires.gemini_generate.request import STREAMING, WHOLE, GenerateRequest, parse_request
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in, word_in
 from tenuto.wires.reading import decoded_arguments, explained

@@ -12,7 +12,7 @@ from typing import Any
 from tenuto.core.answer.fault import FaultKind
 from tenuto.wires import filters
 from tenuto.wires.errors import GAVE_UP, ErrorRow, ReadFault, fault_reader, row
-from tenuto.wires.gemini_generate.errors import ERRORS as GENERATE_ERRORS
+from tenuto.wires.gemini_like.errors import ERRORS as GENERATE_ERRORS
 from tenuto.wires.json import JsonObject
 
 _K = FaultKind

@@ -29,10 +29,10 @@ from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, AppendCon
 from tenuto.wires.calls import object_of, valid_call
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import schema_in
-from tenuto.wires.gemini_generate.schema import as_json_schema
 from tenuto.wires.gemini_interactions.content import TOKEN, pause_in, said_steps
 from tenuto.wires.gemini_interactions.history import RULES, result_of
 from tenuto.wires.gemini_interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
+from tenuto.wires.gemini_like.schema import as_json_schema
 from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode
 from tenuto.wires.members import list_in, listed, object_in, rows_of, value_of
 from tenuto.wires.request import RequestFacts

@@ -39,7 +39,6 @@ from tenuto.wires.answer import Shown, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.cursors import Cursors
 from tenuto.wires.errors import error_in
-from tenuto.wires.gemini_generate.errors import asked_to_wait_s
 from tenuto.wires.gemini_interactions import body
 from tenuto.wires.gemini_interactions.content import TOKEN, merged_content
 from tenuto.wires.gemini_interactions.errors import ERRORS, errors_in, is_its_own, read_fault
@@ -58,6 +57,7 @@ from tenuto.wires.gemini_interactions.steps import (
     text_in,
     thought,
 )
+from tenuto.wires.gemini_like.errors import asked_to_wait_s
 from tenuto.wires.json import JsonObject, as_text, count, is_no_piece
 from tenuto.wires.members import object_in, others_in, word_in
 from tenuto.wires.reading import (

@@ -18,10 +18,10 @@ import msgspec
 
 from tenuto.core import hints
 from tenuto.core.history.table import Rules
+from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members
-from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_reading import is_switch, text_in
 from tenuto.wires.watched import Watched

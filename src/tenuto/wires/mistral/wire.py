@@ -16,13 +16,13 @@ from tenuto.core.answer.signals import FaultSeen
 from tenuto.core.answer.stop import StopReason
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, error_body
+from tenuto.wires.chat_like.errors import read_fault
+from tenuto.wires.chat_like.form import USAGE_ALWAYS
+from tenuto.wires.chat_like.paths import is_request as is_chat
 from tenuto.wires.json import JsonObject
 from tenuto.wires.mistral import render
 from tenuto.wires.mistral.request import parse_request
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.openai_chat.errors import read_fault
-from tenuto.wires.openai_chat.form import USAGE_ALWAYS
-from tenuto.wires.openai_chat.paths import is_request as is_chat
 from tenuto.wires.stops import StopTable
 
 _R = StopReason

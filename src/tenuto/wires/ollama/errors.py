@@ -8,9 +8,9 @@ Chat Completions.
 from __future__ import annotations
 
 from tenuto.core.answer.fault import FaultKind
+from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.errors import UNREADABLE_CALL, ErrorRow, ReadFault, fault_reader, row
 from tenuto.wires.json import JsonObject
-from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 
 _K = FaultKind
 

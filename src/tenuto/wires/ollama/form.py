@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tenuto.wires.chat_like import form as openai_chat_form
 from tenuto.wires.form import Opening, at
 from tenuto.wires.json import JsonObject
-from tenuto.wires.openai_chat import form as openai_chat_form
 
 
 def members(opening: Opening) -> JsonObject:

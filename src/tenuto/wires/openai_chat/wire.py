@@ -26,14 +26,15 @@ from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import filtered_categories, with_words
+from tenuto.wires.chat_like import beside, render
+from tenuto.wires.chat_like.errors import ERRORS, read_fault
+from tenuto.wires.chat_like.form import FORM
+from tenuto.wires.chat_like.paths import is_request
+from tenuto.wires.chat_like.request import parse_request
 from tenuto.wires.errors import blames, fault_parser
 from tenuto.wires.json import JsonObject, arguments_of, is_no_piece
 from tenuto.wires.members import word_in
-from tenuto.wires.openai_chat import beside, render, short
-from tenuto.wires.openai_chat.errors import ERRORS, read_fault
-from tenuto.wires.openai_chat.form import FORM
-from tenuto.wires.openai_chat.paths import is_request
-from tenuto.wires.openai_chat.request import parse_request
+from tenuto.wires.openai_chat import short
 from tenuto.wires.short import ShortPath
 from tenuto.wires.stops import ReadStop, StopTable, stop_reader
 from tenuto.wires.usage import FindUsage, usage_at

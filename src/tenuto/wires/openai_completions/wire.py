@@ -17,9 +17,9 @@ from typing import Any
 
 from tenuto.core.answer.parts import AnySignal, Message
 from tenuto.wires.answer import Answer
+from tenuto.wires.chat_like import render as chat
 from tenuto.wires.json import JsonObject, encode, encode_event
 from tenuto.wires.members import object_in
-from tenuto.wires.openai_chat import render as chat
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_completions.request import CompletionRequest, parse_request
 from tenuto.wires.request_edits import key_at

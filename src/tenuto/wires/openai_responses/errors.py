@@ -8,8 +8,8 @@ providers write all other errors as on Chat Completions.
 from __future__ import annotations
 
 from tenuto.core.answer.fault import FaultKind
+from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.errors import ErrorRow, ReadFault, fault_reader, row
-from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 
 _K = FaultKind
 

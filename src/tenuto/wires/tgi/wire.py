@@ -26,12 +26,12 @@ from tenuto.core.answer.signals import (
 from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import error_body, shown_alike
 from tenuto.wires.base import Wire
+from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.errors import CONTEXT_WORDS, ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in
-from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.request import WireRequest
 from tenuto.wires.request_edits import key_at
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader

@@ -19,15 +19,15 @@ from tenuto.core.answer.parts import AnySignal, Envelope, Kind, Piece
 from tenuto.core.answer.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import Answer, error_body
+from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
+from tenuto.wires.chat_like.render import DONE, ChatLayout
+from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import JsonObject, count, decode_object, encode_event
 from tenuto.wires.members import list_in, object_in, value_at, value_of
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
-from tenuto.wires.openai_chat.render import DONE, ChatLayout
-from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import StopTable, stop_reader
 

@@ -12,12 +12,12 @@ from typing import Any
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.parts import AnySignal, Kind, Message, Piece, Said
 from tenuto.wires.answer import Answer, WriteError, error_body
+from tenuto.wires.chat_like.citations import annotations_of, joined_annotations
 from tenuto.wires.citations import is_one
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import JsonObject, encode, encode_event
 from tenuto.wires.layout import FlatLayout
 from tenuto.wires.members import object_in
-from tenuto.wires.openai_chat.citations import annotations_of, joined_annotations
 from tenuto.wires.usage import Counts
 
 DONE = b"data: [DONE]\n\n"

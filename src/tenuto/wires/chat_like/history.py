@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from tenuto.core import hints
 from tenuto.core.history.table import Call, Changes, Result, Role, Rules, by_role
+from tenuto.wires.chat_like.signing import sign
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject
-from tenuto.wires.openai_chat.signing import sign
 
 
 def rules_for(rules: Rules, dialect: Dialect, model: str) -> Rules:

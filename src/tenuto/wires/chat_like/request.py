@@ -11,21 +11,21 @@ import msgspec
 from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, AppendReasoning, Edit
 from tenuto.core.history.table import Rules
 from tenuto.wires.calls import schemas_in, valid_call
-from tenuto.wires.dialect import Dialect
-from tenuto.wires.documents import CONSTRAINTS, constrains
-from tenuto.wires.json import UNREADABLE, JsonObject, encode
-from tenuto.wires.members import list_in, object_in, value_of
-from tenuto.wires.openai_chat.beside import chunks_of, given_back, of_call
-from tenuto.wires.openai_chat.history import RULES, rules_for
-from tenuto.wires.openai_chat.paths import model_in
-from tenuto.wires.openai_chat.reasoning import (
+from tenuto.wires.chat_like.beside import chunks_of, given_back, of_call
+from tenuto.wires.chat_like.history import RULES, rules_for
+from tenuto.wires.chat_like.paths import model_in
+from tenuto.wires.chat_like.reasoning import (
     Knobs,
     can_reason_less,
     less_reasoning,
     turn_off_reasoning,
 )
-from tenuto.wires.openai_chat.render import LEGACY_CALL_ID, call_of, legacy_call_of
-from tenuto.wires.openai_chat.signing import signed_row
+from tenuto.wires.chat_like.render import LEGACY_CALL_ID, call_of, legacy_call_of
+from tenuto.wires.chat_like.signing import signed_row
+from tenuto.wires.dialect import Dialect
+from tenuto.wires.documents import CONSTRAINTS, constrains
+from tenuto.wires.json import UNREADABLE, JsonObject, encode
+from tenuto.wires.members import list_in, object_in, value_of
 from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Path, Paths
 from tenuto.wires.request_reading import (
