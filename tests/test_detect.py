@@ -31,6 +31,7 @@ from tenuto.core.answer.stop import CLEAN
 from tenuto.detection import read, recognize
 from tenuto.sim import CASES, Simulator, Step
 from tenuto.turn.record import watch
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import WIRES
 from tenuto.wires.stops import SPOKEN_ELSEWHERE
@@ -125,7 +126,7 @@ def as_json(value: Any) -> bytes:
 
 # --- N1, N2: the table ------------------------------------------------------------------------
 
-ALL_STOPS = SPOKEN_ELSEWHERE | openai_chat.STOPS
+ALL_STOPS = SPOKEN_ELSEWHERE | chat_like.STOPS
 
 
 @pytest.mark.behaviour("N1", "N2", "N4", "N5")
@@ -210,7 +211,7 @@ def test_every_stop_reads_as_a_sentence_without_content():
 def test_no_value_of_the_installed_sdk_is_missing_from_the_table(annotation):
     named = {v for a in (annotation, *typing.get_args(annotation)) for v in literals(a)}
     assert named, "the SDK has moved its Literal: read openai/types/chat again"
-    assert named == set(openai_chat.STOPS)
+    assert named == set(chat_like.STOPS)
 
 
 def literals(annotation: Any) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def rooms() -> dict[str, Size]:
     return {room: _added(found[room]) for room in sorted(found)}
 
 
-WIRES = ("anthropic_messages", "openai_responses", "openai_chat", "gemini_generate")
+WIRES = ("anthropic_messages", "openai_responses", "openai_chat", "chat_like", "gemini_generate")
 """The wires whose size is told by role."""
 
 

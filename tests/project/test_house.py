@@ -68,6 +68,14 @@ def test_rooms_import_downward_only() -> None:
     )
 
 
+def test_the_contract_about_wires_names_each_wire() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = config["tool"]["importlinter"]["contracts"]
+    (named,) = (c["modules"] for c in contracts if c["name"] == "no wire imports another")
+    folders = Path(tenuto.__path__[0], "wires").glob("*/wire.py")
+    assert sorted(named) == sorted(f"tenuto.wires.{file.parent.name}" for file in folders)
+
+
 def test_the_core_imports_only_itself_and_the_standard_library() -> None:
     # The contract in pyproject.toml can only list what is forbidden; this says what is allowed.
     graph = grimp.build_graph("tenuto", include_external_packages=True, cache_dir=None)

@@ -17,7 +17,7 @@ from tenuto.core.deciding.ladders import ENDINGS, LADDERS
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.core.settings.policy import RULES
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
-from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.registry import wires
 
 
@@ -55,9 +55,7 @@ def test_every_rung_stands_in_the_diagram_and_in_the_table() -> None:
 def test_every_setting_and_every_stop_has_its_row() -> None:
     policy, stops = page_policy.render(), page_stops.render()
     assert all(f"| `{key}` | `TENUTO_{key.upper()}` |" in policy for key in RULES)
-    assert all(
-        f"| `{native}` |" in stops for native in openai_chat.STOPS | anthropic_messages.STOPS
-    )
+    assert all(f"| `{native}` |" in stops for native in chat_like.STOPS | anthropic_messages.STOPS)
 
 
 def test_every_public_name_has_its_place_in_the_reference() -> None:

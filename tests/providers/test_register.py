@@ -29,6 +29,7 @@ from tenuto.turn.drivers.drive import Drive
 from tenuto.turn.drivers.scripted import Script, Scripted
 from tenuto.turn.pipeline.engine import Engine
 from tenuto.wires.base import no_request, unasked
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.enveloped import enveloped
 from tenuto.wires.openai_chat import wire as openai_chat
@@ -424,7 +425,7 @@ def test_a_wire_must_say_how_every_outcome_shows() -> None:
 @pytest.mark.behaviour("N8")
 def test_a_wire_that_writes_another_shape_than_it_reads_is_refused() -> None:
     def read(value: Any, *, event: bool) -> Any:
-        return openai_chat.read(value.get("answer"), event=event)
+        return chat_like.read(value.get("answer"), event=event)
 
     with pytest.raises(RegistrationError, match=r"what its `render_error` writes.*enveloped"):
         register_wire(replace(openai_chat.WIRE, name="half", read=read))

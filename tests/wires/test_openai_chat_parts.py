@@ -15,6 +15,7 @@ from tenuto.core.answer.parts import Kind, Message
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.stream.outlet import Outlet
 from tenuto.wires.base import Wire
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.mistral import wire as mistral
 from tenuto.wires.openai_chat import wire as openai_chat
@@ -37,7 +38,7 @@ def told(message: Message, *kinds: Kind) -> Told:
 def of_body(message: JsonObject) -> Message:
     body = {"id": "c", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
     made = Message()
-    made.take(openai_chat.read(body, event=False))
+    made.take(chat_like.read(body, event=False))
     return made
 
 
@@ -45,7 +46,7 @@ def of_deltas(deltas: Iterable[JsonObject]) -> Message:
     made = Message()
     for delta in deltas:
         event = {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-        made.take(openai_chat.read(event, event=True))
+        made.take(chat_like.read(event, event=True))
     return made
 
 
@@ -68,7 +69,7 @@ def test_a_body_and_a_stream_of_one_answer_have_the_same_parts(data):
     whole: JsonObject = {"role": "assistant", "content": None}
     for name in data.draw(st.lists(st.sampled_from(names), unique=True)):
         words = data.draw(WORDS)
-        if name in openai_chat.TEXTS:
+        if name in chat_like.TEXTS:
             whole[name] = "".join(words)
             pieces += [(name, word) for word in words]
         else:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tenuto.wires.anthropic_messages.request import (
+from tenuto.wires.claude_like.thinking import (
     EFFORTS_ABOVE_LOW,
     fitting_budget,
     least_tokens,

@@ -12,8 +12,8 @@ from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.parts import Kind, Native, Part
 from tenuto.core.answer.signals import Usage
 from tenuto.wires.answer import Answer
+from tenuto.wires.bedrock_like.render import exception
 from tenuto.wires.calls import object_of
-from tenuto.wires.errors import OURS
 from tenuto.wires.json import JsonObject, count, encode, encode_event
 from tenuto.wires.layout import Layout
 
@@ -135,13 +135,3 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
     merged["outputTokens"] = usage.output_tokens
     merged["totalTokens"] = (count(merged["totalTokens"]) or 0) + more
     return merged
-
-
-def error_of_ours(code: str, message: str) -> JsonObject:
-    """Return an error in the provider's shape."""
-    return {"message": message, "code": code, "source": OURS}
-
-
-def exception(code: str, message: str) -> bytes:
-    """Return an event on which botocore raises `EventStreamError`. Nothing may follow it."""
-    return b"event: error\n" + encode_event(error_of_ours(code, message))

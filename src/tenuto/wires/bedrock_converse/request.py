@@ -13,9 +13,8 @@ https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.htm
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
-from urllib.parse import unquote
 
 from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
@@ -23,6 +22,7 @@ from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, Content
 from tenuto.wires.bedrock_converse import reasoning
 from tenuto.wires.bedrock_converse.content import SPEECH, is_unsigned
 from tenuto.wires.bedrock_converse.history import RULES, UNSIGNED_RULES, result_of
+from tenuto.wires.bedrock_like.paths import path_model
 from tenuto.wires.blocks_content import Block
 from tenuto.wires.calls import accepted_ids, object_of, schemas_in, valid_call
 from tenuto.wires.dialect import Dialect
@@ -41,7 +41,6 @@ from tenuto.wires.request import RequestFacts
 from tenuto.wires.request_edits import EditableRequest, Path, Paths, put
 from tenuto.wires.request_reading import begun_in, limit_in, why_left_alone
 
-_PATH = re.compile(r"/model/(?P<model>.+)/(?P<what>converse|invoke)(?P<stream>-.*)?\Z")
 _SIGNS_NOTHING = re.compile(
     r"(?:\A|[./])(?:ai21|amazon|cohere|deepseek|google|meta|minimax|mistral|moonshotai?|nvidia|openai"
     r"|qwen|writer|zai)\."
@@ -158,26 +157,6 @@ def parse_request(
         return ConverseRequest(body, facts, rows, rules, instructed=members.get("system", b""))
     except (*UNREADABLE, KeyError):
         return None
-
-
-def asked_at(pattern: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a path, whose model may be quoted, matches a pattern.
-
-    >>> asked_at("/model/.+/converse")("/model/amazon.nova-lite-v1%3A0/converse")
-    True
-    """
-    search = re.compile(rf"{pattern}\Z").search
-    return lambda path: search(unquote(path).rstrip("/")) is not None
-
-
-def path_model(path: str) -> tuple[str, bool]:
-    """Return the model that a path names, and whether it asks for a stream.
-
-    >>> path_model("/model/us.amazon.nova-pro-v1%3A0/converse-stream")
-    ('us.amazon.nova-pro-v1:0', True)
-    """
-    found = _PATH.search(path.partition("?")[0].rstrip("/"))
-    return (unquote(found["model"]), bool(found["stream"])) if found else ("", False)
 
 
 # --- facts ------------------------------------------------------------------------------------

@@ -31,9 +31,11 @@ from tenuto.wires.bedrock_converse.events import (
     stop_words,
 )
 from tenuto.wires.bedrock_converse.form import FORM
-from tenuto.wires.bedrock_converse.request import ConverseRequest, asked_at, parse_request
+from tenuto.wires.bedrock_converse.request import ConverseRequest, parse_request
 from tenuto.wires.bedrock_like.errors import ERRORS, parse_fault, read_fault
 from tenuto.wires.bedrock_like.guardrail import guardrail_signals, trace_words
+from tenuto.wires.bedrock_like.paths import asked_at
+from tenuto.wires.bedrock_like.render import error_of_ours
 from tenuto.wires.beside_stop import with_words
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, value_at
@@ -148,6 +150,6 @@ WIRE = Wire(
     content=merged_content,
     clean_stop=clean_stop("end_turn", "tool_use"),
     render_body=render.render_body,
-    render_error=error_body(render.error_of_ours),
+    render_error=error_body(error_of_ours),
     form=FORM,
 )

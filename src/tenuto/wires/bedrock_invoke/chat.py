@@ -21,16 +21,16 @@ from tenuto.core.answer.signals import Usage
 from tenuto.core.deciding.actions import Edit
 from tenuto.wires.answer import Answer, error_body
 from tenuto.wires.base import Wire, never
-from tenuto.wires.bedrock_converse import render as bedrock_converse_render
-from tenuto.wires.bedrock_converse.request import path_model
 from tenuto.wires.bedrock_invoke.makers import METRICS, read
+from tenuto.wires.bedrock_like import render as bedrock_render
 from tenuto.wires.bedrock_like.errors import ERRORS, parse_fault
+from tenuto.wires.bedrock_like.paths import path_model
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.chat_like import render
 from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject, decode_object, encode, encode_event
 from tenuto.wires.members import value_at
-from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.request import WireRequest
 
 _BEDROCKS = "amazon-bedrock-"
@@ -149,7 +149,7 @@ class InvokeChatLayout(render.ChatLayout):
 
     def error(self, code: str, message: str) -> bytes:
         """Write an exception, on which botocore raises; nothing may follow."""
-        return bedrock_converse_render.exception(code, message)
+        return bedrock_render.exception(code, message)
 
     def _chunk(self, delta: JsonObject, finish: str | None = None, **more: object) -> bytes:
         choice = {"index": 0, self._part: self._led(delta), self._stop: finish}
@@ -173,7 +173,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 def usage_object(value: JsonObject) -> JsonObject | None:
     """Return the model's own usage object, or Bedrock's metrics."""
     metrics = value.get(METRICS)
-    return openai_chat.usage_object(value) or (metrics if isinstance(metrics, dict) else None)
+    return chat_like.usage_object(value) or (metrics if isinstance(metrics, dict) else None)
 
 
 def request(body: bytes, probe_max_tokens: int, path: str, *_: object) -> WireRequest | None:
@@ -189,7 +189,7 @@ def request(body: bytes, probe_max_tokens: int, path: str, *_: object) -> WireRe
 
 
 CHAT = replace(
-    openai_chat.WIRE,
+    chat_like.CHAT,
     name="bedrock-invoke",
     errors=ERRORS,
     request=request,
@@ -199,6 +199,6 @@ CHAT = replace(
     parse_fault=parse_fault,
     layout=InvokeChatLayout,
     render_body=render_body,
-    render_error=error_body(bedrock_converse_render.error_of_ours),
+    render_error=error_body(bedrock_render.error_of_ours),
 )
 """For requests that `bedrock_invoke` passes on."""

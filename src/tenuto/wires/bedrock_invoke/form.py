@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import cast
 from urllib.parse import quote
 
-from tenuto.wires.bedrock_converse import form as bedrock_converse_form
-from tenuto.wires.form import Opening
+from tenuto.wires.bedrock_converse import wire as bedrock_converse
+from tenuto.wires.form import Form, Opening
 from tenuto.wires.json import JsonObject
 
 NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
 """Matches Nova by its name. The name of a profile or a custom model doesn't reveal its maker."""
 
+_CONVERSE = cast("Form", bedrock_converse.WIRE.form)
+
 
 def members(opening: Opening) -> JsonObject:
     """Return all members except the messages."""
-    return {"schemaVersion": "messages-v1", **bedrock_converse_form.members(opening)}
+    return {"schemaVersion": "messages-v1", **_CONVERSE.members(opening)}
 
 
 def path(model: str, stream: bool) -> str:
@@ -41,4 +44,4 @@ def instead(model: str) -> str:
     return "" if NOVA.search(model) else "bedrock-converse"
 
 
-FORM = replace(bedrock_converse_form.FORM, members=members, path=path, instead=instead)
+FORM = replace(_CONVERSE, members=members, path=path, instead=instead)

@@ -20,10 +20,10 @@ from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_like.errors import read_fault
 from tenuto.wires.bedrock_like.guardrail import guardrail_signals
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.members import value_at
 from tenuto.wires.one_text import OneText, steps, used_at
-from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
@@ -167,7 +167,7 @@ def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:
             replace(signal, is_news=False) if isinstance(signal, PartClosed) else signal
             for signal in found
         ]
-    if openai_chat.looks_like(value):
+    if chat_like.looks_like(value):
         return _chat_signals(value, event)
     for place in (*PLACES, _COMPLETION):
         if place.fits(value):
@@ -195,7 +195,7 @@ def as_chunk(value: JsonObject) -> JsonObject:
 def _chat_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     """Read OpenAI's chat, as gpt-oss, Qwen and Jamba write it. Mistral names the stop
     differently."""
-    signals = openai_chat.read(as_chunk(value) if event else value, event=event)
+    signals = chat_like.read(as_chunk(value) if event else value, event=event)
     if not any(isinstance(signal, StopSeen) for signal in signals):
         field = "choices[0].stop_reason"
         stop = _read_stop(value_at(value, ("choices", 0, "stop_reason")), field)

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from tenuto.wires.anthropic_messages import wire as anthropic_messages
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
-from tenuto.wires.bedrock_converse.request import asked_at, parse_request, path_model
 from tenuto.wires.bedrock_invoke.chat import CHAT
 from tenuto.wires.bedrock_invoke.form import FORM, NOVA
 from tenuto.wires.bedrock_invoke.makers import (
@@ -28,10 +27,11 @@ from tenuto.wires.bedrock_invoke.makers import (
 )
 from tenuto.wires.bedrock_like.errors import ERRORS
 from tenuto.wires.bedrock_like.guardrail import GUARDRAIL
+from tenuto.wires.bedrock_like.paths import asked_at, path_model
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.members import value_at
-from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.request import WireRequest
 from tenuto.wires.watched import Watched
 
@@ -44,7 +44,7 @@ def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> 
     if not isinstance(value, dict):
         return None
     if NOVA.search(model) and isinstance(value.get("messages"), list):
-        return parse_request(body, probe_max_tokens, path)
+        return bedrock_converse.WIRE.request(body, probe_max_tokens, path, dialect)
     chat = CHAT.request(body, probe_max_tokens, path, dialect)
     return chat or Watched(body, model, stream)
 
@@ -90,8 +90,8 @@ def is_event(value: JsonObject) -> bool:
         return True
     if anthropic_messages.looks_like(value):
         return anthropic_messages.is_event(value)
-    if openai_chat.looks_like(value):
-        return openai_chat.is_event(value)
+    if chat_like.looks_like(value):
+        return chat_like.is_event(value)
     if "event_type" in value or "is_finished" in value:
         return True
     return bedrock_converse.is_event(value) or METRICS in value

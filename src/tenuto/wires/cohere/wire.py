@@ -37,6 +37,7 @@ from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import error_body, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.billed_usage import read_usage
+from tenuto.wires.chat_like.chat import read_call
 from tenuto.wires.cohere import render
 from tenuto.wires.cohere.citations import CITATIONS
 from tenuto.wires.cohere.content import merged_content
@@ -46,7 +47,6 @@ from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in, others_in, value_at
-from tenuto.wires.openai_chat.wire import read_call
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 
 _R = StopReason

@@ -18,6 +18,7 @@ from tenuto.wires.answer import error_body, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.bedrock_invoke import makers
 from tenuto.wires.billed_usage import COUNTED, read_usage
+from tenuto.wires.chat_like.chat import CONTENT
 from tenuto.wires.cohere_v1 import render
 from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
 from tenuto.wires.cohere_v1.request import ChatRequest, parse_request
@@ -25,7 +26,6 @@ from tenuto.wires.dialect import Dialect
 from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.json import JsonObject, arguments_of
 from tenuto.wires.members import list_in, object_in, objects_in
-from tenuto.wires.openai_chat.wire import CONTENT
 from tenuto.wires.request import WireRequest
 from tenuto.wires.request_edits import key_at
 from tenuto.wires.request_reading import text_in

@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 
 from tenuto.core.deciding.actions import Edit
+from tenuto.wires.chat_like.beginnings import begins_answer, with_beginnings
 from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject, encode, is_utf8
 from tenuto.wires.members import joined, members_of, object_in, value_of, with_members
-from tenuto.wires.mistral.request import begins_answer, with_beginnings
 from tenuto.wires.request import WireRequest
 from tenuto.wires.watched import Watched
 

@@ -15,6 +15,7 @@ from tenuto.core.answer.parts import AnySignal, Envelope, is_silent
 from tenuto.core.answer.signals import Began, FaultSeen, StopSeen, UsageSeen
 from tenuto.wires.answer import error_body
 from tenuto.wires.base import never
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.dashscope import render
 from tenuto.wires.dashscope.events import Unrepeated, stops
@@ -25,7 +26,6 @@ from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
-from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.stops import StopTable
 
 _K = FaultKind
@@ -33,11 +33,11 @@ _K = FaultKind
 STOPS: StopTable = {
     # It ended by itself, or by a stop sequence of the request. Before, the value is the text
     # "null".
-    "stop": openai_chat.STOPS["stop"],
+    "stop": chat_like.STOPS["stop"],
     # It became too long.
-    "length": openai_chat.STOPS["length"],
+    "length": chat_like.STOPS["length"],
     # The model called a tool.
-    "tool_calls": openai_chat.STOPS["tool_calls"],
+    "tool_calls": chat_like.STOPS["tool_calls"],
 }
 """Values in the order of the reference."""
 
@@ -80,7 +80,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     error = _error_of(value)
     if error is not None:
         return [FaultSeen(read_fault(error))]
-    signals = [Envelope(value), *openai_chat.read(as_chat(value), event=event)]
+    signals = [Envelope(value), *chat_like.read(as_chat(value), event=event)]
     if event and all(isinstance(s, UsageSeen) or is_silent(s) for s in signals):
         signals.insert(0, Began())  # the first events report only usage
     return [_under_output(signal) for signal in signals]
@@ -109,7 +109,7 @@ def is_event(value: JsonObject) -> bool:
 
 
 WIRE = replace(
-    openai_chat.WIRE,
+    chat_like.CHAT,
     name="dashscope",
     stops=STOPS,
     errors=ERRORS,

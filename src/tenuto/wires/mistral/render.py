@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tenuto.core.answer.parts import AnySignal, Kind, Part, Piece
 from tenuto.wires.answer import Answer, AttemptContent
+from tenuto.wires.chat_like.chat import CONTENT
 from tenuto.wires.chat_like.render import COUNTS, DONE, ChatLayout, completion
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import JsonObject, encode, encode_event
-from tenuto.wires.openai_chat.wire import CONTENT
 
 
 class MistralLayout(ChatLayout):

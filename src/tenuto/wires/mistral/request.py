@@ -18,6 +18,7 @@ import msgspec
 
 from tenuto.core import hints
 from tenuto.core.history.table import Rules
+from tenuto.wires.chat_like.beginnings import begins_answer, with_beginnings
 from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import JsonObject, decode_object, encode
@@ -92,37 +93,6 @@ def _id_for(call_id: str) -> str:
     """
     digest = hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()
     return call_id if _is_id(call_id) else digest[:9]
-
-
-def with_beginnings(rows: list[bytes], mark: str) -> list[bytes]:
-    """Return the rows without answer beginnings that the next assistant row contains or continues;
-    `mark`: the member that marks such a row."""
-    out: list[bytes] = []
-    for row in rows:
-        begun = _text_begun(out[-1], mark) if out else None
-        value = object_in(decode_object(row)) if begun is not None else {}
-        if begun is not None and out and value.get("role") == "assistant":
-            said = value.get("content")
-            whole = said if isinstance(said, str) else ""
-            whole = whole if whole.startswith(begun.rstrip()) else begun + whole
-            out[-1] = with_members(row, {"content": encode(whole)})
-        else:
-            out.append(row)
-    return out
-
-
-def _text_begun(row: bytes, mark: str) -> str | None:
-    """Return the text of a row that is the beginning of an answer, else None."""
-    if encode(mark) not in row:
-        return None
-    value = object_in(decode_object(row))
-    return str(value["content"]) if begins_answer(value, mark) else None
-
-
-def begins_answer(row: JsonObject, mark: str) -> bool:
-    """Return whether a row is the beginning of an answer, in text."""
-    begins = row.get(mark) is True and row.get("role") == "assistant"
-    return begins and isinstance(row.get("content"), str)
 
 
 def _arranged(rows: list[bytes]) -> list[bytes]:

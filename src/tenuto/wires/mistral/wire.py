@@ -16,13 +16,13 @@ from tenuto.core.answer.signals import FaultSeen
 from tenuto.core.answer.stop import StopReason
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, error_body
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.chat_like.errors import read_fault
 from tenuto.wires.chat_like.form import USAGE_ALWAYS
 from tenuto.wires.chat_like.paths import is_request as is_chat
 from tenuto.wires.json import JsonObject
 from tenuto.wires.mistral import render
 from tenuto.wires.mistral.request import parse_request
-from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.stops import StopTable
 
 _R = StopReason
@@ -75,17 +75,17 @@ def is_its_own(value: JsonObject) -> bool:
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
     """Return the signals of a body, or of one event. Errors of its gateway have only a detail."""
-    signals = openai_chat.read(value, event=event)
+    signals = chat_like.read(value, event=event)
     if isinstance(value, dict) and value.get("detail") and all(map(is_silent, signals)):
         signals.append(FaultSeen(read_fault(value)))
     return signals
 
 
 WIRE = replace(
-    openai_chat.WIRE,
+    chat_like.CHAT,
     name="mistral",
     stops=STOPS,
-    shown=openai_chat.SHOWN | {Outcome.OVERFLOW: Shown(native="model_length", received=True)},
+    shown=chat_like.SHOWN | {Outcome.OVERFLOW: Shown(native="model_length", received=True)},
     is_request=is_request,
     request=parse_request,
     claims=is_its_own,

@@ -28,6 +28,7 @@ from tenuto.core.answer.signals import (
 from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import error_body
 from tenuto.wires.base import Wire, never
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.errors import fault_parser
 from tenuto.wires.json import JsonObject, as_text, count
 from tenuto.wires.members import word_in
@@ -35,7 +36,6 @@ from tenuto.wires.ollama import render
 from tenuto.wires.ollama.errors import ERRORS, error_of, read_fault
 from tenuto.wires.ollama.form import FORM
 from tenuto.wires.ollama.request import CHAT, GENERATE, ChatRequest, parse_request
-from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.request_edits import key_at
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
 
@@ -196,7 +196,7 @@ WIRE = Wire(
     stops=STOPS,
     errors=ERRORS,
     # Ollama filters nothing, and gateways in front of it use OpenAI's word.
-    shown=openai_chat.SHOWN,
+    shown=chat_like.SHOWN,
     is_request=is_request,
     request=parse_request,
     limit_key=lambda _: key_at(ChatRequest.paths.output_limit),

@@ -17,15 +17,15 @@ from typing import Any
 
 from tenuto.core.answer.parts import AnySignal, Message
 from tenuto.wires.answer import Answer
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.chat_like import render as chat
 from tenuto.wires.json import JsonObject, encode, encode_event
 from tenuto.wires.members import object_in
-from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_completions.request import CompletionRequest, parse_request
 from tenuto.wires.request_edits import key_at
 from tenuto.wires.stops import StopTable
 
-STOPS: StopTable = {word: openai_chat.STOPS[word] for word in ("stop", "length", "content_filter")}
+STOPS: StopTable = {word: chat_like.STOPS[word] for word in ("stop", "length", "content_filter")}
 """OpenAI's own values, in the order and spelling of the reference."""
 
 KIND = "text_completion"
@@ -58,7 +58,7 @@ _AS_CHAT = ("delta", "message")
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
     """Return the signals of a body, or of one event; none for an object of another shape."""
-    return openai_chat.read(_as_chat(value), event=event)
+    return chat_like.read(_as_chat(value), event=event)
 
 
 def looks_like(value: JsonObject) -> bool:
@@ -73,7 +73,7 @@ def looks_like(value: JsonObject) -> bool:
 def is_event(value: JsonObject) -> bool:
     """Return whether an object is an event: it has a stop member, and counts no tokens. A body
     without a count is read the same way."""
-    return "finish_reason" in chat.first_choice(value) and openai_chat.usage_object(value) is None
+    return "finish_reason" in chat.first_choice(value) and chat_like.usage_object(value) is None
 
 
 _other_path = re.compile(r"(?:/chat|/fim|/agents)/completions\Z").search
@@ -133,7 +133,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 WIRE = replace(
-    openai_chat.WIRE,
+    chat_like.CHAT,
     form=None,  # a prompt has no tools
     name="openai-completions",
     stops=STOPS,

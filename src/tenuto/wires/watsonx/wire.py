@@ -19,6 +19,7 @@ from tenuto.core.answer.parts import AnySignal, Envelope, Kind, Piece
 from tenuto.core.answer.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.answer.stop import StopReason
 from tenuto.wires.answer import Answer, error_body
+from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.chat_like.render import DONE, ChatLayout
 from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
@@ -27,7 +28,6 @@ from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import JsonObject, count, decode_object, encode_event
 from tenuto.wires.members import list_in, object_in, value_at, value_of
-from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import StopTable, stop_reader
 
@@ -35,9 +35,9 @@ _K, _R = FaultKind, StopReason
 
 STOPS: StopTable = {
     # Chat: a natural end or a stop sequence; the output limit; a call.
-    "stop": openai_chat.STOPS["stop"],
-    "length": openai_chat.STOPS["length"],
-    "tool_calls": openai_chat.STOPS["tool_calls"],
+    "stop": chat_like.STOPS["stop"],
+    "length": chat_like.STOPS["length"],
+    "tool_calls": chat_like.STOPS["tool_calls"],
     # Text generation: "not finished" is no stop, and is never looked up.
     "eos_token": (_R.END_TURN, None),
     "stop_sequence": (_R.STOP_SEQUENCE, None),
@@ -136,7 +136,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         return [Envelope(value), *_generated(_result(value))]
     error = _error_of(value)
     found: list[Signal] = [] if error is None else [FaultSeen(read_fault(error))]
-    return [*openai_chat.read(value, event=event), *found]
+    return [*chat_like.read(value, event=event), *found]
 
 
 def _result(value: JsonObject) -> JsonObject:
@@ -148,7 +148,7 @@ def _generated(result: JsonObject) -> Iterator[AnySignal]:
     """Read a result. Only its first event counts the input."""
     raw = result.get("stop_reason")
     if text := text_in(result.get("generated_text")):
-        yield Piece(openai_chat.CONTENT, Kind.TEXT, text, holds="content")
+        yield Piece(chat_like.CONTENT, Kind.TEXT, text, holds="content")
     stop = None if raw == _NOT_FINISHED else _read_stop(raw, "results[0].stop_reason")
     if stop is not None:
         yield stop
@@ -175,7 +175,7 @@ def is_its_own(value: JsonObject) -> bool:
         return "generated_text" in result and "stop_reason" in result
     if isinstance(value.get("errors"), list):
         return "trace" in value
-    chat = value.get("choices") == [] or openai_chat.looks_like(value)
+    chat = value.get("choices") == [] or chat_like.looks_like(value)
     return isinstance(value.get("model_id"), str) and chat
 
 
@@ -184,7 +184,7 @@ def is_event(value: JsonObject) -> bool:
     a generation may also be a whole body, and is read the same way."""
     if isinstance(value.get("results"), list):
         return _result(value).get("stop_reason") == _NOT_FINISHED
-    return openai_chat.is_event(value)
+    return chat_like.is_event(value)
 
 
 # --- writing ----------------------------------------------------------------------------------
@@ -208,11 +208,11 @@ class WatsonxLayout(ChatLayout):
 
 def _error(code: str, message: str) -> JsonObject:
     error = {"code": code, "message": message, "more_info": "", "type": "tenuto_incomplete"}
-    return {"errors": [error], "trace": "", "status_code": openai_chat.WIRE.error_status}
+    return {"errors": [error], "trace": "", "status_code": chat_like.CHAT.error_status}
 
 
 WIRE = replace(
-    openai_chat.WIRE,
+    chat_like.CHAT,
     name="watsonx",
     stops=STOPS,
     errors=ERRORS,
