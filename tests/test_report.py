@@ -362,11 +362,11 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> RecentTurns:
     turns = RecentTurns()
     for module in (
         "reporting",
-        "turn.bodies",
-        "turn.ending",
-        "turn.pipe",
-        "turn.short",
-        "turn.short_stream",
+        "turn.receiving.bodies",
+        "turn.pipeline.ending",
+        "turn.pipeline.pipe",
+        "turn.short_path.body",
+        "turn.short_path.stream",
     ):
         monkeypatch.setattr(f"tenuto.{module}.recent", turns)
     return turns

@@ -48,7 +48,7 @@ def test_a_turn_that_nobody_hears_of_loads_neither_events_nor_metrics(turn: str)
 import logging, sys
 from support.telemetry import answer, chat
 {turn}
-kinds = {{f"tenuto.core.{{of}}events" for of in ("", "turn_", "attempt_", "recovery_")}}
+kinds = {{f"tenuto.core.events.{{of}}" for of in ("kinds", "turn", "attempt", "recovery")}}
 told = kinds | {{"tenuto.turn.record.event_sender", "prometheus_client"}}
 loaded = [name for name in sys.modules if name in told or "telemetry." in name]
 print(sorted(loaded))
@@ -58,4 +58,6 @@ print(sorted(loaded))
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "['tenuto.telemetry.listeners']"
+    # What a turn has before anybody listens.
+    kept = ["capture", "listeners", "loggers", "redaction"]
+    assert done.stdout.strip() == str([f"tenuto.telemetry.{name}" for name in kept])
