@@ -991,7 +991,7 @@ def test_a_row_that_has_ended_is_not_gone_on_with_by_one_of_its_cells():
         (" \ufffd", " ψαράδες", " ψαράδες"),
         ("\n \ud83d", "🎣 at six", "\n 🎣 at six"),
         (" \ufffd", "fishers", "fishers"),  # a character of one byte cannot be cut
-        (" \ufffd", "，", "，"),
+        (" \ufffd", "…", " …"),
         ("kw['o", "kw['one']", "kw['one']"),
     ],
 )

@@ -422,7 +422,7 @@ class Seam:
         """Return whether this may be what the text that was put aside began with. Where that was a
         character that was cut, it was none of ASCII."""
         if not self._words:
-            return rest[:1] > "\x7f" and rest[:1] not in _GOES_ON
+            return rest[:1] > "\x7f"
         return rest.startswith(self._words) or (bool(rest) and self._words.startswith(rest))
 
     def _merged(self, blank: str, rest: str) -> str:
