@@ -14,7 +14,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Error,
     Page,
     Request,
     Response,
@@ -197,6 +198,17 @@ def broken(
                 yield f"{place}: no {anchor} in {path}"
 
 
+def open_search(page: Page) -> None:
+    """Open the search by its key, and wait until it takes letters: earlier ones would be lost. A
+    key that comes before the page listens does nothing, so it is pressed again."""
+    for _ in range(20):
+        page.keyboard.press("/")
+        with suppress(Error):
+            page.locator(SEARCH).wait_for(timeout=1_000)
+            break
+    page.locator(SEARCH).fill("")
+
+
 def search(browser: Browser, url: str, shots: Path | None) -> list[str]:
     """Search by keyboard, and follow the first result."""
     found: list[str] = []
@@ -204,8 +216,7 @@ def search(browser: Browser, url: str, shots: Path | None) -> list[str]:
         context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 800})
         page = watched(context, url, found)
         page.goto(url + "index.html")
-        page.keyboard.press("/")
-        page.wait_for_timeout(200)  # what opens would lose the first letter
+        open_search(page)
         page.keyboard.type(SEARCHED)
         result = page.locator(RESULT).first
         try:
@@ -232,8 +243,7 @@ def first_results(browser: Browser, url: str) -> Iterator[str]:
     for words, wanted in FOUND_FIRST.items():
         page = browser.new_page()
         page.goto(url + "index.html")
-        page.keyboard.press("/")
-        page.wait_for_timeout(200)  # what opens would lose the first letter
+        open_search(page)
         page.keyboard.type(words)
         try:
             page.locator(RESULT).first.wait_for(timeout=10_000)
@@ -251,6 +261,7 @@ def first_results(browser: Browser, url: str) -> Iterator[str]:
         page.close()
 
 
+SEARCH = "input:focus"
 RESULT = "[role=option]"
 LEADS_TO = "all => all.map(each => (each.closest('a') ?? each.querySelector('a') ?? each).href)"
 """Where each result leads."""
