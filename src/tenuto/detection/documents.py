@@ -24,6 +24,14 @@ begins_events: Callable[[bytes], re.Match[bytes] | None] = re.compile(
 begins_object: Callable[[bytes], re.Match[bytes] | None] = re.compile(rb"\s*\{").match
 """Matches a block between events that begins as an object does: no field of an event does."""
 
+begins_answer: Callable[[bytes], re.Match[bytes] | None] = re.compile(
+    rb'\A\s*\[?\s*\{\s*"(?:choices|candidates)"|"id"\s*:\s*"(?:chatcmpl-|msg_|resp_|gen-)'
+    rb'|"object"\s*:\s*"(?:chat\.comp|text_comp|response"|interaction)'
+    rb'|"type"\s*:\s*"(?:message|response)|"output"\s*:\s*\{\s*"message"'
+    rb'|\A[^\[]{0,200}"message"\s*:\s*\{\s*"role"\s*:\s*"assistant"'
+).search
+"""Matches the beginning of a body that broke off and can only be an answer."""
+
 _HEADINGS = (b"#", b"//", b"--", b"HTTP/")
 
 

@@ -13,7 +13,8 @@ from tenuto.core.answer.builder import RUNNING
 from tenuto.core.answer.response import Response
 from tenuto.core.answer.stop import NO_ANSWER, SEVERAL_ANSWERS, Stop, printable
 from tenuto.detection.encodings import as_utf8
-from tenuto.detection.reader import Reader, Reading
+from tenuto.detection.reader import Reader
+from tenuto.detection.reading import Reading
 from tenuto.providers.registry import named
 from tenuto.wires.base import Wire
 from tenuto.wires.json import decode_strictly

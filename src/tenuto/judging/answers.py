@@ -22,7 +22,7 @@ from tenuto.core.answer.signals import (
 )
 from tenuto.core.answer.stop import NO_ANSWER, StopReason
 from tenuto.detection.foreign import foreign, unwrapped
-from tenuto.detection.reader import Reading
+from tenuto.detection.reading import Reading
 from tenuto.detection.telling import readings
 from tenuto.judging.held import Called, Told
 from tenuto.judging.opening import opened_text

@@ -1,0 +1,389 @@
+"""The answer that a reader is reading, and which objects and events belong to it.
+
+Where no wire is named, the first object whose shape a wire knows decides on the wire. An object
+that names another id, or opens a stream, begins another answer (N14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeGuard
+
+from tenuto.core.answer.builder import RUNNING, Builder
+from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.signals import (
+    CallDelta,
+    Ended,
+    FaultSeen,
+    ReasoningDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    UsageSeen,
+)
+from tenuto.core.answer.stop import CALLS_MISSING, Confidence, Stop, StopReason
+from tenuto.detection.envelopes import out_of_batch
+from tenuto.detection.errors import error_shown
+from tenuto.detection.foreign import Foreign, foreign, unwrapped
+from tenuto.detection.lookalikes import is_lookalike
+from tenuto.detection.notices import holds_none
+from tenuto.detection.openings import is_opening, may_open, names_role
+from tenuto.detection.reading import Reading
+from tenuto.frames.frame import Frame
+from tenuto.wires.answer_id import answer_id
+from tenuto.wires.base import Wire
+from tenuto.wires.json import JsonObject
+from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires
+from tenuto.wires.stops import unread_stop
+from tenuto.wires.stream import EventReader, event_object, garbled
+
+_GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
+"""What an error table says of an error of which it knows no more."""
+_ENDS = (StopSeen, FaultSeen)
+_TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
+_CHUNKS = frozenset({"choices", "candidates"})
+_IN_BODIES = frozenset(
+    {"choices", "candidates", "promptFeedback", "content", "output", "message", "response"}
+    | {"generations", "text", "results", "steps", "outputs", "generated_text"}
+)
+"""The members in which a whole body holds its answer. An error has none of them."""
+
+
+class OpenAnswer:
+    """An answer as far as it has come.
+
+    Args:
+        named: the wire that was named.
+        likely: the wire of the provider that was named. A provider may speak several wires.
+        overrides: native stops that mean something else with this provider.
+
+    Attributes:
+        wire: the wire that reads it, once one is known.
+        builder: weighs what was read.
+        events: reads the events of a stream, once one came that a wire knows.
+        given_id: the id, if a framework's object gave it.
+        known: whether a wire knows anything of it.
+        whole: whether a whole body was read.
+        running: whether it came as events.
+        holds_calls: whether its calls would be in what was read, if it had any.
+        first: the first object, which may name the answer's id.
+        error_wire: the wire that read an error whose own wire isn't known.
+        verdict: what it is instead of an answer; None: nothing else so far.
+        strange: whether a whole event came that no wire knows.
+        unread: the first event that no wire can read.
+        cut: whether half an event was left at the end.
+        mixed: whether chunks of several streams alternate.
+    """
+
+    def __init__(
+        self,
+        named: Wire | None,
+        likely: Wire | None,
+        overrides: Mapping[str, StopReason] | None,
+    ) -> None:
+        self._named = named
+        self._likely = likely
+        self.wire: Wire | None = named
+        self.builder: Builder = Builder(overrides=overrides)
+        self.events: EventReader | None = None
+        self.given_id: str = ""
+        self.known: bool = False
+        self.whole: bool = False
+        self.running: bool = False
+        self.holds_calls: bool = True
+        self.first: JsonObject | None = None
+        self.error_wire: Wire | None = None
+        self.verdict: Stop | None = None
+        self.strange: bool = False
+        self.unread: Frame | None = None
+        self.cut: bool = False
+        self.mixed: bool = False
+        self._error_shown = Confidence.HIGH  # how surely the first object is an error
+        self._steady: bool | None = None  # whether the second event names the first one's id
+        self._stopped = False  # whether a stop was read
+        self._needle = b""  # the id as it is written in an event
+        self._away = False  # whether the last chunk had another id
+        self._progress = RUNNING
+        self._progressed = False
+
+    @property
+    def progress(self) -> Stop:
+        """The stop as far as it is known; worked out when it is asked for."""
+        if self._progressed:
+            self._progress, self._progressed = self._as_sure(self.builder.progress()), False
+        return self._progress
+
+    @property
+    def names_one(self) -> bool:
+        """Whether a wire or a provider was named, so that what comes is said to be an answer."""
+        return self._named is not None or self._likely is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the answer has an end, so that what follows may be another one."""
+        return self._stopped or self.builder.ended
+
+    @property
+    def _id(self) -> str:
+        """The id of the answer; "" if it names none. Seldom asked for."""
+        return self.given_id or answer_id(self.first)
+
+    def feed(self, signals: Sequence[Signal]) -> None:
+        """Add what was read of the answer."""
+        for signal in signals:
+            self.builder.feed(signal)
+            if not isinstance(signal, _TELLS_NO_STOP):
+                self._progressed = True
+                self._stopped = self._stopped or _is_end(signal)
+
+    def add_foreign(self, part: Foreign) -> None:
+        """Add what an object of a framework says."""
+        self.known, self.whole, self.holds_calls = True, part.whole, part.content
+        self.given_id = self.given_id or part.id
+        self.feed([*part.signals, *([Ended()] if part.whole else [])])
+
+    def add_object(self, value: JsonObject, body: bytes, *, in_lines: bool) -> bool:
+        """Add an event or a whole body. Return False if it is neither.
+
+        `body`: its bytes, if they are at hand; `in_lines`: whether each event is a line."""
+        wire = self.wire_for(value)
+        if wire is None:
+            return False
+        self.first = self.first or value
+        if wire.is_event(value) or (self.running and in_lines):
+            self.known = self.running = True
+            self.feed(self.events_of(wire).signals(value))
+            return True
+        if self.events is not None:  # what ends a stream may look like a body
+            value = self.events.new(value)
+        signals = wire.parse_object(value, event=False)
+        if garbled(body, signals):
+            self.known = True
+            return True
+        if self.running and not signals:
+            return True  # an event that a helper of an SDK adds
+        if not any(isinstance(one, _ENDS) for one in signals) and unread_stop(value) is not None:
+            self.wire = self._named
+            return False
+        self.known = self.whole = True
+        self.feed([*signals, Ended()])
+        return True
+
+    def built(self) -> Reading:
+        """Return what was read of an answer that a wire knows."""
+        if self.events is not None:
+            self.feed(self.events.counted()[0])
+        response = self.builder.build()
+        if self._error_shown is not Confidence.HIGH:
+            response = replace(response, stop=self._as_sure(response.stop))
+        if not self.holds_calls and CALLS_MISSING in response.stop.anomalies:
+            left = tuple(odd for odd in response.stop.anomalies if odd != CALLS_MISSING)
+            response = replace(response, stop=replace(response.stop, anomalies=left))
+        return Reading(response, self.wire or self.error_wire)
+
+    def _as_sure(self, stop: Stop) -> Stop:
+        """Return a stop with the confidence that its error has. In a form that many programs share,
+        its kind would be a guess."""
+        shown = self._error_shown
+        if shown is Confidence.HIGH or stop.reason is not StopReason.ERROR:
+            return stop
+        return replace(
+            stop, detail=stop.detail if shown is Confidence.MEDIUM else None, confidence=shown
+        )
+
+    # --- what belongs to another answer
+
+    def holds_none(self, value: JsonObject) -> bool:
+        """Return whether an object is surely no answer, nor an event of one."""
+        asked = not (self.names_one or self.running)
+        return holds_none(value) or (asked and is_lookalike(value))
+
+    def opens_another_event(self, event: Frame) -> bool:
+        """Return whether an event amid a stream is the first one of another stream."""
+        data = event.data or b""
+        if self._steady is None:
+            this_id = self._id.encode("utf-8", "surrogatepass")
+            self._needle = b'"%b"' % this_id if this_id else b""
+            self._steady = bool(this_id) and self._needle in data
+        if self._needle and (self._needle in data) is self._away:
+            self.note_mixed(event_object(event))
+        if may_open(data) is None:
+            return False
+        value = event_object(event)
+        return isinstance(value, dict) and self.opens_another(value)
+
+    def note_mixed(self, value: object) -> None:
+        """Note whether a chunk is of another stream, or of the first one behind a chunk of another:
+        then several streams alternate. Some relays give each chunk an id of its own, but none
+        comes back to an earlier one."""
+        if not isinstance(value, dict) or _CHUNKS.isdisjoint(value):
+            return
+        new_id, this_id = answer_id(value), self._id
+        self.mixed = self.mixed or (self._away and bool(new_id) and new_id == this_id)
+        self._away = bool(new_id and this_id) and new_id != this_id
+
+    def opens_another(self, value: JsonObject) -> bool:
+        """Return whether an event amid a stream, or behind it, is the first one of another. Some
+        relays repeat the first event, and some give each chunk an id of its own."""
+        new_id, this_id = answer_id(value), self._id
+        differs = bool(new_id and this_id) and new_id != this_id
+        if is_opening(value):
+            if new_id and new_id == this_id:
+                return self.is_over
+            so_far = self.builder.build(over=False)
+            has_content = bool(so_far.text or so_far.reasoning or so_far.calls)
+            return self.is_over or differs or has_content
+        role, alone = names_role(value)
+        return role and differs and (self.is_over or alone or bool(self._steady))
+
+    def is_body_apart(self, value: JsonObject) -> bool:
+        """Return whether an object is a whole body of another answer: it has another id or, where
+        one of the two has none, another wire."""
+        new_id, this_id = answer_id(value), self._id
+        if _IN_BODIES.isdisjoint(value) or (new_id and new_id == this_id):
+            return False
+        wire = wire_for_shape(value)
+        if wire is None or wire.is_event(value) or (wire.last_is_body and not self.is_over):
+            return False
+        if new_id and this_id:
+            return True
+        return self._named is None and self.wire not in (None, wire)
+
+    def is_behind(self, value: JsonObject, *, in_lines: bool) -> bool:
+        """Return whether an object is of another answer. `in_lines`: whether each event is a
+        line."""
+        if self.running:
+            self.note_mixed(value)
+            if self.opens_another(value) or self.is_body_apart(value):
+                return True
+        return self.is_over and self.is_of_another(value, in_lines=in_lines)
+
+    def is_of_another(self, value: JsonObject, *, in_lines: bool) -> bool:
+        """Return whether an object behind the end of an answer belongs to another one. Some wires
+        end a stream with an object that looks like a whole body, and some send more behind it.
+
+        `in_lines`: whether each event is a line."""
+        if self.is_body_apart(value):
+            return True
+        wire = self.wire if self.wire is not None and not self.whole else wire_for_shape(value)
+        if foreign(value) is not None:
+            wire = None
+        if self.running and self.builder.ended and wire and wire.is_terminator(b"[DONE]"):
+            return any(map(_has_content, wire.parse_object(value, event=True)))
+        new_id = answer_id(value)
+        if new_id and new_id == self._id:
+            return self.whole and (wire is None or not wire.last_is_body)
+        if wire is None:
+            return self.whole
+        signals = wire.parse_object(value, event=wire.is_event(value))
+        has_content = any(map(_has_content, signals))
+        if new_id and self._id:
+            return has_content
+        if not wire.last_is_body:
+            return self.whole
+        ends_once = value.get("done") is True and not self.running  # Ollama
+        return (has_content or ends_once) and (in_lines or self.builder.ended)
+
+    # --- which wire reads it
+
+    def events_of(self, wire: Wire) -> EventReader:
+        """Return the reader of a stream of this wire."""
+        if self.events is None or self.events.wire is not wire:
+            self.events = EventReader(wire, wire.make_incremental())
+        return self.events
+
+    def wire_of_event(self, event: Frame, *, in_messages: bool) -> Wire | None:
+        """Return the wire of an event; None if no wire knows it. `in_messages`: whether events are
+        binary messages, which the framing alone may tell."""
+        if self.wire is None and in_messages:
+            self.wire = wire_for_frame(event.raw)
+        value = event_object(event)
+        if isinstance(value, dict) and self.holds_none(value):
+            return None
+        if self.wire is not None:
+            return self.wire
+        if isinstance(value, dict):
+            return self.wire_for(value)
+        data = event.data or b""
+        return next((wire for wire in wires().values() if wire.is_terminator(data)), None)
+
+    def wire_for(self, value: JsonObject) -> Wire | None:
+        """Return the wire of an object. A wire that was named is believed unless the object has the
+        shape of another one. An error looks alike on most wires: whoever knows what it means may
+        read it, else whoever sees that it is one."""
+        if self.wire is not None:
+            if not self.known and not _shows(self.wire, value):
+                self.wire = wire_for_shape(value) or self.wire
+            return self.wire
+        likely = self._likely
+        if likely is not None and likely.looks_like(value):
+            self.wire = likely
+            return likely
+        self.wire = wire_for_shape(value)
+        if self.wire is not None and likely is None and _has_only_a_strange_stop(self.wire, value):
+            self.wire = None
+            return None
+        if self.wire is not None or likely is not None:
+            if value.get("type") == "error":  # of Anthropic's form, which others write too
+                self._error_shown = error_shown(value) or Confidence.HIGH
+            self.error_wire = likely
+            return self.wire or likely
+        return self._wire_of_error(value)
+
+    def _wire_of_error(self, value: JsonObject) -> Wire | None:
+        shown = error_shown(value)
+        if shown is None:
+            return None
+        readers = {
+            wire: seen.fault.kind
+            for wire in wires().values()
+            for seen in wire.parse_object(value, event=True)
+            if isinstance(seen, FaultSeen)
+        }
+        if readers:
+            self._error_shown = shown
+        knowing = next((wire for wire, kind in readers.items() if kind not in _GENERAL), None)
+        if len(readers) == 1:
+            (self.error_wire,) = readers
+        return knowing or next(iter(readers), None)
+
+
+def is_held(value: object) -> TypeGuard[JsonObject]:
+    """Return whether an object is one of a framework, or holds an answer as a part."""
+    if not isinstance(value, dict):
+        return False
+    return foreign(value) is not None or unwrapped(out_of_batch(value)) is not value
+
+
+def _shows(wire: Wire, value: JsonObject) -> bool:
+    """Return whether an object has the shape of a wire."""
+    shows = wire.claims or wire.signed
+    return wire.looks_like(value) or (shows is not None and shows(value))
+
+
+def _has_only_a_strange_stop(wire: Wire, value: JsonObject) -> bool:
+    """Return whether all that a wire reads in an object is a stop that no table knows, without an
+    id or a model: something else that has members of those names."""
+    if not {"id", "model", "object", "modelVersion", "model_version"}.isdisjoint(value):
+        return False
+    signals = wire.parse_object(value, event=wire.is_event(value))
+    stops = [one for one in signals if isinstance(one, StopSeen)]
+    unknown = [one.reason is StopReason.UNKNOWN and one.readable for one in stops]
+    if not stops or not all(unknown):
+        return False
+    more = (isinstance(one, ReasoningDelta | CallDelta | UsageSeen | FaultSeen) for one in signals)
+    return not any(more) and not any(map(_has_content, signals))
+
+
+def _is_end(signal: Signal) -> bool:
+    """Return whether a signal is an end of an answer. Behind an event that cannot be read, more of
+    it may come."""
+    if isinstance(signal, FaultSeen):
+        return signal.fault.kind is not FaultKind.GARBAGE
+    return isinstance(signal, StopSeen)
+
+
+def _has_content(signal: Signal) -> bool:
+    """Return whether a signal is a piece of an answer."""
+    return (isinstance(signal, TextDelta) and bool(signal.text)) or isinstance(signal, CallDelta)
