@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.stored import DONE, chat
 
-from tenuto.cli import main
+from tenuto.cli import checked, main
 
 
 def batch(number: int, body: dict[str, Any]) -> str:
@@ -38,11 +38,12 @@ def test_it_says_how_many_answers_are_complete_cut_and_likely_cut(
 ) -> None:
     assert main(["check", str(results)]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == "50 answers in 2 files (ray_data_llm, openai_batch)"
-    assert lines[1:4] == [
+    assert lines[0] == "50 answers in 2 files (vLLM rows of Ray Data, OpenAI batch results)"
+    assert lines[1:] == [
         "complete 41 82.0 %",
         "cut by the limit 5 10.0 % worst: gpt-x: 25 %",
         "likely cut 4 8.0 % no stop stored; 4 answers pile up at 512 tokens",
+        "empty 0 0.0 %",
     ]
 
 
@@ -65,7 +66,7 @@ def test_a_folder_does_not_look_clean_because_it_was_not_read(
 ) -> None:
     (results / "c.jsonl").write_text('{"name": "Mia"}\n' * 5)
     assert main(["check", str(results)]) == 2
-    assert "5 rows (9.1 %) are no answers of a known kind" in capsys.readouterr().out
+    assert "5 rows are no answers of a known kind (9.1 %)" in capsys.readouterr().out
 
 
 def test_a_line_that_cannot_be_read_is_named(
@@ -108,11 +109,33 @@ def test_without_out_nothing_is_written(
         ([], "name at least one file or folder"),
         (["x", "--fail-over", "much"], "--fail-over is 'much'"),
         (["x", "--kind", "opnai"], "--kind is 'opnai'"),
+        (["x", "--limit", "0"], "--limit is '0', but it must be a number of tokens"),
+        (["x", "--limit", "much"], "--limit is 'much'"),
+        (["x", "--processes", "0"], "--processes is 0, but it must be 1 or more"),
+        (["x", "--answer", "text"], "--answer is 'text', but a JSON pointer begins with a slash"),
+        (["x", "--stop", "/why"], "--stop names a place in the rows; --answer must say"),
+        (["x", "--limit", "/max"], "--limit names a place in the rows; --answer must say"),
+        (["x", "--answer", "/a", "--kind", "alpaca"], "leave out --kind"),
+        (["x", "--show-text"], "--show-text needs --out"),
+        ([".", "--out", "report"], "--out is inside of ., which is checked"),
+        (["x.jsonl", "--out", "x.jsonl"], "x.jsonl cannot be written: File exists"),
+        (["empty"], "there is no file to read in empty"),
+        (["x.jsonl", "--requests", "gone.jsonl"], "gone.jsonl cannot be read: No such file"),
+        (["x.jsonl", "--requests", "x.jsonl"], "there is no file to read in x.jsonl"),
+        (["y.jsonl", "--requests", "x.jsonl"], "x.jsonl cannot be read: it holds no request"),
     ],
 )
 def test_wrong_usage_is_said(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    for name in ("x", "x.jsonl", "y.jsonl"):
+        (tmp_path / name).write_text(f"{json.dumps(chat())}\n")
     assert main(["check", *arguments]) == 2
     assert told in capsys.readouterr().err
 
@@ -133,7 +156,7 @@ def test_requests_beside_the_results_are_no_answers(
 WITHOUT_EXTRA = """
 import sys
 sys.modules["cyclopts"] = sys.modules["rich"] = None
-from tenuto.cli import main
+from tenuto.cli import checked, main
 sys.exit(main())
 """
 
@@ -161,3 +184,93 @@ def test_the_base_install_says_what_is_wrong() -> None:
         assert bare.returncode == 2
         assert bare.stderr
         assert "Traceback" not in bare.stderr
+
+
+def test_rows_of_ones_own_are_read_where_pointers_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"x": {"said/it": DONE}, "why": "stop", "max": 50, "n": 40, "model": "a"},
+        {
+            "x": {"said/it": "The moon pulls the se"},
+            "why": "length",
+            "max": 50,
+            "n": 50,
+            "model": "a",
+        },
+        {"x": {"said/it": "The moon pulls the se"}, "max": 50, "n": 50, "model": "b"},
+        {"x": {"said/it": ""}, "why": "stop"},
+        {"x": json.dumps({"said/it": DONE}), "why": "stop"},
+        {"x": {"said/it": chat()}},
+        {"x": None},
+    ]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    pointers = ["--answer", "/x/said~1it", "--stop", "/why", "--limit", "/max", "--tokens", "/n"]
+    assert main(["check", str(path), *pointers, "--json"]) == 2
+    told = json.loads(capsys.readouterr().out)
+    wanted = {"done": 2, "text_cut": 2, "likely_cut": 1, "empty": 1, "no_answer": 1}
+    assert told["outcomes"] == wanted
+    assert told["kinds"] == {"own": 6}
+    assert {(group["model"], group["limit"]) for group in told["groups"]} >= {("a", 50), ("b", 50)}
+
+
+def test_a_report_shows_ends_of_rows_only_if_asked(results: Path, tmp_path: Path) -> None:
+    for options, wanted in (([], False), (["--show-text"], True)):
+        out = tmp_path / f"report{len(options)}"
+        assert main(["check", str(results), "--out", str(out), *options]) == 0
+        for name in ("rows.jsonl", "report.json", "report.html"):
+            assert ("pulls the se" in (out / name).read_text("utf-8")) is wanted, name
+
+
+def test_the_report_as_json_has_a_schema_that_stays(results: Path, tmp_path: Path) -> None:
+    assert main(["check", str(results), "--out", str(tmp_path / "report")]) == 0
+    told = json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))
+    assert {name: type(value).__name__ for name, value in told.items()} == {
+        "schema": "int", "rows": "int", "answers": "int", "outcomes": "dict", "likely_cut": "dict",
+        "kinds": "dict", "groups": "list", "days": "list", "lengths": "dict", "piled": "list",
+        "muted": "list", "larger_limits": "list", "files": "int", "requests": "NoneType",
+        "unreadable_lines": "int", "unreadable": "list", "worst": "list",
+    }  # fmt: skip
+    assert told["schema"] == 1
+    assert sum(told["outcomes"].values()) == told["rows"]
+    assert {row["outcome"] for row in told["worst"]} == {"text_cut", "likely_cut"}
+    assert set(told["worst"][0]) == {
+        "file", "line", "outcome", "model", "limit", "output_tokens", "chars", "stop", "id",
+    }  # fmt: skip
+
+
+def test_an_interrupt_keeps_the_rows_of_the_ranges_that_are_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for name in "ab":
+        (folder / f"{name}.jsonl").write_text(f"{json.dumps(chat())}\n" * 3)
+    shown = checked.Progress.show
+
+    def interrupted(self: checked.Progress, done: int, size: int) -> None:
+        shown(self, done, size)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checked.Progress, "show", interrupted)
+    out = tmp_path / "report"
+    assert main(["check", str(folder), "--out", str(out)]) == 130
+    assert len((out / "rows.jsonl").read_text("utf-8").splitlines()) == 3
+    assert "the verdicts of 3 rows are in" in capsys.readouterr().err
+
+
+def test_too_many_says_how_many_they_are(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(results), "--fail-over", "1%"]) == 1
+    assert capsys.readouterr().out.endswith("  18.0 % are cut or broken: more than 1 %\n")
+
+
+def test_what_is_cut_at_the_size_of_a_label_fails_no_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = chat("Y", "length")
+    body["usage"]["completion_tokens"] = 1
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{json.dumps(body)}\n" * 5 + f"{json.dumps(chat(DONE, 'stop'))}\n" * 5)
+    assert main(["check", str(path), "--fail-over", "0"]) == 0
+    assert "5 more were cut at 16 tokens or fewer, the size of a label" in capsys.readouterr().out

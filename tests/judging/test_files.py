@@ -14,7 +14,7 @@ from support.stored import DONE, cassette, chat, inspect_output
 from tenuto.judging import files
 from tenuto.judging.checking import Checked, Options, check
 from tenuto.judging.files import Range, files_in, ranges_of, rows_of
-from tenuto.judging.tally import as_plain
+from tenuto.judging.report import report_of
 
 ROW = json.dumps(chat(DONE, "stop"))
 CUT = json.dumps(chat())
@@ -27,7 +27,7 @@ def write(path: Path, text: str | bytes) -> str:
 
 def outcomes(path: str) -> tuple[dict[str, int], list[tuple[str, int, str]]]:
     found = check([path], Options())
-    return as_plain(found.tally)["outcomes"], found.unread
+    return report_of(found.tally)["outcomes"], found.unread
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,16 @@ def test_places_have_the_numbers_of_the_file(
     path = write(tmp_path / "a.jsonl", f"{ROW}\n{CUT}\n" * 5)
     told: list[str] = []
 
-    def on_range(found: Checked, number: int, of: int) -> None:
+    done: list[tuple[int, int]] = []
+
+    def on_range(found: Checked, read: int, of: int) -> None:
         told.extend(found.places)
-        assert number < of
+        done.append((read, of))
 
     check([path], Options(places=True), on_range=on_range)
+    assert len(done) > 1
+    assert done == sorted(done)
+    assert done[-1] == (Path(path).stat().st_size,) * 2
     rows = [json.loads(line) for line in told]
     assert [row["line"] for row in rows] == list(range(1, 11))
     assert [row["outcome"] for row in rows] == ["done", "text_cut"] * 5
@@ -110,7 +115,7 @@ def test_processes_count_what_one_counts(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(checking, "_LEAST_BYTES", 0)
     paths = [write(tmp_path / f"{n}.jsonl", f"{ROW}\n{CUT}\nbroken\n" * 3) for n in range(3)]
     one, two = (check(paths, Options(), processes) for processes in (1, 2))
-    assert as_plain(one.tally) == as_plain(two.tally)
+    assert report_of(one.tally) == report_of(two.tally)
     assert one.unread == two.unread
     assert len(one.unread) == 9
 
@@ -131,7 +136,7 @@ def test_requests_are_found_by_the_ids_of_the_rows(tmp_path: Path) -> None:
         )
     ):
         requests = write(tmp_path / f"requests{number}.jsonl", json.dumps(asked))
-        found = as_plain(check([results], Options(requests=(requests,))).tally)
+        found = report_of(check([results], Options(requests=(requests,))).tally)
         assert found["outcomes"] == {"document_invalid": 1}
         assert found["groups"][0]["limit"] == 20
 

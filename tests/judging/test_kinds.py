@@ -11,7 +11,9 @@ import pytest
 from support.stored import ASK, EXAMPLES, NAMES, NO_ANSWERS, Example, chat, conversation, message
 
 from tenuto import Outcome, judge
+from tenuto.judging import own
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, names
+from tenuto.judging.titles import TITLES
 
 BESIDE_THE_TABLE = {"body", "cassette", "found_within"}
 """Kinds that no row of the table tells."""
@@ -50,6 +52,7 @@ def test_a_kind_can_be_named(example: Example) -> None:
 def test_every_kind_has_an_example_and_a_source() -> None:
     assert {example.kind for example in EXAMPLES} == set(names()) | BESIDE_THE_TABLE
     assert all(kind.source for kind in (*WITH_STOP, *WITHOUT_STOP))
+    assert set(TITLES) == set(names()) | BESIDE_THE_TABLE | {own.NAME}
 
 
 @pytest.mark.behaviour("J1", "N14")

@@ -57,6 +57,10 @@ def rows(text: str) -> dict[str, Any]:
 
     return {
         "chat": chat(text, "stop"),
+        "chat of a day": {**chat(text, "stop"), "created": 1_764_962_401},
+        "gemini of a day": {**gemini(text, "STOP"), "createTime": "2025-01-26T18:50:04.362797Z"},
+        "response of a day": {**body, "created_at": 1_764_962_401, "completed_at": 1.0},
+        "inspect_sample of a day": {"id": 1, "epoch": 1, "output": output, "completed_at": "2025-06-14T11:00:30Z"},
         "chat cut": chat(text, "length"),
         "message": message(text, "end_turn"),
         "message cut": message(text, "max_tokens"),

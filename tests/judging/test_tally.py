@@ -10,14 +10,15 @@ import pytest
 from support.stored import DONE, FENCE, OPEN, chat, conversation
 
 from tenuto import Outcome, judge
-from tenuto.judging.tally import Tally, as_plain, pile_in
+from tenuto.judging.report import report_of
+from tenuto.judging.tally import Tally, pile_in
 
 
 def counted(rows: list[Any], limit: int | None = None) -> dict[str, Any]:
     tally = Tally()
     for row in rows:
         tally.add(judge(row, limit=limit))
-    return as_plain(tally)
+    return report_of(tally)
 
 
 def ray(tokens: int, text: str = DONE) -> dict[str, Any]:
@@ -82,8 +83,9 @@ def test_an_open_end_beside_a_limit_is_likely_cut_if_it_is_long_enough() -> None
 def test_what_is_cut_at_the_size_of_a_label_stands_apart() -> None:
     body = chat("Y", "length")
     body["usage"]["completion_tokens"] = 1
-    found = counted([body, chat()])
-    assert (found["outcomes"], found["label_sized"]) == ({"text_cut": 2}, 1)
+    assert counted([body, chat()])["outcomes"] == {"text_cut": 1, "label_sized": 1}
+    told = counted([ray(8, "Yes"), ray(20)], limit=8)
+    assert told["outcomes"] == {"label_sized": 2}, "also where only the limit says so"
 
 
 def test_two_tallies_add_up_in_any_order() -> None:
@@ -102,7 +104,61 @@ def test_two_tallies_add_up_in_any_order() -> None:
         for number, row in enumerate(rows):
             parts[number >= at].add(judge(row))
         parts[1].merge(parts[0])
-        assert as_plain(parts[1]) == whole
+        assert report_of(parts[1]) == whole
     assert whole["outcomes"]["likely_cut"] == 3
     assert sum(whole["outcomes"].values()) == whole["rows"] == len(rows)
     assert set(whole["outcomes"]) <= set(Outcome)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.4])
+def test_documents_that_break_off_among_closed_ones_are_cut_however_many_they_are(
+    share: float,
+) -> None:
+    cut = int(100 * share)
+    rows = [{"messages": conversation('{"a": [1, 2')}] * cut
+    rows += [{"messages": conversation('{"a": [1, 2]}')}] * (100 - cut)
+    found = counted(rows)
+    assert found["outcomes"] == {"done": 100 - cut, "likely_cut": cut}
+    assert found["likely_cut"] == {"json_cut": cut}
+
+
+def test_it_says_why_answers_are_likely_cut() -> None:
+    rows = [ray(512), ray(512), ray(512), ray(40), {"messages": conversation(FENCE)}]
+    assert counted(rows)["likely_cut"] == {"piled_up": 3, "fence_open": 1}
+    assert counted([ray(300), ray(40)], limit=300)["likely_cut"] == {"tokens_at_limit": 1}
+
+
+def test_answers_are_counted_by_the_day_that_they_tell() -> None:
+    first, second = chat(DONE, "stop"), chat()
+    first["created"], second["created"] = 1_764_962_401, 1_765_000_000
+    days = counted([first, second, second])["days"]
+    assert [(day["day"], day["outcomes"]) for day in days] == [
+        ("2025-12-05", {"done": 1}),
+        ("2025-12-06", {"text_cut": 2}),
+    ]
+    assert counted([chat()])["days"] == [], "1970 is no day of an answer"
+
+
+def test_lengths_are_told_in_the_unit_that_most_answers_have() -> None:
+    found = counted([ray(512)] * 5 + [ray(300)] * 2)["lengths"]
+    assert found["unit"] == "tokens"
+    assert [one for one in found["bins"] if one["likely_cut"]] == [
+        {"from": 512, "to": 608, "complete": 0, "likely_cut": 5}
+    ]
+    assert counted([{"messages": conversation(DONE)}])["lengths"]["unit"] == "characters"
+
+
+def test_what_a_larger_limit_would_hold_is_estimated_from_the_whole_answers() -> None:
+    chance = random.Random(4)
+    wanted = [int(chance.lognormvariate(5.5, 0.8)) for _ in range(4_000)]
+    rows = []
+    for number in wanted:
+        body = chat(DONE, "stop") if number < 512 else chat()
+        body["usage"]["completion_tokens"] = min(number, 512)
+        rows.append(body)
+    (told,) = counted(rows)["larger_limits"]
+    assert (told["limit"], told["cut"]) == (512, sum(number >= 512 for number in wanted))
+    for larger in told["would_hold"]:
+        really = sum(512 <= number < larger["limit"] for number in wanted)
+        assert larger["answers"] == pytest.approx(really, rel=0.1)
+    assert counted(rows[:20])["larger_limits"] == [], "too few to say"

@@ -1,62 +1,48 @@
-"""What `tenuto check` does and says, with nothing but the base install."""
+"""What `tenuto check` does, with nothing but the base install."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
+from tenuto.cli.check_words import BAD, number_of, words
 from tenuto.cli.command_error import CommandError
+from tenuto.cli.kept import Kept, NotWritten
 from tenuto.core.answer.stop import printable
-from tenuto.core.deciding.outcome import Outcome
-from tenuto.judging.checking import Checked, Kept, Options, check, share
+from tenuto.judging.checking import Checked, Options, check
 from tenuto.judging.files import files_in
 from tenuto.judging.kinds import names
-from tenuto.judging.tally import as_plain, seen_together
+from tenuto.judging.own import Pointers, steps_of
+from tenuto.judging.report import report_of
+from tenuto.judging.tally import seen_together
 
 BAD_FILE: Final = 2
-"""The exit code if something cannot be read, or is not known."""
+"""The exit code if an option is wrong, or something cannot be read, or is not known."""
 
-TOO_MANY = 1
+TOO_MANY: Final = 1
 """The exit code if more answers are cut or broken than `--fail-over` allows."""
 
-_PATH_CHARS: Final = 4_096  # of the longest path that Linux opens
-_UNKNOWN_SHARE: Final = 0.05
+UNKNOWN_SHARE: Final = 0.05
 """If more rows are no answers of a known kind, a folder may only look clean."""
 
-_CUT: Final = (Outcome.TEXT_CUT, Outcome.ARGUMENTS_CUT, Outcome.THINKING_CUT)
 
-_BAD: Final = (
-    *_CUT, Outcome.LIKELY_CUT, Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.ARGUMENTS_MALFORMED,
-    Outcome.CALLS_MISSING, Outcome.CALL_WRITTEN, Outcome.DOCUMENT_INVALID, Outcome.RUNAWAY,
-    Outcome.FAULT, Outcome.DROPPED, Outcome.OVERFLOW,
-)  # fmt: skip
-"""What `--fail-over` counts."""
-
-_OTHERS: Final[tuple[tuple[str, tuple[Outcome, ...]], ...]] = (
-    ("only reasoning", (Outcome.THINKING_ONLY,)),
-    ("broken call", (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)),
-    ("call in the text", (Outcome.CALL_WRITTEN,)),
-    ("invalid JSON", (Outcome.DOCUMENT_INVALID,)),
-    ("runaway", (Outcome.RUNAWAY,)),
-    ("blocked", (Outcome.BLOCKED, Outcome.REFUSED)),
-    ("failed", (Outcome.FAULT, Outcome.DROPPED)),
-    ("context full", (Outcome.OVERFLOW,)),
-    ("paused or cancelled", (Outcome.PAUSED, Outcome.CANCELLED)),
-    ("unknown stop", (Outcome.UNKNOWN,)),
-)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """The options of the command, as `tenuto check --help` says them."""
 
     requests: str | None = None
-    limit: int | None = None
+    limit: str | None = None
     kind: str | None = None
+    answer: str | None = None
+    stop: str | None = None
+    tokens: str | None = None
     out: str | None = None
+    show_text: bool = False
     fail_over: str | None = None
     processes: int | None = None
 
@@ -68,53 +54,140 @@ def run_check(
     say_json: Callable[[dict[str, Any]], None] | None = None,
 ) -> int:
     """Check files and return the exit code. `say` prints a line for a person; `say_json`, if there
-    is one, the counts instead.
+    is one, the report instead.
 
     Raises:
-        CommandError: an option is wrong, or a file cannot be read.
+        CommandError: an option is wrong, or a file cannot be read or written.
     """
     if not paths:
         raise CommandError("name at least one file or folder", BAD_FILE)
     most = _share_in(wanted.fail_over)
-    kind, out = wanted.kind, wanted.out
-    if kind is not None and kind not in names():
-        known = ", ".join(names())
-        raise CommandError(f"--kind is {printable(kind)!r}, but it must be one of {known}", 2)
-    asked = (wanted.requests,) if wanted.requests is not None else ()
-    options = Options(wanted.limit, None, kind, asked, out is not None)
-    kept = Kept(out) if out is not None else None
-    on_terminal = sys.stderr is not None and sys.stderr.isatty()
-
-    def on_range(found: Checked, number: int, of: int) -> None:
-        if kept is not None:
-            kept.add(found)
-        if on_terminal and of > 1:
-            print(f"\r{100 * (number + 1) // of} %", end="", file=sys.stderr, flush=True)
-
+    options = _options(wanted)
+    if wanted.processes is not None and wanted.processes < 1:
+        raise CommandError(f"--processes is {wanted.processes}, but it must be 1 or more", BAD_FILE)
     try:
-        left_out = {os.path.realpath(path) for path in asked}
-        files = [path for path in files_in(paths) if os.path.realpath(path) not in left_out]
-        found = check(files, options, wanted.processes or os.cpu_count() or 1, on_range)
+        files = _files(paths, wanted)
+        kept = Kept(wanted.out) if wanted.out is not None else None
+        report = _checked(files, options, wanted.processes or os.cpu_count() or 1, kept)
     except OSError as error:
-        name = str(error.filename)
-        why = f"{printable(name, 200)} cannot be read: {error.strerror}"
-        raise CommandError(why, BAD_FILE) from None
-    if on_terminal:
-        print("\r     \r", end="", file=sys.stderr)
-    report = {
-        "files": len(files),
-        **as_plain(found.tally),
-        "unreadable_lines": found.unread_lines,
-        "unreadable": [{"file": file, "line": line} for file, line, _ in found.unread],
-    }
-    if kept is not None:
-        kept.close(report, seen_together(found.tally))
+        raise CommandError(_why(error), BAD_FILE) from None
     if say_json is not None:
         say_json(report)
     else:
-        for line in _words(report):
+        for line in words(report):
             say(line)
-    return _exit_code(report, most)
+    code = _exit_code(report, most)
+    if code == TOO_MANY and most is not None and say_json is None:
+        say(f"  {100 * _bad_share(report):.1f} % are cut or broken: more than {100 * most:g} %")
+    return code
+
+
+def _why(error: OSError) -> str:
+    name = printable(str(error.filename), 4_096)
+    written = isinstance(error, NotWritten)
+    return f"{name} cannot be {'written' if written else 'read'}: {error.strerror}"
+
+
+def _checked(
+    files: Sequence[str], options: Options, processes: int, kept: Kept | None
+) -> dict[str, Any]:
+    progress = Progress()
+
+    def on_range(found: Checked, done: int, size: int) -> None:
+        if kept is not None:
+            kept.add(found)
+        progress.show(done, size)
+
+    try:
+        found = check(files, options, processes, on_range)
+    except KeyboardInterrupt:
+        progress.clear()
+        if kept is not None:
+            kept.stop()
+            told = f"{kept.rows:,} rows are in {printable(str(kept.path), 4_096)}"
+            print(f"tenuto: interrupted; the verdicts of {told}", file=sys.stderr)
+        raise
+    progress.clear()
+    asked = {"read": found.requests, "answers": found.requested}
+    report = {
+        **report_of(found.tally),
+        "files": len(files),
+        "requests": asked if options.requests else None,
+        "unreadable_lines": found.unread_lines,
+        "unreadable": [{"file": file, "line": line} for file, line, _ in found.unread],
+        "worst": [],
+    }
+    return report if kept is None else kept.close(report, seen_together(found.tally))
+
+
+def _files(paths: Sequence[str], wanted: Wanted) -> list[str]:
+    """Return the files to check: not the requests, and none of a report."""
+    left_out = {os.path.realpath(wanted.requests)} if wanted.requests is not None else set()
+    if wanted.out is not None:
+        out = Path(wanted.out).resolve()
+        for path in paths:
+            if Path(path).resolve() in (out, *out.parents) and Path(path).is_dir():
+                told = printable(path, 4_096)
+                why = f"--out is inside of {told}, which is checked; name a folder outside of it"
+                raise CommandError(why, BAD_FILE)
+    files = [path for path in files_in(paths) if os.path.realpath(path) not in left_out]
+    if not files:
+        told = ", ".join(printable(path, 4_096) for path in paths)
+        raise CommandError(f"there is no file to read in {told}", BAD_FILE)
+    return files
+
+
+def _options(wanted: Wanted) -> Options:
+    if wanted.kind is not None and wanted.kind not in names():
+        known = ", ".join(names())
+        why = f"--kind is {printable(wanted.kind)!r}, but it must be one of {known}"
+        raise CommandError(why, BAD_FILE)
+    if wanted.show_text and wanted.out is None:
+        raise CommandError("--show-text needs --out, which has the ends of the rows", BAD_FILE)
+    limit, limit_at = _limit(wanted.limit)
+    return Options(
+        limit,
+        None,
+        wanted.kind,
+        (wanted.requests,) if wanted.requests is not None else (),
+        _pointers(wanted, limit_at),
+        places=wanted.out is not None,
+        show_text=wanted.show_text,
+    )
+
+
+def _limit(given: str | None) -> tuple[int | None, str]:
+    """Return the limit of all rows, or the pointer to that of each.
+
+    >>> _limit("512"), _limit("/params/max_tokens"), _limit(None)
+    ((512, ''), (None, '/params/max_tokens'), (None, ''))
+    """
+    if given is None or given.startswith("/"):
+        return None, given or ""
+    if not (given.isascii() and given.isdecimal() and int(given[:18]) > 0):
+        must = "it must be a number of tokens, or a JSON pointer such as /params/max_tokens"
+        raise CommandError(f"--limit is {printable(given)!r}, but {must}", BAD_FILE)
+    return int(given[:18]), ""
+
+
+def _pointers(wanted: Wanted, limit_at: str) -> Pointers | None:
+    given = {"--answer": wanted.answer, "--stop": wanted.stop, "--tokens": wanted.tokens}
+    for name, pointer in given.items():
+        try:
+            steps_of(pointer or "")
+        except ValueError as error:
+            told = f"{name} is {printable(pointer or '')!r}, but {error}"
+            raise CommandError(told, BAD_FILE) from None
+    others = [name for name, pointer in given.items() if pointer is not None]
+    others += ["--limit"] if limit_at else []
+    if wanted.answer is None:
+        if others:
+            why = f"{others[0]} names a place in the rows; --answer must say where the answer is"
+            raise CommandError(why, BAD_FILE)
+        return None
+    if wanted.kind is not None:
+        raise CommandError("--answer describes a kind of your own; leave out --kind", BAD_FILE)
+    return Pointers(wanted.answer, wanted.stop or "", limit_at, wanted.tokens or "")
 
 
 def _share_in(given: str | None) -> float | None:
@@ -130,79 +203,53 @@ def _share_in(given: str | None) -> float | None:
     except ValueError:
         number = -1
     if not 0 <= number <= 1:
-        raise CommandError(
-            f"--fail-over is {printable(given)!r}, but it must be a share such as 1%", 2
-        )
+        must = "it must be a share such as 1% or 0.01"
+        raise CommandError(f"--fail-over is {printable(given)!r}, but {must}", BAD_FILE)
     return number
 
 
+def _bad_share(report: Mapping[str, Any]) -> float:
+    answers = report["answers"]
+    return number_of(report["outcomes"], tuple(BAD)) / answers if answers else 0.0
+
+
 def _exit_code(report: Mapping[str, Any], most: float | None) -> int:
-    counts, rows = report["outcomes"], report["rows"]
-    if report["unreadable_lines"] or not rows:
+    rows, answers = report["rows"], report["answers"]
+    if report["unreadable_lines"] or not rows or rows - answers > UNKNOWN_SHARE * rows:
         return BAD_FILE
-    if share(counts, (Outcome.NO_ANSWER,), rows) > _UNKNOWN_SHARE:
-        return BAD_FILE
-    answers = rows - counts.get(Outcome.NO_ANSWER.value, 0)
-    return TOO_MANY if most is not None and share(counts, _BAD, answers) > most else 0
+    return TOO_MANY if most is not None and _bad_share(report) > most else 0
 
 
-def _words(report: Mapping[str, Any]) -> Iterator[str]:
-    counts, rows = report["outcomes"], report["rows"]
-    unknown = counts.get(Outcome.NO_ANSWER.value, 0)
-    answers = rows - unknown
-    kinds = ", ".join(kind for kind in list(report["kinds"])[:3] if kind)
-    files = f"{report['files']:,} file{'s' * (report['files'] != 1)}"
-    head = f"{answers:,} answers in {files}" + (f" ({kinds})" if kinds else "")
-    if bad := report["unreadable_lines"]:
-        first = report["unreadable"][:3]
-        named = ", ".join(f"{printable(one['file'], _PATH_CHARS)}:{one['line']}" for one in first)
-        head += f", {bad:,} line{'s' * (bad != 1)} unreadable: {named}" + (", …" if bad > 3 else "")
-    yield head
-    for name, outcomes, note in (
-        ("complete", (Outcome.DONE, Outcome.OPEN_END), _of_open_ends(counts)),
-        ("cut by the limit", _CUT, _worst(report)),
-        ("likely cut", (Outcome.LIKELY_CUT,), _piles(report)),
-        ("empty", (Outcome.EMPTY,), _others(counts)),
-    ):
-        number = sum(counts.get(outcome.value, 0) for outcome in outcomes)
-        percent = f"{100 * number / answers:5.1f} %" if answers else "    – %"
-        yield f"  {name:<17}{number:>9,}  {percent}{'   ' + note if note else ''}"
-    if report["label_sized"]:
-        yield f"  {report['label_sized']:,} of the cut answers are labels, of 16 tokens or fewer"
-    if unknown:
-        yield f"  {unknown:,} rows ({100 * unknown / rows:.1f} %) are no answers of a known kind"
+class Progress:
+    """A line on the terminal with the share that is done and the time that is left. Programs see
+    none."""
+
+    def __init__(self) -> None:
+        self._shows = sys.stderr is not None and sys.stderr.isatty()
+        self._start_s = time.monotonic()
+        self._width = 0
+
+    def show(self, done: int, size: int) -> None:
+        """Show how many bytes of all are read."""
+        if self._shows and done < size:
+            text = progress_in(done, size, time.monotonic() - self._start_s)
+            print(f"\r{text:<{self._width}}", end="", file=sys.stderr, flush=True)
+            self._width = len(text)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._width:
+            print("\r" + " " * self._width + "\r", end="", file=sys.stderr, flush=True)
 
 
-def _of_open_ends(counts: Mapping[str, int]) -> str:
-    number = counts.get(Outcome.OPEN_END.value, 0)
-    return f"{number:,} of them without a stop and without an end mark" if number else ""
+def progress_in(done: int, size: int, spent_s: float) -> str:
+    """Return how much is done, and how long the rest takes at the same speed.
 
-
-def _worst(report: Mapping[str, Any]) -> str:
-    """Return the model and limit of which the largest share is cut."""
-    shares = []
-    for group in report["groups"]:
-        answers = sum(group["outcomes"].values())
-        part = share(group["outcomes"], _CUT, answers)
-        if part and answers >= _LEAST_OF_GROUP:
-            shares.append((part, group))
-    if not shares or len(report["groups"]) < 2:
-        return ""
-    part, group = max(shares, key=lambda each: each[0])
-    under = f" at limit {group['limit']:,}" if group["limit"] else ""
-    return f"worst: {printable(group['model']) or 'no model stored'}{under}: {100 * part:.0f} %"
-
-
-_LEAST_OF_GROUP: Final = 10
-
-
-def _piles(report: Mapping[str, Any]) -> str:
-    return "; ".join(
-        f"no stop stored; {pile['answers']:,} answers pile up at {pile['tokens']:,} tokens"
-        for pile in report["piled"][:2]
-    )
-
-
-def _others(counts: Mapping[str, int]) -> str:
-    found = [(name, sum(counts.get(o.value, 0) for o in outcomes)) for name, outcomes in _OTHERS]
-    return " · ".join(f"{name} {number:,}" for name, number in found if number)
+    >>> progress_in(250, 1_000, 30), progress_in(10, 1_000, 120)
+    ('25 %, 1:30 left', '1 %, 3:18:00 left')
+    """
+    percent = 100 * done // size if size else 100
+    left_s = round(spent_s * (size - done) / done) if done else 0
+    hours, minutes, seconds = left_s // 3_600, left_s // 60 % 60, left_s % 60
+    clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    return f"{percent} %, {clock} left"

@@ -90,7 +90,7 @@ def _type(pa: Any) -> Any:
             ("outcome", text), ("certain", yes), ("evidence", pa.list_(text)), ("reason", text),
             ("stop", text), ("limit", whole), ("output_tokens", whole), ("chars", whole),
             ("model", text), ("id", text), ("kind", text), ("wire", text), ("choice", whole),
-            ("choices", whole), ("can_be_finished", yes), ("request_at", text),
+            ("choices", whole), ("can_be_finished", yes), ("request_at", text), ("day", text),
         ]
     )  # fmt: skip
 

@@ -1,27 +1,41 @@
-"""Check files of stored answers: judge each row, in ranges that processes share, and add up."""
+"""Check files of stored answers: judge each row, in ranges that processes share, and add up.
+
+Theory of operation
+-------------------
+Files hold rows of one kind, so the first rows of a range tell which quick readings are worth
+trying; every other row is read whole, one by one. What only all rows together show is said at the
+end (`tally.py`), so that no row has to be kept.
+"""
 
 from __future__ import annotations
 
 import json
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.archives import NotReadable
+from tenuto.judging.asked_rows import Requests, requests_in
 from tenuto.judging.files import Range, ranges_of, rows_of
-from tenuto.judging.judgement import judge
+from tenuto.judging.judgement import CAN_BE_FINISHED, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette
-from tenuto.judging.tally import File, Group, Tally, doubt_of
+from tenuto.judging.own import Pointers, own_kind
+from tenuto.judging.tally import Tally, word_of
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.json import decode_object
 
 _SHOWN_CHARS: Final = 80
+_END_CHARS: Final = 120
 _LEAST_BYTES: Final = 8_388_608
 """With fewer bytes to read, processes take longer to start than they save."""
+
+_SAMPLE: Final = 100
+"""So many rows of a range are tried with every quick reading."""
 
 MOST_NAMED: Final = 1_000
 """So many lines that cannot be read are named."""
@@ -29,15 +43,29 @@ MOST_NAMED: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is known of all rows; as for `judge`. `requests`: the files of their requests, which are
-    found by the rows' ids."""
+    """What is known of all rows; as for `judge`.
+
+    Attributes:
+        requests: the files of their requests, which are found by the rows' ids.
+        pointers: where rows of the user's own keep their answers.
+        places: whether the verdict of each row is wanted.
+        show_text: whether it has the end of the row's text.
+    """
 
     limit: int | None = None
     schema: Mapping[str, Any] | None = None
     kind: str | None = None
     requests: tuple[str, ...] = ()
+    pointers: Pointers | None = None
     places: bool = False
-    """Whether the verdict of each row is wanted."""
+    show_text: bool = False
+
+    def way(self) -> Way:
+        """Return how rows are judged."""
+        way = way_of(self.limit, self.schema, self.kind)
+        if self.pointers is None:
+            return way
+        return replace(way, kinds=(own_kind(self.pointers),), shapes=[])
 
 
 @dataclass(slots=True)
@@ -47,12 +75,17 @@ class Checked:
     Attributes:
         tally: the counts of its rows.
         lines: how many lines it has.
+        requests: how many requests were read.
+        requested: how many rows have theirs among them.
         unread: the lines that are no JSON: their file, their number and how they begin.
+        unread_lines: how many there are.
         places: a line of JSON for each row, if they are wanted.
     """
 
     tally: Tally = field(default_factory=Tally)
     lines: int = 0
+    requests: int = 0
+    requested: int = 0
     unread: list[tuple[str, int, str]] = field(default_factory=list)
     unread_lines: int = 0
     places: list[str] = field(default_factory=list)
@@ -70,29 +103,39 @@ def check(
         paths: files of lines of JSON, of documents or of arrays, gzipped or not.
         options: what is known of all rows.
         processes: how many to use; 1: this one.
-        on_range: is called with what each range holds, its number and how many there are, in their
-            order, so that results can be kept as they come.
+        on_range: is called with what each range holds, in their order, and with how many bytes are
+            read and are to be read, so that results can be kept as they come.
 
     Raises:
-        OSError: a file cannot be read.
+        OSError: a file cannot be read, or holds no requests.
     """
+    known = requests_in(options.requests)
+    if options.requests and not known.by_id:
+        why = "it holds no request with an id (custom_id, key, recordId or id)"
+        raise NotReadable(0, why, options.requests[0])
     ranges = [part for path in paths for part in ranges_of(path)]
-    whole = Checked()
+    sizes = [_size_of(part) for part in ranges]
+    whole, size, done = Checked(requests=known.read), sum(sizes), 0
     before: dict[str, int] = {}
-    for number, (part, found) in enumerate(
-        zip(ranges, _each(ranges, options, processes), strict=True)
-    ):
+    found_in = _each(ranges, options, known, processes if size >= _LEAST_BYTES else 1)
+    for part, own_size, found in zip(ranges, sizes, found_in, strict=True):
         first = before.get(part.path, 0)
         before[part.path] = first + found.lines
         found.unread = [(path, line + first, text) for path, line, text in found.unread]
         found.places = [_placed(place, first) for place in found.places]
         whole.tally.merge(found.tally)
         whole.lines += found.lines
+        whole.requested += found.requested
         whole.unread_lines += found.unread_lines
         whole.unread = (whole.unread + found.unread)[:MOST_NAMED]
+        done += own_size
         if on_range is not None:
-            on_range(found, number, len(ranges))
+            on_range(found, done, size)
     return whole
+
+
+def _size_of(part: Range) -> int:
+    return Path(part.path).stat().st_size if part.end is None else part.end - part.begin
 
 
 def _placed(place: str, first: int) -> str:
@@ -104,53 +147,37 @@ def _placed(place: str, first: int) -> str:
     return json.dumps(value)
 
 
-def _each(ranges: Sequence[Range], options: Options, processes: int) -> Iterator[Checked]:
-    size = sum(Path(path).stat().st_size for path in {part.path for part in ranges})
-    if processes <= 1 or len(ranges) < 2 or size < _LEAST_BYTES:
-        known = _requests(options)
+def _each(
+    ranges: Sequence[Range], options: Options, known: Requests, processes: int
+) -> Iterator[Checked]:
+    if processes <= 1 or len(ranges) < 2:
         yield from (_check_range(part, options, known) for part in ranges)
         return
     context = multiprocessing.get_context("spawn")
-    with context.Pool(processes, _begin, (options,)) as pool:
+    with context.Pool(processes, _begin, (options, known)) as pool:
         yield from pool.imap(_work, ranges)
 
 
 _of_process: dict[str, Any] = {}
 
 
-def _begin(options: Options) -> None:
-    _of_process.update(options=options, known=_requests(options))
+def _begin(options: Options, known: Requests) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that adds up
+    _of_process.update(options=options, known=known)
 
 
 def _work(part: Range) -> Checked:
     return _check_range(part, _of_process["options"], _of_process["known"])
 
 
-def _requests(options: Options) -> dict[str, bytes]:
-    """Return the requests by the ids of their rows."""
-    found: dict[str, bytes] = {}
-    for path in options.requests:
-        for part in ranges_of(path):
-            for line in rows_of(part):
-                data = line.data if isinstance(line.data, bytes) else json.dumps(line.data).encode()
-                value = decode_object(data)
-                if isinstance(value, dict):
-                    for name in _IDS:
-                        if isinstance(value.get(name), str):
-                            found[value[name]] = data
-                            break
-    return found
-
-
-_IDS: Final = ("custom_id", "key", "recordId", "id")
-
-
-def _check_range(part: Range, options: Options, known: Mapping[str, bytes]) -> Checked:
+def _check_range(part: Range, options: Options, known: Requests) -> Checked:
     found = Checked()
+    way = options.way()
+    sample: set[str] | None = set() if way.shapes is None else None
     try:
-        for line in rows_of(part):
+        for rows, line in enumerate(rows_of(part)):
             found.lines = line.number
-            verdict = _judged(line.data, options, known)
+            verdict = _judged(line.data, way, known, found)
             if line.data is None or (
                 verdict.outcome in _MAY_BE_UNREAD and _is_unreadable(line.data)
             ):
@@ -160,36 +187,36 @@ def _check_range(part: Range, options: Options, known: Mapping[str, bytes]) -> C
                 continue
             found.tally.add(verdict)
             if options.places:
-                found.places.append(_place(part.path, line.number, verdict))
+                found.places.append(_place(part.path, line.number, verdict, options))
+            if sample is not None:
+                sample.add(verdict.kind)
+                if rows >= _SAMPLE:
+                    way, sample = way.for_kinds(sample), None
     except NotReadable as error:  # one damaged log ends no run over many
         found.unread_lines += 1
         found.unread.append((part.path, found.lines + 1, str(error.strerror)))
     return found
 
 
-def _place(path: str, line: int, verdict: Verdict) -> str:
-    told = {"stop": verdict.stop.raw, "chars": len(verdict.text)}
-    return json.dumps({"file": path, "line": line, **verdict.as_dict(), **told})
+def _place(path: str, line: int, verdict: Verdict, options: Options) -> str:
+    told: dict[str, Any] = {"stop": verdict.stop.raw, "chars": len(verdict.text)}
+    if options.show_text:
+        told["end"] = verdict.text[-_END_CHARS:]
+    word = {"outcome": word_of(verdict)}
+    return json.dumps({"file": path, "line": line, **verdict.as_dict(), **word, **told})
 
 
-def _judged(data: object, options: Options, known: Mapping[str, bytes]) -> Verdict:
-    verdict = judge(data, limit=options.limit, schema=options.schema, kind=options.kind)
-    request = known.get(verdict.id) if known else None
+def _judged(data: object, way: Way, known: Requests, found: Checked) -> Verdict:
+    verdict = judge_by(data, way)
+    request = known.by_id.get(verdict.id) if known.by_id else None
     if request is None:
         return verdict
-    return judge(
-        data, request=_body(request), limit=options.limit, schema=options.schema, kind=options.kind
-    )
-
-
-def _body(request: bytes) -> object:
-    """Return the body of a line of requests: OpenAI's and Anthropic's, Gemini's, Bedrock's."""
-    value = decode_object(request)
-    if isinstance(value, dict):
-        for name in ("body", "params", "request", "modelInput"):
-            if isinstance(value.get(name), dict):
-                return value[name]
-    return value
+    found.requested += 1
+    if isinstance(request, bytes):
+        return judge_by(data, way, decode_object(request))
+    if request and verdict.limit is None:
+        verdict = judge_by(data, replace(way, limit=request))
+    return replace(verdict, can_be_finished=verdict.outcome in CAN_BE_FINISHED)
 
 
 _MAY_BE_UNREAD: Final = frozenset({Outcome.NO_ANSWER, Outcome.DROPPED, Outcome.FAULT})
@@ -205,50 +232,4 @@ def _is_unreadable(data: object) -> bool:
 def _beginning(data: object) -> str:
     if not isinstance(data, bytes):
         return "the line is too long"
-    return data[:_SHOWN_CHARS].decode("utf-8", "replace").strip()
-
-
-def _revised(file: File, line: str) -> str:
-    """Return the line on a row, with what only all rows together show."""
-    if '"no_stop"' not in line:
-        return line
-    row = json.loads(line)
-    doubt = doubt_of(row["outcome"], row["evidence"], row["output_tokens"], row["chars"])
-    if doubt is None:
-        return line
-    outcome = file.revised(Group(row["model"], row["limit"]), doubt)
-    if outcome == row["outcome"]:
-        return line
-    word = "muted" if outcome is Outcome.OPEN_END else "piled_up"
-    return json.dumps({**row, "outcome": outcome, "evidence": [*row["evidence"], word]}) + "\n"
-
-
-class Kept:
-    """The files of a report: `rows.jsonl`, which grows range by range, and `report.json`."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = Path(folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._path = self._folder / "rows.jsonl"
-        self._rows = self._path.open("w", encoding="utf-8")
-
-    def add(self, found: Checked) -> None:
-        """Write the rows of a range."""
-        self._rows.writelines(f"{place}\n" for place in found.places)
-        self._rows.flush()
-        found.places = []
-
-    def close(self, report: Mapping[str, Any], file: File) -> None:
-        """Write the report, and in each row what only all rows together show."""
-        self._rows.close()
-        part = self._path.with_suffix(".part")
-        with self._path.open(encoding="utf-8") as rows, part.open("w", encoding="utf-8") as revised:
-            revised.writelines(map(partial(_revised, file), rows))
-        part.replace(self._path)
-        text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
-        (self._folder / "report.json").write_text(text, "utf-8")
-
-
-def share(counts: Mapping[str, int], outcomes: Sequence[Outcome], of: int) -> float:
-    """Return the share of some outcomes; 0 if there is nothing."""
-    return sum(counts.get(outcome.value, 0) for outcome in outcomes) / of if of else 0.0
+    return printable(data[:_SHOWN_CHARS].decode("utf-8", "replace").strip())

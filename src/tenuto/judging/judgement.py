@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tenuto.core.answer.arguments import Finding
@@ -17,11 +17,12 @@ from tenuto.detection.replies import Failure
 from tenuto.judging import signs
 from tenuto.judging.answers import Read, read_answer
 from tenuto.judging.cassettes import exchanges
+from tenuto.judging.days import day_in
 from tenuto.judging.held import Held
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, kinds_named
 from tenuto.judging.messages import are_messages, turns_in
 from tenuto.judging.opening import opened
-from tenuto.judging.quick import quickly
+from tenuto.judging.quick import Shapes, quickly, shapes_of
 from tenuto.judging.requests import Asked, asked_in, limit_in
 from tenuto.judging.verdict import GRAVITY, NOT_AN_ANSWER, Verdict, is_certain
 from tenuto.judging.walk import found_within
@@ -74,13 +75,51 @@ def judge(
     >>> judge({"name": "Mia"}).outcome.value
     'no_answer'
     """
-    if request is None and schema is None and kind is None:
-        found = quickly(row, limit if limit and limit > 0 else None)
+    return judge_by(row, way_of(limit, schema, kind), request)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How rows are judged.
+
+    Attributes:
+        limit, schema: as for `judge`.
+        kinds: the kinds that are asked before all others.
+        shapes: the quick readings to try; they change how long a row takes, and nothing else.
+    """
+
+    limit: int | None = None
+    schema: Mapping[str, Any] | None = None
+    kinds: Sequence[Kind] = ()
+    shapes: Shapes | None = None
+
+    def for_kinds(self, names: Collection[str]) -> Way:
+        """Return a way that is quick with rows of these kinds alone, as a file's sample has them.
+
+        >>> [shape.kind for shape in Way().for_kinds({"alpaca"}).shapes]
+        ['alpaca']
+        """
+        return replace(self, shapes=shapes_of(names))
+
+
+def way_of(limit: int | None, schema: Mapping[str, Any] | None, kind: str | None) -> Way:
+    """Return the way that the arguments of `judge` say.
+
+    Raises:
+        ValueError: there is no kind of this name.
+    """
+    way = Way(limit if limit and limit > 0 else None, schema, _named(kind))
+    return way if kind is None else way.for_kinds({kind})
+
+
+def judge_by(row: object, way: Way, request: object = None) -> Verdict:
+    """Say what is in a stored answer, as `judge` does."""
+    if request is None and way.schema is None:
+        found = quickly(row, way.limit, way.shapes)
         if found is not None:
             return found
-    first = _named(kind)
     try:
-        return _judged(row, first, _Given(request, limit, schema))
+        return _judged(row, way.kinds, _Given(request, way.limit, way.schema))
     except Exception as error:  # noqa: BLE001 - a row may be anything, and one must not end a run
         names = printable(type(row).__qualname__), printable(type(error).__qualname__)
         log.warning("judge could not read a row of the class %s: it raised %s", *names)
@@ -103,7 +142,7 @@ class _Given:
         self, request: object, limit: int | None, schema: Mapping[str, Any] | None
     ) -> None:
         self.request = request
-        self.limit = limit if limit and limit > 0 else None
+        self.limit = limit
         self.schema = schema
 
 
@@ -113,7 +152,8 @@ def _judged(row: object, first: Sequence[Kind], given: _Given) -> Verdict:
         held = list(found)
         verdicts = [verdict for one in held for verdict in _verdicts(one, name, given)]
         if verdicts:
-            return _worst(verdicts)
+            worst = _worst(verdicts)
+            return worst if worst.day else replace(worst, day=day_in(value))
     return NOT_AN_ANSWER
 
 
@@ -196,8 +236,9 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
         id=held.id or response.id,
         kind=kind,
         wire=read.wire or held.wire,
-        can_be_finished=outcome in _CAN_BE_FINISHED and request is not None and asked.choices == 1,
+        can_be_finished=outcome in CAN_BE_FINISHED and request is not None and asked.choices == 1,
         request_at=held.request_at if given.request is None else "",
+        day=day_in(held.answer),
     )
 
 
@@ -267,7 +308,7 @@ _STRUCTURE: Final[dict[Outcome, tuple[str, ...]]] = {
 }
 """What an outcome shows by structure."""
 
-_CAN_BE_FINISHED: Final = frozenset(
+CAN_BE_FINISHED: Final = frozenset(
     {Outcome.TEXT_CUT, Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING}
     | {Outcome.THINKING_CUT, Outcome.THINKING_ONLY, Outcome.EMPTY, Outcome.PAUSED, Outcome.DROPPED}
     | {Outcome.FAULT, Outcome.DOCUMENT_INVALID, Outcome.CALL_WRITTEN, Outcome.LIKELY_CUT}

@@ -32,6 +32,8 @@ class Source(StrEnum):
     """Rows that the real tool or service wrote."""
     DOCUMENTED = "documented"
     """The shape in its documentation or its source code."""
+    TOLD = "told"
+    """What the user says of rows of their own."""
 
 
 @cache

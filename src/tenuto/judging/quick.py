@@ -15,7 +15,7 @@ how long a row takes, and never what is said of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -23,6 +23,7 @@ import msgspec
 
 from tenuto.core.answer.stop import NO_STOP, Confidence, Stop, StopReason
 from tenuto.core.deciding.outcome import Batch, Readable, Sign, outcome_of
+from tenuto.judging.days import day_of
 from tenuto.judging.opening import may_open
 from tenuto.judging.signs import at_end, runs_away
 from tenuto.judging.verdict import GRAVITY, Verdict, is_certain
@@ -43,6 +44,7 @@ class Found(NamedTuple):
         tokens: the tokens of the answer; None: not stored.
         id, model, wire: those of `Verdict`.
         limit: the limit that the row itself tells; None: none.
+        day: that of `Verdict`.
     """
 
     text: str
@@ -53,6 +55,7 @@ class Found(NamedTuple):
     model: str = ""
     wire: str = ""
     limit: int | None = None
+    day: str = ""
 
 
 class Strict(msgspec.Struct, forbid_unknown_fields=True):
@@ -113,6 +116,7 @@ class _Chat(Strict):
             id=name,
             model=self.model,
             wire="openai-chat",
+            day=day_of(self.created),
         )
 
 
@@ -197,6 +201,7 @@ class _Gemini(Strict, rename="camel"):
             id=name,
             model=self.model_version,
             wire="gemini-generate",
+            day=day_of(self.create_time),
         )
 
 
@@ -279,6 +284,7 @@ class _Response(Strict):
             model=self.model,
             wire="openai-responses",
             limit=self.max_output_tokens or None,
+            day=day_of(self.created_at) or day_of(self.completed_at),
         )
 
 
@@ -377,6 +383,18 @@ class _InspectSample(msgspec.Struct):
     stage: Absent = msgspec.UNSET
     generic_request: Absent = msgspec.UNSET
     rollout_results: Absent = msgspec.UNSET
+    started_at: Any = None
+    completed_at: Any = None
+    created: Absent = msgspec.UNSET
+    created_at: Absent = msgspec.UNSET
+    created_at_camel: Absent = msgspec.field(default=msgspec.UNSET, name="createdAt")
+    create_time: Absent = msgspec.UNSET
+    create_time_camel: Absent = msgspec.field(default=msgspec.UNSET, name="createTime")
+    timestamp: Absent = msgspec.UNSET
+    start_time: Absent = msgspec.UNSET
+    start_time_camel: Absent = msgspec.field(default=msgspec.UNSET, name="startTime")
+    start_time_nano: Absent = msgspec.field(default=msgspec.UNSET, name="startTimeUnixNano")
+    processed_time: Absent = msgspec.UNSET
 
     def found(self) -> Found:
         output = self.output
@@ -387,6 +405,7 @@ class _InspectSample(msgspec.Struct):
             output.usage.output_tokens if output.usage is not None else None,
             id=str(self.id),
             model=output.model,
+            day=day_of(self.started_at) or day_of(self.completed_at),
         )
 
 
@@ -461,16 +480,29 @@ _SHAPES: Final = [
 ]
 """The shape that fitted last is the first."""
 
+Shapes = list[_Shape]
+
+
+def shapes_of(kinds: Collection[str]) -> Shapes:
+    """Return the shapes of some kinds.
+
+    >>> len(shapes_of(["openai_batch"])), shapes_of(["vertex_batch"])
+    (2, [])
+    """
+    return [shape for shape in _SHAPES if shape.kind in kinds]
+
+
 _REFUSED = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
-def quickly(row: object, limit: int | None) -> Verdict | None:
+def quickly(row: object, limit: int | None, shapes: Shapes | None = None) -> Verdict | None:
     """Return the verdict on a row of a common shape; None: the whole reading has to take it.
-    `limit`: as for `judge`."""
+    `limit`: as for `judge`. `shapes`: those that are tried; None: all."""
     kind = type(row)
     if WIRES.changes:  # a wire that was registered may claim a row
         return None
-    for number, shape in enumerate(_SHAPES):
+    tried = _SHAPES if shapes is None else shapes
+    for number, shape in enumerate(tried):
         try:
             if kind is dict:
                 found = msgspec.convert(row, shape.shape)
@@ -481,7 +513,7 @@ def quickly(row: object, limit: int | None) -> Verdict | None:
         except _REFUSED:
             continue
         if number:
-            _SHAPES.insert(0, _SHAPES.pop(number))
+            tried.insert(0, tried.pop(number))
         if type(found) is _Messages:
             return _conversation(found.messages, limit)
         told = found.found()
@@ -542,6 +574,7 @@ def _verdict(found: Found, kind: str, limit: int | None) -> Verdict | None:
         found.wire,
         0,
         1,
+        day=found.day,
     )
 
 

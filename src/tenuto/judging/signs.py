@@ -43,6 +43,19 @@ def cut_structure(text: str) -> str:
     return ""
 
 
+def closed_structure(text: str) -> str:
+    """Return which of the same is closed in a text: the counterpart of a sign of a cut; "": none.
+
+    >>> closed_structure('{"a": 1}'), closed_structure("```\\nx\\n```"), closed_structure("Hi.")
+    ('json_cut', 'fence_open', '')
+    """
+    if text[:1] in ("{", "[") and text.rstrip()[-1:] in ("}", "]"):
+        return "json_cut"
+    if "```" in text:
+        return "fence_open"
+    return "think_open" if text.startswith("<think") else ""
+
+
 def is_json_cut(text: str) -> bool:
     """Return whether a text is the beginning of a JSON object or array that breaks off.
 

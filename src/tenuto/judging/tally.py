@@ -7,8 +7,13 @@ none has more. So for each model and limit, the tokens of the answers without a 
 number that far more answers have than those below it is a pile-up, and those answers are likely
 cut. Answers of a few tokens are labels and scores, which pile up by themselves.
 
-A sign of the text that more than a tenth of the answers without a stop show is a habit of the file,
-such as labels that end without a full stop. It is muted: these answers are told as open ends.
+A sign of the text that more than a tenth of the answers without a stop show, and more than show its
+counterpart, is a habit of the file: code whose last fence was a stop sequence. It is muted: these
+answers are told as open ends. In a file of JSON documents of which most are closed, those that
+break off stay cut, however many they are.
+
+An answer that its limit cut at a few tokens is counted apart, as `label_sized`: a judge that asks
+for one token gets one.
 """
 
 from __future__ import annotations
@@ -16,13 +21,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging.lengths import Length, rounded
+from tenuto.judging.signs import closed_structure
 from tenuto.judging.verdict import Verdict
 
 LABEL_TOKENS: Final = 16
 """Answers of at most this many tokens are labels and scores, cut on purpose or whole."""
+
+LABEL_SIZED: Final = "label_sized"
+"""What an answer that is cut at so few tokens is counted as, in place of its outcome."""
 
 LEAST_PILED: Final = 3
 _TIMES_DENSER: Final = 5
@@ -35,6 +45,7 @@ _CHARS_PER_TOKEN: Final = 4
 _NEARLY: Final = 0.8
 """An open end whose tokens are only estimated counts from this share of the limit on."""
 
+_AT_LIMIT: Final = "tokens_at_limit"
 _SIGNS: Final = ("fence_open", "json_cut", "think_open")
 
 CUT: Final = frozenset({Outcome.TEXT_CUT, Outcome.ARGUMENTS_CUT, Outcome.THINKING_CUT})
@@ -57,38 +68,67 @@ class Doubt(NamedTuple):
     chars: int
 
 
+class Revised(NamedTuple):
+    """What an answer without a stop is, now that all are seen. `word`: its outcome, or
+    `label_sized`; `why`: what says so if it is likely cut, or "muted"; else ""."""
+
+    word: str
+    why: str = ""
+
+
 @dataclass(slots=True)
 class Tally:
-    """The counts of some rows. Two can be added up, in any order."""
+    """The counts of some rows. Two can be added up, in any order.
 
-    outcomes: Counter[tuple[Group, Outcome]] = field(default_factory=Counter)
+    Attributes:
+        outcomes: how many answers of a model and limit, of a day, have an outcome.
+        kinds: how many rows there are of each kind.
+        doubts: the same as `outcomes`, of answers that the file may still change.
+        lengths: the lengths of the answers in `outcomes`, by model, limit and outcome.
+        closed: how many answers without a stop show the counterpart of a sign.
+    """
+
+    outcomes: Counter[tuple[Group, str, str]] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
-    labels: int = 0
-    doubts: Counter[tuple[Group, Doubt]] = field(default_factory=Counter)
+    doubts: Counter[tuple[Group, str, Doubt]] = field(default_factory=Counter)
+    lengths: Counter[tuple[Group, str, Length]] = field(default_factory=Counter)
+    closed: Counter[str] = field(default_factory=Counter)
 
     def add(self, verdict: Verdict) -> None:
         """Count a verdict."""
         self.kinds[verdict.kind] += 1
         group, outcome = Group(verdict.model, verdict.limit), verdict.outcome
-        if outcome in CUT and is_label_sized(verdict):
-            self.labels += 1
-        doubt = doubt_of(outcome, verdict.evidence, verdict.output_tokens, len(verdict.text))
-        if doubt is None:
-            self.outcomes[group, outcome] += 1
-        else:
-            self.doubts[group, doubt] += 1
+        tokens, chars = verdict.output_tokens, len(verdict.text)
+        doubt = doubt_of(outcome, verdict.evidence, tokens, chars)
+        if doubt is not None:
+            self.doubts[group, verdict.day, doubt] += 1
+            if not doubt.sign and (sign := closed_structure(verdict.text)):
+                self.closed[sign] += 1
+            return
+        word = word_of(verdict)
+        self.outcomes[group, verdict.day, word] += 1
+        if outcome in CUT or outcome is Outcome.DONE:
+            self.lengths[group, word, rounded(tokens, chars)] += 1
 
     def merge(self, other: Tally) -> None:
         """Add the counts of another one."""
-        self.outcomes += other.outcomes
-        self.kinds += other.kinds
-        self.labels += other.labels
-        self.doubts += other.doubts
+        self.outcomes.update(other.outcomes)
+        self.kinds.update(other.kinds)
+        self.doubts.update(other.doubts)
+        self.lengths.update(other.lengths)
+        self.closed.update(other.closed)
 
     @property
     def rows(self) -> int:
         """The number of rows."""
         return self.kinds.total()
+
+
+def word_of(verdict: Verdict) -> str:
+    """Return what an answer is counted as: its outcome, or `label_sized`."""
+    cut = verdict.outcome in CUT
+    small = cut and is_label_sized(verdict.limit, verdict.output_tokens)
+    return LABEL_SIZED if small else verdict.outcome.value
 
 
 _DOUBTFUL: Final = frozenset({Outcome.DONE, Outcome.OPEN_END, Outcome.LIKELY_CUT})
@@ -97,25 +137,28 @@ _DOUBTFUL: Final = frozenset({Outcome.DONE, Outcome.OPEN_END, Outcome.LIKELY_CUT
 def doubt_of(outcome: str, evidence: Sequence[str], tokens: int | None, chars: int) -> Doubt | None:
     """Return what the file may still change of a verdict; None: it changes nothing.
 
-    >>> doubt_of("open_end", ["no_stop", "open_end"], None, 1_000)
-    Doubt(outcome=<Outcome.OPEN_END: 'open_end'>, sign='', tokens=None, chars=960)
+    >>> doubt_of("open_end", ["no_stop", "open_end"], None, 1_007)
+    Doubt(outcome=<Outcome.OPEN_END: 'open_end'>, sign='', tokens=None, chars=1000)
     >>> doubt_of("done", ["stop"], 20, 80) is None
     True
     """
     if "no_stop" not in evidence or outcome not in _DOUBTFUL:
         return None
-    told = "tokens_at_limit" in evidence
-    sign = "tokens_at_limit" if told else next((w for w in evidence if w in _SIGNS), "")
+    sign = _AT_LIMIT if _AT_LIMIT in evidence else next((w for w in evidence if w in _SIGNS), "")
     # Characters only count where there are no tokens; rounded, so that rows are counted together.
-    counted = tokens is None and outcome == Outcome.OPEN_END
-    return Doubt(Outcome(outcome), sign, tokens, chars // 64 * 64 if counted else 0)
+    size = rounded(tokens, chars)
+    return Doubt(Outcome(outcome), sign, tokens, 0 if size.exact else size.number)
 
 
-def is_label_sized(verdict: Verdict) -> bool:
-    """Return whether an answer was cut at so few tokens that somebody meant it: a judge that asks
-    for one token gets one."""
-    sizes = [size for size in (verdict.limit, verdict.output_tokens) if size is not None]
-    return bool(sizes) and min(sizes) <= LABEL_TOKENS
+def is_label_sized(limit: int | None, tokens: int | None) -> bool:
+    """Return whether a cut answer was cut at so few tokens that somebody meant it.
+
+    >>> is_label_sized(1, None), is_label_sized(None, 16), is_label_sized(512, 512)
+    (True, True, False)
+    """
+    return (limit is not None and limit <= LABEL_TOKENS) or (
+        tokens is not None and tokens <= LABEL_TOKENS
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,31 +174,39 @@ class File:
     piled: dict[Group, tuple[int, int]]
     muted: frozenset[str]
 
-    def revised(self, group: Group, doubt: Doubt) -> Outcome:
+    def revised(self, group: Group, doubt: Doubt) -> Revised:
         """Return what an answer without a stop is, now that all are seen."""
         pile = self.piled.get(group)
+        if doubt.sign == _AT_LIMIT:
+            small = is_label_sized(group.limit, doubt.tokens)
+            return Revised(LABEL_SIZED if small else Outcome.LIKELY_CUT.value, _AT_LIMIT)
         if pile is not None and doubt.tokens is not None and doubt.tokens >= pile[0]:
-            return Outcome.LIKELY_CUT
-        if doubt.outcome is Outcome.LIKELY_CUT and doubt.sign in self.muted:
-            return Outcome.OPEN_END
+            return Revised(Outcome.LIKELY_CUT.value, "piled_up")
+        if doubt.outcome is Outcome.LIKELY_CUT:
+            muted = doubt.sign in self.muted
+            word = Outcome.OPEN_END if muted else Outcome.LIKELY_CUT
+            return Revised(word.value, "muted" if muted else doubt.sign)
         limit = group.limit or (pile[0] if pile is not None else None)
         if doubt.outcome is Outcome.OPEN_END and doubt.tokens is None and limit is not None:
             estimated = doubt.chars / _CHARS_PER_TOKEN
-            return Outcome.LIKELY_CUT if estimated >= _NEARLY * limit else Outcome.OPEN_END
-        return doubt.outcome
+            if estimated >= _NEARLY * limit:
+                return Revised(Outcome.LIKELY_CUT.value, "near_limit")
+        return Revised(doubt.outcome.value)
 
 
 def seen_together(tally: Tally) -> File:
     """Return what the rows of a tally together show."""
     by_group: dict[Group, Counter[int]] = {}
     signs: Counter[str] = Counter()
-    for (group, doubt), times in tally.doubts.items():
+    for (group, _, doubt), times in tally.doubts.items():
         signs[doubt.sign] += times
         if doubt.tokens is not None:
             by_group.setdefault(group, Counter())[doubt.tokens] += times
     total = signs.total()
     often = {
-        sign for sign in _SIGNS if total >= _LEAST_TO_MUTE and signs[sign] > MUTED_SHARE * total
+        sign
+        for sign in _SIGNS
+        if total >= _LEAST_TO_MUTE and signs[sign] > max(MUTED_SHARE * total, tally.closed[sign])
     }
     piles = {group: pile_in(counts) for group, counts in by_group.items()}
     return File({group: pile for group, pile in piles.items() if pile}, frozenset(often))
@@ -181,37 +232,3 @@ def pile_in(tokens: Counter[int]) -> tuple[int, int] | None:
     width = max(1, int(most * _BELOW))
     below = sum(times for number, times in tokens.items() if most - width <= number < most)
     return (most, piled) if piled >= _TIMES_DENSER * below / width else None
-
-
-def totals(tally: Tally, file: File) -> Counter[tuple[Group, Outcome]]:
-    """Return how many answers of each model and limit have each outcome, as the file shows it."""
-    found = Counter(tally.outcomes)
-    for (group, doubt), times in tally.doubts.items():
-        found[group, file.revised(group, doubt)] += times
-    return found
-
-
-def as_plain(tally: Tally) -> dict[str, Any]:
-    """Return the counts as plain values for JSON, with a schema that stays."""
-    file = seen_together(tally)
-    counted = totals(tally, file)
-    by_outcome: Counter[str] = Counter()
-    groups: dict[Group, Counter[str]] = {}
-    for (group, outcome), times in counted.items():
-        by_outcome[outcome.value] += times
-        groups.setdefault(group, Counter())[outcome.value] += times
-    return {
-        "rows": tally.rows,
-        "outcomes": dict(by_outcome.most_common()),
-        "label_sized": tally.labels,
-        "kinds": dict(tally.kinds.most_common()),
-        "groups": [
-            {"model": group.model, "limit": group.limit, "outcomes": dict(counts.most_common())}
-            for group, counts in sorted(groups.items(), key=lambda each: -each[1].total())
-        ],
-        "piled": [
-            {"model": group.model, "limit": group.limit, "tokens": tokens, "answers": answers}
-            for group, (tokens, answers) in file.piled.items()
-        ],
-        "muted": sorted(file.muted),
-    }

@@ -37,6 +37,7 @@ class Verdict:
         can_be_finished: whether the answer needs something that another request could bring, and
             its request is known.
         request_at: where in the row its request is (`request.body`); "" if it is not there.
+        day: when the answer was made, such as 2026-11-28; "" if it is not stored.
 
     >>> from tenuto import judge
     >>> verdict = judge({"choices": [{"message": {"content": "Hi"}, "finish_reason": "length"}]})
@@ -59,6 +60,7 @@ class Verdict:
     choices: int = 0
     can_be_finished: bool = False
     request_at: str = ""
+    day: str = ""
 
     @property
     def stop_is_stored(self) -> bool:

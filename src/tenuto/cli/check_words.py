@@ -1,0 +1,153 @@
+"""What `tenuto check` prints: the report in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tenuto.core.answer.stop import printable
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging.tally import LABEL_SIZED, LABEL_TOKENS
+from tenuto.judging.titles import title_of
+
+_PATH_CHARS: Final = 4_096  # of the longest path that Linux opens
+_KINDS_NAMED: Final = 3
+_LINES_NAMED: Final = 3
+LEAST_OF_GROUP: Final = 10
+"""Of a model and limit with fewer answers, no share is told as the worst."""
+
+CUT: Final = (Outcome.TEXT_CUT.value, Outcome.ARGUMENTS_CUT.value, Outcome.THINKING_CUT.value)
+
+ROWS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("complete", (Outcome.DONE.value, Outcome.OPEN_END.value)),
+    ("cut by the limit", CUT),
+    ("likely cut", (Outcome.LIKELY_CUT.value,)),
+    ("empty", (Outcome.EMPTY.value,)),
+    ("only reasoning", (Outcome.THINKING_ONLY.value,)),
+    ("broken call", (Outcome.ARGUMENTS_MALFORMED.value, Outcome.CALLS_MISSING.value)),
+    ("call in the text", (Outcome.CALL_WRITTEN.value,)),
+    ("invalid JSON", (Outcome.DOCUMENT_INVALID.value,)),
+    ("runaway", (Outcome.RUNAWAY.value,)),
+    ("blocked", (Outcome.BLOCKED.value, Outcome.REFUSED.value)),
+    ("failed", (Outcome.FAULT.value, Outcome.DROPPED.value)),
+    ("context full", (Outcome.OVERFLOW.value,)),
+    ("paused or cancelled", (Outcome.PAUSED.value, Outcome.CANCELLED.value)),
+    ("unknown stop", (Outcome.UNKNOWN.value,)),
+    ("label-sized", (LABEL_SIZED,)),
+)
+"""How answers are told: in words, with the outcomes that they stand for."""
+
+_LINES: Final = 4
+"""So many of them have a line of their own; those behind stand beside the last."""
+
+BAD: Final = frozenset(
+    word
+    for name, outcomes in ROWS
+    if name not in ("complete", "blocked", "paused or cancelled", "unknown stop", "label-sized")
+    for word in outcomes
+)
+"""What `--fail-over` counts: cut, empty or broken."""
+
+REASONS: Final = {
+    "piled_up": "{n} pile up",
+    "tokens_at_limit": "{n} reach the limit",
+    "near_limit": "{n} end openly beside the limit",
+    "fence_open": "{n} end in an open code fence",
+    "json_cut": "{n} break off in JSON",
+    "think_open": "{n} end in open thinking",
+}
+"""Why answers are likely cut."""
+
+
+def number_of(counts: Mapping[str, int], outcomes: Sequence[str]) -> int:
+    """Return how many answers have one of some outcomes."""
+    return sum(counts.get(outcome, 0) for outcome in outcomes)
+
+
+def share_of(counts: Mapping[str, int], outcomes: Sequence[str], of: int) -> float:
+    """Return their share; 0 if there is nothing."""
+    return number_of(counts, outcomes) / of if of else 0.0
+
+
+def words(report: Mapping[str, Any]) -> Iterator[str]:
+    """Return the lines for a person."""
+    counts, answers = report["outcomes"], report["answers"]
+    yield _head(report)
+    notes = (_of_open_ends(counts), _of_worst(report), of_likely_cut(report), _of_others(counts))
+    for (name, outcomes), note in zip(ROWS[:_LINES], notes, strict=True):
+        number = number_of(counts, outcomes)
+        percent = f"{100 * number / answers:5.1f} %" if answers else "    – %"
+        yield f"  {name:<17}{number:>9,}  {percent}{'   ' + note if note else ''}"
+    if number := counts.get(LABEL_SIZED, 0):
+        yield f"  {number:,} more were cut at {LABEL_TOKENS} tokens or fewer, the size of a label"
+    if (asked := report["requests"]) is not None and asked["answers"] < answers:
+        told = f"no request among the {asked['read']:,} of --requests"
+        yield f"  {_answers(answers - asked['answers'], 'has', 'have')} {told}"
+    if unknown := report["rows"] - answers:
+        share = 100 * unknown / report["rows"]
+        told = "rows are no answers" if unknown > 1 else "row is no answer"
+        yield f"  {unknown:,} {told} of a known kind ({share:.1f} %)"
+
+
+def _head(report: Mapping[str, Any]) -> str:
+    kinds = ", ".join(title_of(kind) for kind in list(report["kinds"])[:_KINDS_NAMED])
+    kinds += ", …" if len(report["kinds"]) > _KINDS_NAMED else ""
+    files = f"{report['files']:,} file{'s' * (report['files'] != 1)}"
+    head = f"{_answers(report['answers'])} in {files}" + (f" ({kinds})" if kinds else "")
+    if bad := report["unreadable_lines"]:
+        first = report["unreadable"][:_LINES_NAMED]
+        named = ", ".join(f"{printable(one['file'], _PATH_CHARS)}:{one['line']}" for one in first)
+        more = ", …" if bad > _LINES_NAMED else ""
+        head += f", {bad:,} line{'s' * (bad != 1)} unreadable: {named}{more}"
+    return head
+
+
+def _answers(number: int, one: str = "", several: str = "") -> str:
+    """Return a number of answers, with a verb that fits it.
+
+    >>> _answers(1), _answers(1_200, "has", "have")
+    ('1 answer', '1,200 answers have')
+    """
+    noun, verb = ("answer", one) if number == 1 else ("answers", several)
+    return f"{number:,} {noun} {verb}".rstrip()
+
+
+def _of_open_ends(counts: Mapping[str, int]) -> str:
+    number = counts.get(Outcome.OPEN_END.value, 0)
+    return f"{number:,} of them without a stop and without an end mark" if number else ""
+
+
+def _of_worst(report: Mapping[str, Any]) -> str:
+    """Return the model and limit of which the largest share is cut."""
+    worst = worst_group(report)
+    if worst is None or len(report["groups"]) < 2:
+        return ""
+    under = f" at limit {worst['limit']:,}" if worst["limit"] else ""
+    share = share_of(worst["outcomes"], CUT, worst["answers"])
+    return f"worst: {printable(worst['model']) or 'no model stored'}{under}: {100 * share:.0f} %"
+
+
+def worst_group(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the model and limit of which the largest share is cut; None: none is."""
+    large = [group for group in report["groups"] if group["answers"] >= LEAST_OF_GROUP]
+    cut = [group for group in large if number_of(group["outcomes"], CUT)]
+    return max(cut, key=lambda g: share_of(g["outcomes"], CUT, g["answers"]), default=None)
+
+
+def of_likely_cut(report: Mapping[str, Any]) -> str:
+    """Return why answers are likely cut; "": none is."""
+    reasons = dict(report["likely_cut"])
+    if not reasons:
+        return ""
+    told = []
+    if piled := reasons.pop("piled_up", 0):
+        sizes = list(dict.fromkeys(f"{pile['tokens']:,}" for pile in report["piled"]))
+        at = " and ".join(sizes[:2]) + (" and elsewhere" if len(sizes) > 2 else "")
+        told.append(f"{piled:,} answers pile up at {at} tokens")
+    told += [REASONS[why].format(n=f"{number:,}") for why, number in reasons.items()]
+    return "no stop stored; " + " · ".join(told)
+
+
+def _of_others(counts: Mapping[str, int]) -> str:
+    found = [(name, number_of(counts, outcomes)) for name, outcomes in ROWS[_LINES:-1]]
+    return " · ".join(f"{name} {number:,}" for name, number in found if number)

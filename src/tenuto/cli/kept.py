@@ -1,0 +1,118 @@
+"""The files of a report of `tenuto check`: rows.jsonl, report.json and report.html."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from tenuto.cli.report_page import page
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging.checking import Checked
+from tenuto.judging.tally import LABEL_SIZED, File, Group, doubt_of
+from tenuto.judging.verdict import GRAVITY
+
+MOST_WORST: Final = 20
+"""So many rows of each outcome are named in the report."""
+
+_NOT_BAD: Final = frozenset({Outcome.DONE.value, Outcome.OPEN_END.value, LABEL_SIZED})
+_IS_DONE: Final = '"outcome": "done"'
+_MAY_CHANGE: Final = '"no_stop"'
+"""Words of rows.jsonl, in which a quotation mark of a text is never bare."""
+
+_TOLD: Final = ("file", "line", "outcome", "model", "limit", "output_tokens", "chars", "stop", "id")
+
+
+class NotWritten(OSError):
+    """A file of the report cannot be written."""
+
+
+class Kept:
+    """The files of a report. The verdicts of the rows are written range by range, so that they
+    stay if the run is interrupted.
+
+    Attributes:
+        path: the file with the verdicts.
+        rows: how many it has.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder)
+        self.path = self._folder / "rows.jsonl"
+        self.rows = 0
+        with _writing(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("w", encoding="utf-8")
+
+    def add(self, found: Checked) -> None:
+        """Write the rows of a range."""
+        with _writing(self.path):
+            self._file.writelines(f"{place}\n" for place in found.places)
+            self._file.flush()
+        self.rows += len(found.places)
+        found.places = []
+
+    def stop(self) -> None:
+        """Leave what is written."""
+        self._file.close()
+
+    def close(self, report: Mapping[str, Any], file: File) -> dict[str, Any]:
+        """Write in each row what only all rows together show, and the report.
+
+        Returns:
+            the report, with the places of the worst rows.
+        """
+        self._file.close()
+        worst: dict[str, list[dict[str, Any]]] = {}
+        part = self.path.with_suffix(".part")
+        with _writing(self._folder):
+            with self.path.open(encoding="utf-8") as rows, part.open("w", encoding="utf-8") as new:
+                for line in rows:
+                    if _IS_DONE in line and _MAY_CHANGE not in line:
+                        new.write(line)
+                        continue
+                    row = revised(file, json.loads(line))
+                    new.write(json.dumps(row) + "\n")
+                    kept = worst.setdefault(row["outcome"], [])
+                    if row["outcome"] not in _NOT_BAD and len(kept) < MOST_WORST:
+                        kept.append(row)
+            part.replace(self.path)
+            whole = {**report, "worst": _in_order(worst)}
+            self._write("report.json", json.dumps(whole, indent=2) + "\n")
+            self._write("report.html", page(whole))
+        return whole
+
+    def _write(self, name: str, text: str) -> None:
+        (self._folder / name).write_text(text, "utf-8", errors="backslashreplace")
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotWritten(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def revised(file: File, row: dict[str, Any]) -> dict[str, Any]:
+    """Return what is told of a row, with what only all rows together show."""
+    doubt = doubt_of(row["outcome"], row["evidence"], row["output_tokens"], row["chars"])
+    if doubt is None:
+        return row
+    word, why = file.revised(Group(row["model"], row["limit"]), doubt)
+    if word == row["outcome"]:
+        return row
+    return {**row, "outcome": word, "evidence": list(dict.fromkeys([*row["evidence"], why]))}
+
+
+def _in_order(worst: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the rows, the worst first."""
+    order: Callable[[str], int] = lambda word: GRAVITY[Outcome(word)]  # noqa: E731
+    told = []
+    for outcome in sorted((word for word, rows in worst.items() if rows), key=order):
+        for row in worst[outcome]:
+            end = {"end": row["end"]} if "end" in row else {}
+            told.append({name: row[name] for name in _TOLD} | end)
+    return told
