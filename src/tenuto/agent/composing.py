@@ -16,7 +16,7 @@ from tenuto.core import hints
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, Edit
 from tenuto.wires.base import Wire
-from tenuto.wires.dialect import Dialect
+from tenuto.wires.dialect import Dialect, taught_by
 from tenuto.wires.form import Opening
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import members_of, rows_of
@@ -29,6 +29,8 @@ class Composed:
     """A whole request that grows with its conversation (`wires.request.WireRequest`).
 
     Each row is written once, so a step costs only what is new, however long the conversation is.
+    What the provider's errors say of the rows is heeded in all of them (H5b): then they are written
+    once more, beside the others, since a lesson may expire.
 
     Args:
         wire: a wire with a `form`.
@@ -40,6 +42,8 @@ class Composed:
     def __init__(self, wire: Wire, dialect: Dialect, path: str, opening: Opening) -> None:
         assert wire.form is not None, wire.name
         self._wire, self._dialect, self._path, self._form = wire, dialect, path, wire.form
+        self._opening, self._rows = opening, list[Row]()
+        self._taught, self._heeded = self, dialect.learned
         opening = replace(opening, output_key=dialect.output_key)
         members = {**self._form.members(opening), **opening.options}
         members.pop(self._form.rows, None)
@@ -60,6 +64,9 @@ class Composed:
 
     def add(self, row: Row) -> None:
         """Append a row. A row with calls is written when their results are there."""
+        self._rows.append(row)
+        if self._taught is not self:
+            self._taught.add(row)
         match row:
             case User(text):
                 self._write([encode(self._form.user(text))])
@@ -114,8 +121,22 @@ class Composed:
         return self._document
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """Return the bytes of the request with these edits."""
-        return self._parsed(self.body).apply(edits, dialect) if edits else self.body
+        """Return the bytes of the request with these edits, and with all rows as the dialect says
+        that the provider takes them."""
+        body = self._as_taught(dialect).body
+        return self._parsed(body).apply(edits, dialect) if edits else body
+
+    def _as_taught(self, dialect: Dialect) -> Composed:
+        """Return the same request for what errors said of its rows; often itself."""
+        learned = dialect.learned
+        if learned == self._dialect.learned:
+            return self
+        if learned != self._heeded:
+            dialect, self._heeded = taught_by(self._dialect, learned), learned
+            self._taught = Composed(self._wire, dialect, self._path, self._opening)
+            for row in self._rows:
+                self._taught.add(row)
+        return self._taught
 
     def _translated(self, row: Assistant) -> Assistant:
         """Return a row without content that only the wire it came from understands."""

@@ -8,7 +8,7 @@ ended without a mark.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tenuto.core.answer.calls import ToolCall
@@ -62,7 +62,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         turn.left_alone = _SEVERAL  # it has the form that was requested, and is passed on unchanged
     outcome = attempt.outcome = classify(response)
     if _NOTHING_BESIDE in turn.taught and response.fault is None:  # it was what the error meant
-        turn.around.learned.deny(*turn.model, _NOTHING_BESIDE, turn.around.now())
+        _learn(turn, (_NOTHING_BESIDE,))
     used_tokens = _output_tokens(turn, attempt)
     if context is not None:
         context.output_tokens += used_tokens
@@ -105,7 +105,8 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
             context.answered([answer for answer in edit.answers if answer[2]])
         if isinstance(edit, DropKeys) and facts.droppable:
             turn.watch.leaving_out(going or ())
-            _learn_refused(turn, facts.droppable)
+            if _has_rows(turn):
+                _learn(turn, _refused(facts.droppable))
     return action, outcome, facts
 
 
@@ -252,35 +253,44 @@ def _may_go(turn: TurnRecord, attempt: Attempt) -> tuple[str, ...] | None:
 
 
 def _teach(turn: TurnRecord, attempt: Attempt) -> bool:
-    """Note what an error says of the rows that Tenuto added: a member that they lack, or, if it
-    says nothing that explains it, that they may not hold what the provider gave. Return whether
-    this changes the last request."""
+    """Note what an error says of the rows that Tenuto wrote: a member that they lack, or one that
+    is refused. If it says nothing that explains it, they may hold nothing of what the provider
+    gave. Return whether this changes the last request."""
     fault, edits = attempt.response.fault, turn.state.last_edits
-    if fault is None or not edits or not attempt.http_error or fault.status not in _NAMES_KEYS:
+    if fault is None or not attempt.http_error or fault.status not in _NAMES_KEYS:
         return False
-    if fault.kind not in (FaultKind.INVALID_REQUEST, FaultKind.UNKNOWN_KEY):
+    if fault.kind not in (FaultKind.INVALID_REQUEST, FaultKind.UNKNOWN_KEY) or not _has_rows(turn):
         return False
     before, taught = turn.body(edits), turn.taught
-    word = f"+{fault.wanted}" if fault.wanted else _NOTHING_BESIDE
-    turn.taught = taught | {word}
-    if turn.body(edits) == before:
-        turn.taught = taught
-        return False
-    if fault.wanted:
-        turn.around.learned.deny(*turn.model, word, turn.around.now())
-    return True
+    refused = [_refused(fault.keys), {_NOTHING_BESIDE}]
+    for words in [{f"+{fault.wanted}"}] if fault.wanted else refused:
+        turn.taught = taught | words
+        if turn.body(edits) != before:
+            _learn(turn, words - {_NOTHING_BESIDE})
+            return True
+    turn.taught = taught
+    return False
 
 
 _NOTHING_BESIDE = "-"
-"""Says that rows may hold nothing of what the provider gave beside text and calls."""
+"""Says that rows may hold nothing of what the provider gave beside text and calls. It is learned
+when the request without it is answered."""
 
 
-def _learn_refused(turn: TurnRecord, keys: Sequence[str]) -> None:
-    """Note which members the provider refuses in the rows that Tenuto adds."""
-    if any(map(_adds_row, turn.state.last_edits)):
-        for key in keys:
-            name = path_of(key)[-1:]
-            turn.around.learned.deny(*turn.model, "-" + "".join(name), turn.around.now())
+def _refused(keys: Sequence[str]) -> set[str]:
+    """Return the words for members that an error names."""
+    return {"-" + name for key in keys for name in path_of(key)[-1:]}
+
+
+def _learn(turn: TurnRecord, words: Iterable[str]) -> None:
+    for word in words:
+        turn.around.learned.deny(*turn.model, word, turn.around.now())
+
+
+def _has_rows(turn: TurnRecord) -> bool:
+    """Return whether Tenuto wrote rows of the last request: those of a recovery, or all of a
+    loop."""
+    return turn.context is not None or any(map(_adds_row, turn.state.last_edits))
 
 
 def _adds_row(edit: Edit) -> bool:

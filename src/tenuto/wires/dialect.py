@@ -87,6 +87,16 @@ class Dialect:
         return self.refuses is not None and self.refuses.match(name) is not None
 
     @property
+    def learned(self) -> frozenset[str]:
+        """What errors said of the model's rows (`TaughtDialect`)."""
+        return frozenset()
+
+    @property
+    def refuses_all(self) -> bool:
+        """Whether the model's rows may hold only its text and calls, as far as errors said."""
+        return "-" in self.learned and not any(word.startswith("+") for word in self.learned)
+
+    @property
     def signs(self) -> bool:
         """Whether thinking without a signature is left out of the model's rows."""
         return self.signed_thinking and not self.wants_back("thinking")

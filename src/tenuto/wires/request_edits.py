@@ -33,6 +33,7 @@ from tenuto.core.history.table import Row, Rules
 from tenuto.wires.calls import schemas_in
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import schema_in
+from tenuto.wires.given_back import taken_back
 from tenuto.wires.history import apply_repairs
 from tenuto.wires.instructions import WORD as BLANK_INSTRUCTION
 from tenuto.wires.instructions import Instructions, may_be_blank
@@ -254,6 +255,7 @@ class EditableRequest:
 
     def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
         """Return the rows that an edit appends, and change the members that belong to them."""
+        edit = taken_back(edit, dialect)
         match edit:
             case AppendAssistant(prefill=prefill):
                 if prefill:

@@ -147,7 +147,7 @@ SETTINGS = frozenset(
 )
 """Members in which wires keep what others have at the top."""
 
-_FOREIGN = frozenset(
+FOREIGN = frozenset(
     {"parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"}
     | {"responseSchema", "responseJsonSchema", "response_schema", "schema", "properties", "json"}
     | {"arguments", "args", "input", "response", "output", "metadata", "result"}
@@ -327,7 +327,7 @@ def _cut(
         here = (*way, name)
         if found := changes_for(Key(here, value, role, members)):
             changes |= found
-        elif not (way and name in _FOREIGN) and value[:1] in (b"{", b"["):
+        elif not (way and name in FOREIGN) and value[:1] in (b"{", b"["):
             less = _cut(value, changes_for, here, role)
             if less != value:
                 changes[name] = None if less == b"{}" and name == "stream_options" else less

@@ -287,8 +287,9 @@ class TurnRecord:
 
     def body(self, edits: Sequence[Edit]) -> bytes:
         """Return the request with these edits. Without an edit or a repair, these are the caller's
-        own bytes."""
-        made = self.parsed.apply(edits, self.dialect if edits else self.provider.dialect)
+        own bytes. All rows of a loop are Tenuto's, so what was learned counts without edits too."""
+        ours = edits or self.context is not None
+        made = self.parsed.apply(edits, self.dialect if ours else self.provider.dialect)
         for edit in edits:
             if isinstance(edit, DropKeys):  # last, since it removes keys of our own rows as well
                 made = self.unsupported.without(made, edit.keys)

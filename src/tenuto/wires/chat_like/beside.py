@@ -15,7 +15,6 @@ https://openrouter.ai/docs/use-cases/reasoning-tokens (read 2026-11-28).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -23,13 +22,9 @@ from tenuto.core.answer.parts import Part, Place
 from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.dialect import Dialect
+from tenuto.wires.given_back import is_beside
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in, value_at
-
-_is_meant = re.compile(
-    r"reason|think|thought|signature|extra_content|provider_specific|encrypted|opaque",
-    re.IGNORECASE,
-).search
 
 _TEXTS = frozenset({"text", "summary", "thinking", "reasoning", "reasoning_content"})
 """Members whose pieces are one text."""
@@ -97,7 +92,7 @@ def _meant(members: Mapping[str, object], dialect: Dialect) -> JsonObject:
     return {
         name: value
         for name, value in members.items()
-        if _is_meant(name) and not dialect.refuses_back(name)
+        if is_beside(name) and not dialect.refuses_back(name)
     }
 
 
@@ -110,7 +105,7 @@ def _pieces_by_name(spoken: Iterable[AttemptContent]) -> dict[str, list[Any]]:
             name, *rest = part.place or ("",)
             if one.value is None and part.place == THINKING:
                 found.setdefault(CHUNKS, []).append(_chunk(part.text))
-            elif isinstance(name, str) and not rest and _is_meant(name):
+            elif isinstance(name, str) and not rest and is_beside(name):
                 found.setdefault(name, []).extend(_pieces(part, name))
     return found
 

@@ -91,20 +91,21 @@ class ChatRequest(_Knobs):
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         row = {"role": "assistant", "content": edit.text}
-        return [row if edit.prefill else row | _thinking(edit)]
+        return [row if edit.prefill else row | _thinking(edit, dialect)]
 
     def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         calls = [call_of(valid_call(call)) for call in edit.calls]
-        said = {"role": "assistant", "content": edit.text} | _thinking(edit)
+        said = {"role": "assistant", "content": edit.text} | _thinking(edit, dialect)
         return [said | {"tool_calls": calls}, *map(result_of, calls, edit.results)]
 
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         return schemas_in(object_in(tool).get("function") for tool in list_in(tools))
 
 
-def _thinking(edit: AppendAssistant | AppendCalls) -> JsonObject:
+def _thinking(edit: AppendAssistant | AppendCalls, dialect: Dialect) -> JsonObject:
     """Return the model's thinking, which templates write before its text."""
-    return {"thinking": edit.reasoning} if edit.reasoning else {}
+    goes = edit.reasoning and not dialect.refuses_back("thinking")
+    return {"thinking": edit.reasoning} if goes else {}
 
 
 # --- reading ----------------------------------------------------------------------------------
