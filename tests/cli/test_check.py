@@ -119,7 +119,7 @@ def test_without_out_nothing_is_written(
         (["x", "--show-text"], "--show-text needs --out"),
         ([".", "--out", "report"], "--out is inside of ., which is checked"),
         (["x.jsonl", "--out", "x.jsonl"], "x.jsonl cannot be written: File exists"),
-        (["empty"], "there is no file to read in empty"),
+        (["empty"], "empty cannot be read: there is no file in it that ends in .jsonl"),
         (["x.jsonl", "--requests", "gone.jsonl"], "gone.jsonl cannot be read: No such file"),
         (["x.jsonl", "--requests", "x.jsonl"], "there is no file to read in x.jsonl"),
         (["y.jsonl", "--requests", "x.jsonl"], "x.jsonl cannot be read: it holds no request"),
@@ -230,7 +230,7 @@ def test_the_report_as_json_has_a_schema_that_stays(results: Path, tmp_path: Pat
         "schema": "int", "rows": "int", "answers": "int", "outcomes": "dict", "likely_cut": "dict",
         "kinds": "dict", "groups": "list", "days": "list", "lengths": "dict", "piled": "list",
         "muted": "list", "larger_limits": "list", "files": "int", "requests": "NoneType",
-        "unreadable_lines": "int", "unreadable": "list", "worst": "list",
+        "unreadable_lines": "int", "unreadable": "list", "refused": "list", "worst": "list",
     }  # fmt: skip
     assert told["schema"] == 1
     assert sum(told["outcomes"].values()) == told["rows"]

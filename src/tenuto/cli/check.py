@@ -32,13 +32,14 @@ def check(
 ) -> int:
     """Show how many stored answers are cut, empty or broken.
 
-    It reads lines of JSON (.jsonl), JSON documents and arrays (.json), gzipped or not, and logs of
-    inspect_ai (.eval): batch results, evaluation logs, traces, training data and more. It sends
+    It reads batch results, evaluation logs, traces, training data and more: lines of JSON (.jsonl),
+    JSON documents and arrays (.json) and CSV, gzipped or not; with tenuto[check] also Parquet, what
+    zstd compressed, logs of inspect_ai (.eval), and URLs of object stores such as s3://. It sends
     nothing, and writes nothing without --out. The exit code is 1 if --fail-over says so, and 2 if a
     file or a line cannot be read, or if more than 5 % of the rows are no answers of a known kind.
 
     Args:
-        paths: files and folders.
+        paths: files and folders, or their URLs.
         requests: a file with the requests of the rows, which are found by their ids. They tell the
             limits, the schemas and the tools.
         limit: the output limit in tokens of all answers, if neither rows nor requests hold it; with

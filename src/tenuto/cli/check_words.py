@@ -11,6 +11,7 @@ from tenuto.judging.tally import LABEL_SIZED, LABEL_TOKENS
 from tenuto.judging.titles import title_of
 
 _PATH_CHARS: Final = 4_096  # of the longest path that Linux opens
+_WHY_CHARS: Final = 400
 _KINDS_NAMED: Final = 3
 _LINES_NAMED: Final = 3
 LEAST_OF_GROUP: Final = 10
@@ -73,6 +74,8 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
     """Return the lines for a person."""
     counts, answers = report["outcomes"], report["answers"]
     yield _head(report)
+    for one in report["refused"]:
+        yield f"  {printable(one['file'], _PATH_CHARS)}: {printable(one['why'], _WHY_CHARS)}"
     notes = (_of_open_ends(counts), _of_worst(report), of_likely_cut(report), _of_others(counts))
     for (name, outcomes), note in zip(ROWS[:_LINES], notes, strict=True):
         number = number_of(counts, outcomes)

@@ -84,8 +84,8 @@ def run_check(
 
 def _why(error: OSError) -> str:
     name = printable(str(error.filename), 4_096)
-    written = isinstance(error, NotWritten)
-    return f"{name} cannot be {'written' if written else 'read'}: {error.strerror}"
+    done = "written" if isinstance(error, NotWritten) else "read"
+    return f"{name} cannot be {done}: {printable(str(error.strerror), 400)}"
 
 
 def _checked(
@@ -115,6 +115,7 @@ def _checked(
         "requests": asked if options.requests else None,
         "unreadable_lines": found.unread_lines,
         "unreadable": [{"file": file, "line": line} for file, line, _ in found.unread],
+        "refused": [{"file": file, "why": why} for file, why in found.refused],
         "worst": [],
     }
     return report if kept is None else kept.close(report, seen_together(found.tally))

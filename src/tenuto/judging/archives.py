@@ -10,8 +10,11 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import IO, Final
+
+from tenuto.judging.stores import NotReadable, open_bytes
+
+__all__ = ["NotReadable", "is_eval_log", "samples_of"]
 
 _ZSTD: Final = 93
 """The method of zstd: section 4.4.5 of PKWARE's APPNOTE.TXT, version 6.3.8."""
@@ -24,13 +27,12 @@ MOST_BYTES: Final = 268_435_456
 """A larger member is not read."""
 
 
-class NotReadable(OSError):
-    """A file cannot be read, although it is there; `strerror` says why."""
-
-
 def is_eval_log(path: str) -> bool:
     """Return whether a file is a ZIP, as inspect's logs are."""
-    return path.endswith(".eval") and zipfile.is_zipfile(path)
+    if not path.endswith(".eval"):
+        return False
+    with open_bytes(path) as file:
+        return zipfile.is_zipfile(file)
 
 
 def samples_of(path: str) -> Iterator[bytes]:
@@ -40,7 +42,7 @@ def samples_of(path: str) -> Iterator[bytes]:
         NotReadable: the log is damaged, or zstandard is missing.
     """
     try:
-        with zipfile.ZipFile(path) as log, Path(path).open("rb") as file:
+        with open_bytes(path) as file, zipfile.ZipFile(file) as log:
             for member in log.infolist():
                 if member.filename.startswith("samples/") and member.file_size <= MOST_BYTES:
                     yield (

@@ -14,7 +14,6 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Final
 
 from tenuto.core.answer.stop import printable
@@ -79,6 +78,7 @@ class Checked:
         requested: how many rows have theirs among them.
         unread: the lines that are no JSON: their file, their number and how they begin.
         unread_lines: how many there are.
+        refused: the files that could not be read, or not to their end, and why.
         places: a line of JSON for each row, if they are wanted.
     """
 
@@ -88,6 +88,7 @@ class Checked:
     requested: int = 0
     unread: list[tuple[str, int, str]] = field(default_factory=list)
     unread_lines: int = 0
+    refused: list[tuple[str, str]] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
 
 
@@ -114,7 +115,7 @@ def check(
         why = "it holds no request with an id (custom_id, key, recordId or id)"
         raise NotReadable(0, why, options.requests[0])
     ranges = [part for path in paths for part in ranges_of(path)]
-    sizes = [_size_of(part) for part in ranges]
+    sizes = [part.size for part in ranges]
     whole, size, done = Checked(requests=known.read), sum(sizes), 0
     before: dict[str, int] = {}
     found_in = _each(ranges, options, known, processes if size >= _LEAST_BYTES else 1)
@@ -128,14 +129,11 @@ def check(
         whole.requested += found.requested
         whole.unread_lines += found.unread_lines
         whole.unread = (whole.unread + found.unread)[:MOST_NAMED]
+        whole.refused += found.refused
         done += own_size
         if on_range is not None:
             on_range(found, done, size)
     return whole
-
-
-def _size_of(part: Range) -> int:
-    return Path(part.path).stat().st_size if part.end is None else part.end - part.begin
 
 
 def _placed(place: str, first: int) -> str:
@@ -183,7 +181,8 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
             ):
                 found.unread_lines += 1
                 if len(found.unread) < MOST_NAMED:
-                    found.unread.append((part.path, line.number, _beginning(line.data)))
+                    why = line.why or _beginning(line.data)
+                    found.unread.append((part.path, line.number, why))
                 continue
             found.tally.add(verdict)
             if options.places:
@@ -195,6 +194,7 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
     except NotReadable as error:  # one damaged log ends no run over many
         found.unread_lines += 1
         found.unread.append((part.path, found.lines + 1, str(error.strerror)))
+        found.refused.append((part.path, str(error.strerror)))
     return found
 
 
@@ -224,12 +224,14 @@ _MAY_BE_UNREAD: Final = frozenset({Outcome.NO_ANSWER, Outcome.DROPPED, Outcome.F
 
 def _is_unreadable(data: object) -> bool:
     """Return whether a line is no JSON."""
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogatepass")
     if not isinstance(data, bytes):
         return False
     return decode_object(data) is None and not is_cassette(data[:4_096].decode("utf-8", "replace"))
 
 
 def _beginning(data: object) -> str:
-    if not isinstance(data, bytes):
-        return "the line is too long"
-    return printable(data[:_SHOWN_CHARS].decode("utf-8", "replace").strip())
+    begin = data[:_SHOWN_CHARS] if isinstance(data, bytes | str) else ""
+    text = begin.decode("utf-8", "replace") if isinstance(begin, bytes) else begin
+    return printable(text.strip())

@@ -1,17 +1,26 @@
-"""Read the rows of files: lines of JSON, in ranges of bytes that processes share, or whole
-documents."""
+"""Read the rows of files: lines of JSON, in ranges of bytes that processes share, whole documents,
+and tables (`tables.py`)."""
 
 from __future__ import annotations
 
-import gzip
 import io
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from pathlib import Path
-from typing import IO, Final, NamedTuple, cast
+from typing import IO, Final, NamedTuple
 
 from tenuto.judging.archives import is_eval_log, samples_of
 from tenuto.judging.opening import is_cassette
+from tenuto.judging.stores import PACKED, NotReadable, damage, files_under, open_unpacked, size_of
+from tenuto.judging.tables import (
+    CSV,
+    PARQUET,
+    bare,
+    is_csv,
+    is_parquet,
+    ranges_of_parquet,
+    rows_of_csv,
+    rows_of_parquet,
+)
 from tenuto.wires.json import decode_object
 
 RANGE_BYTES: Final = 33_554_432
@@ -23,63 +32,83 @@ MOST_LINE_BYTES: Final = 67_108_864
 WHOLE_MOST_BYTES: Final = 268_435_456
 """A larger document is not read."""
 
-_SUFFIXES: Final = (".jsonl", ".ndjson", ".json", ".jsonlines", ".eval")
+_SUFFIXES: Final = (".jsonl", ".ndjson", ".json", ".jsonlines", ".eval", *CSV, *PARQUET)
 _BOM: Final = b"\xef\xbb\xbf"
+_TOO_LONG: Final = "the line is too long"
 
 
 class Range(NamedTuple):
-    """Bytes of a file. `end`: None for all of it, such as of one that is compressed."""
+    """Bytes of a file, or rows of one of Parquet. `end`: None for all of it, such as of one that is
+    compressed. `size`: about how many bytes are read."""
 
     path: str
     begin: int = 0
     end: int | None = None
+    size: int = 0
 
 
 class Line(NamedTuple):
     """A row of a file. `number`: that of its line, counted from 1 in its range, or of an item of a
-    document. `data`: its bytes, or an item as it was decoded; None: the line is too long."""
+    document or a row of a table. `data`: its bytes, or an item as it was decoded; None: it cannot
+    be read, for the reason `why`."""
 
     number: int
     data: object
+    why: str = ""
 
 
 def files_in(paths: Iterable[str]) -> list[str]:
     """Return the files that are named, and those in folders that are named, in order.
 
     Raises:
-        OSError: a path does not exist.
+        OSError: a path does not exist, or a folder has no file that can be read.
     """
     found: list[str] = []
     for path in paths:
-        place = Path(path)
-        if place.is_dir():
-            inner = sorted(each for each in place.rglob("*") if each.is_file() and _is_read(each))
-            found += [str(each) for each in inner]
-        else:
-            place.stat()
+        inner = files_under(path)
+        if inner is None:
             found.append(path)
+            continue
+        read = [each for each in inner if _is_read(each)]
+        if not read:
+            others = f", but {len(inner):,} others" if inner else ""
+            why = f"there is no file in it that ends in {', '.join(_SUFFIXES)}{others}"
+            raise NotReadable(0, why, path)
+        found += read
     return found
 
 
-def _is_read(path: Path) -> bool:
-    name = path.name.lower().removesuffix(".gz")
+def _is_read(path: str) -> bool:
+    name = bare(path).rsplit("/", 1)[-1]
     return name.endswith(_SUFFIXES) and not name.startswith(".")
 
 
 def ranges_of(path: str) -> list[Range]:
-    """Return the ranges of a file; one for a compressed file or a document."""
-    size = Path(path).stat().st_size
-    if path.endswith((".gz", ".eval")) or size <= RANGE_BYTES or not _holds_lines(path):
-        return [Range(path)]
+    """Return the ranges of a file; one for a compressed file or a document.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    size = size_of(path)
+    if is_parquet(path):
+        try:
+            edges = ranges_of_parquet(path)
+        except NotReadable:  # told with its reason when its rows are read
+            return [Range(path, size=size)]
+        return [Range(path, *each, size // len(edges)) for each in edges]
+    if path.endswith((*PACKED, ".eval")) or is_csv(path) or size <= RANGE_BYTES:
+        return [Range(path, size=size)]
+    if not _holds_lines(path):
+        return [Range(path, size=size)]
     count = -(-size // RANGE_BYTES)
-    edges = [size * number // count for number in range(count + 1)]
-    return [Range(path, begin, end) for begin, end in pairwise(edges)]
+    places = [size * number // count for number in range(count + 1)]
+    return [Range(path, begin, end, end - begin) for begin, end in pairwise(places)]
 
 
 def _holds_lines(path: str) -> bool:
     """Return whether the first line of a file is a row and has others below it, so that the file is
     no document."""
-    with _open(path) as file:
+    with open_unpacked(path) as file:
         line = file.readline(MOST_LINE_BYTES).removeprefix(_BOM)
         more = bool(file.read(1))
     if isinstance(decode_object(line), dict):
@@ -88,26 +117,35 @@ def _holds_lines(path: str) -> bool:
     return more and bare.startswith(b"{") and bare != b"{"
 
 
-def _open(path: str) -> IO[bytes]:
-    with Path(path).open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    return cast("IO[bytes]", gzip.open(path)) if packed else Path(path).open("rb")
-
-
 def rows_of(part: Range) -> Iterator[Line]:
     """Return the rows of a range. A line belongs to the range in which it begins.
 
     Raises:
         OSError: the file cannot be read.
+        NotReadable: it cannot be read any further, or the package that reads it is missing.
     """
-    if is_eval_log(part.path):
-        yield from (Line(number, data) for number, data in enumerate(samples_of(part.path), 1))
-        return
-    if part.end is None and not _holds_lines(part.path):
-        yield from _rows_of_document(part.path)
-        return
-    with _open(part.path) as file:
-        yield from _lines(file, part)
+    try:
+        yield from _rows(part)
+    except Exception as error:
+        if (why := damage(error)) is None:
+            raise
+        raise NotReadable(0, why, part.path) from None
+
+
+def _rows(part: Range) -> Iterator[Line]:
+    path = part.path
+    if is_parquet(path):
+        rows = rows_of_parquet(path, part.begin, part.end or 0)
+        yield from (Line(row.number - part.begin + 1, row.data, row.why) for row in rows)
+    elif is_csv(path):
+        yield from (Line(*row) for row in rows_of_csv(path))
+    elif is_eval_log(path):
+        yield from (Line(number, data) for number, data in enumerate(samples_of(path), 1))
+    elif part.end is None and not _holds_lines(path):
+        yield from _rows_of_document(path)
+    else:
+        with open_unpacked(path) as file:
+            yield from _lines(file, part)
 
 
 def _lines(file: IO[bytes], part: Range) -> Iterator[Line]:
@@ -124,7 +162,7 @@ def _lines(file: IO[bytes], part: Range) -> Iterator[Line]:
         at += len(line)
         if len(line) == MOST_LINE_BYTES and not line.endswith(b"\n"):
             at += _skip_line(file)
-            yield Line(number, None)
+            yield Line(number, None, _TOO_LONG)
         elif not line.isspace():
             yield Line(number, line.removeprefix(_BOM) if at == len(line) else line)
 
@@ -162,10 +200,10 @@ def _rows_within(value: object) -> list[object]:
 
 
 def _rows_of_document(path: str) -> Iterator[Line]:
-    with _open(path) as file:
+    with open_unpacked(path) as file:
         data = file.read(WHOLE_MOST_BYTES + 1)
     if len(data) > WHOLE_MOST_BYTES:
-        yield Line(1, None)
+        yield Line(1, None, _TOO_LONG)
         return
     value = decode_object(data.removeprefix(_BOM))
     if isinstance(value, list):

@@ -17,6 +17,7 @@ from tenuto.detection.replies import Failure
 from tenuto.judging import signs
 from tenuto.judging.answers import Read, read_answer
 from tenuto.judging.cassettes import exchanges
+from tenuto.judging.columns import without_nulls
 from tenuto.judging.days import day_in
 from tenuto.judging.held import Held
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, kinds_named
@@ -154,7 +155,9 @@ def _judged(row: object, first: Sequence[Kind], given: _Given) -> Verdict:
         if verdicts:
             worst = _worst(verdicts)
             return worst if worst.day else replace(worst, day=day_in(value))
-    return NOT_AN_ANSWER
+    # A table has all of its columns in every row, and a null one may be that of another kind.
+    bare = without_nulls(value)
+    return NOT_AN_ANSWER if bare == value else _judged(bare, first, given)
 
 
 def _ways(value: object, first: Sequence[Kind]) -> Iterator[tuple[str, Iterator[Held]]]:

@@ -1,0 +1,59 @@
+"""Make a row of the columns of a table, as `judge` reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tenuto.judging.messages import are_messages
+from tenuto.judging.opening import may_open, opened_text
+
+_LISTS: Final = frozenset({"messages", "conversations", "conversation", "chosen", "rejected"})
+"""Columns that may hold a conversation as JSON in a text, in tables that know no lists."""
+
+
+def row_of(names: Sequence[str], values: Sequence[object]) -> object:
+    """Return a row: an object with the columns as members, or what the only column holds, if that
+    is an object, or JSON.
+
+    >>> row_of(["line"], ['{"id": 1}']), row_of(["text"], ["Hi"])
+    ('{"id": 1}', {'text': 'Hi'})
+    >>> row_of(["id", "messages"], [1, '[{"role": "assistant", "content": "Hi"}]'])
+    {'id': 1, 'messages': [{'role': 'assistant', 'content': 'Hi'}]}
+    """
+    if len(names) == 1 and _is_row(values[0]):
+        return values[0]
+    row = dict(zip(names, values, strict=True))
+    for name in _LISTS & row.keys():
+        row[name] = _opened_list(row[name])
+    return row
+
+
+def _is_row(value: object) -> bool:
+    if isinstance(value, str):
+        return may_open(value)
+    return isinstance(value, dict) or (
+        isinstance(value, bytes) and may_open(value[:64].decode("utf-8", "replace"))
+    )
+
+
+def _opened_list(value: object) -> object:
+    """Return the conversation that a text holds, or the value as it is."""
+    if not isinstance(value, str) or not value.startswith("["):
+        return value
+    inner = opened_text(value)
+    return inner if are_messages(inner) else value
+
+
+def without_nulls(value: object) -> object:
+    """Return a row without the members that are null, in objects within it too: a table has every
+    column in every row.
+
+    >>> without_nulls({"a": None, "b": [{"c": None, "d": 1}]})
+    {'b': [{'d': 1}]}
+    """
+    if isinstance(value, dict):
+        return {name: without_nulls(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value

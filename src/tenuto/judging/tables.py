@@ -1,0 +1,310 @@
+"""Read the rows of tables: Parquet by DuckDB (`pip install 'tenuto[check]'`), and CSV.
+
+Theory of operation
+-------------------
+A Parquet file is read in ranges of whole groups of rows, which processes share. Each process has a
+DuckDB with one thread, whose rows come in batches: with several, DuckDB unpacks as many groups at
+once, and needs the memory of all of them. DuckDB may neither fetch extensions nor write files.
+
+CSV is read by Python's own reader. DuckDB's gives up the numbers of the rows that it cannot read,
+and needs several times the longest line that it allows as memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import IO, Any, Final, NamedTuple, cast
+
+from tenuto.core.answer.stop import printable
+from tenuto.judging.columns import row_of
+from tenuto.judging.stores import (
+    PACKED,
+    NotReadable,
+    is_remote,
+    needed,
+    open_bytes,
+    open_unpacked,
+    store_of,
+)
+
+PARQUET: Final = (".parquet", ".pq")
+CSV: Final = (".csv", ".tsv")
+
+_RANGE_BYTES: Final = 67_108_864
+"""A Parquet file is read in ranges of about this size, unpacked."""
+
+_BATCH_ROWS: Final = 256
+_MOST_CELL_BYTES: Final = 67_108_864
+_WHY_CHARS: Final = 200
+
+
+class Column(NamedTuple):
+    """A column of a table. `type`: DuckDB's name of its type."""
+
+    name: str
+    type: str
+
+
+def is_parquet(path: str) -> bool:
+    """Return whether a file is Parquet, by its suffix or by how it begins.
+
+    >>> is_parquet("s3://runs/a.parquet"), is_parquet("a.PQ")
+    (True, True)
+    """
+    if path.lower().endswith(PARQUET):
+        return True
+    if is_remote(path):
+        return False
+    with open_bytes(path) as file:
+        return file.read(4) == b"PAR1"
+
+
+def is_csv(path: str) -> bool:
+    """Return whether a file is CSV, by its suffix.
+
+    >>> is_csv("a.csv"), is_csv("a.tsv.gz"), is_csv("a.jsonl")
+    (True, True, False)
+    """
+    return bare(path).endswith(CSV)
+
+
+def bare(path: str) -> str:
+    """Return a path in lower case, without the suffix of a compressed file."""
+    low = path.lower()
+    return next((low.removesuffix(end) for end in PACKED if low.endswith(end)), low)
+
+
+# --- Parquet
+
+
+class Parquet:
+    """A Parquet file, opened by a DuckDB of its own.
+
+    Raises:
+        OSError: there is no such file.
+        NotReadable: it is no whole Parquet file, or DuckDB is not installed.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._duckdb = needed("duckdb", "check", "it is Parquet", path)
+        self._connection = self._duckdb.connect(":memory:", config=_CONFIG)
+        self._connection.execute("SET enable_progress_bar = false")
+        if is_remote(path):
+            store, inner = store_of(path)
+            self._connection.register_filesystem(store)
+            path = store.unstrip_protocol(inner)
+        else:
+            open_bytes(path).close()  # so that a missing file is told as one
+        self.source = f"read_parquet({quoted(_literal(path))}, file_row_number=true)"
+        found = self.fetched(f"DESCRIBE SELECT * EXCLUDE (file_row_number) FROM {self.source}")
+        self.columns = [Column(str(one[0]), str(one[1])) for one in found]
+
+    def fetched(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """Return the rows of a query, as they come.
+
+        Raises:
+            NotReadable: DuckDB reports an error.
+        """
+        try:
+            self._connection.execute(query)
+            while rows := self._connection.fetchmany(_BATCH_ROWS):
+                yield from rows
+        except self._duckdb.Error as error:
+            if _NOT_UTF_8 in str(error):
+                raise _BadText from None
+            raise NotReadable(0, _why(error), self.path) from None
+
+    def groups(self) -> list[tuple[int, int]]:
+        """Return the number of rows of each group, and its size in bytes when it is unpacked."""
+        meta = f"parquet_metadata({quoted(_literal(self.path))})"
+        query = (
+            "SELECT row_group_id, any_value(row_group_num_rows), sum(total_uncompressed_size)"
+            f" FROM {meta} GROUP BY 1 ORDER BY 1"
+        )
+        return [(int(rows), int(size)) for _, rows, size in self.fetched(query)]
+
+
+class _BadText(Exception):
+    """A text is not UTF-8, and DuckDB gives up all rows that it would have read with it."""
+
+
+_NOT_UTF_8: Final = "is not valid UTF8"
+
+_CONFIG: Final = {
+    "threads": "1",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "temp_directory": "",
+}
+
+
+def quoted(text: str) -> str:
+    """Return a text as a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def named(name: str) -> str:
+    """Return the name of a column as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(path: str) -> str:
+    """Return a path without patterns: DuckDB reads `*`, `?` and `[` as those of several files."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in path)
+
+
+def _why(error: Exception) -> str:
+    text = " ".join(str(error).split("\n\n")[0].split())
+    kind = type(error).__name__
+    if kind == "OutOfMemoryException":
+        return f"there is not enough memory for one of its groups of rows ({printable(text, 200)})"
+    return f"it is no whole Parquet file, or a damaged one ({printable(text, _WHY_CHARS)})"
+
+
+def ranges_of_parquet(path: str) -> list[tuple[int, int]]:
+    """Return ranges of the rows of a file, each of whole groups.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    edges, size, row = [0], 0, 0
+    for rows, own_size in Parquet(path).groups():
+        row += rows
+        size += own_size
+        if size >= _RANGE_BYTES:
+            edges.append(row)
+            size = 0
+    if row > edges[-1] or len(edges) == 1:
+        edges.append(row)
+    return list(pairwise(edges))
+
+
+class Row(NamedTuple):
+    """A row of a table. `number`: its number in a Parquet file, counted from 0; of CSV, the number
+    of the line where it begins, counted from 1. `data`: None if it cannot be read, for the reason
+    `why`."""
+
+    number: int
+    data: object
+    why: str = ""
+
+
+def rows_of_parquet(path: str, begin: int, end: int, besides: str = "") -> Iterator[Row]:
+    """Return the rows from one number to another. A row with a text that is not UTF-8 is found by
+    halves, so that the others are read.
+
+    Args:
+        besides: a condition of SQL that the rows must meet as well; "": none.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    table = Parquet(path)
+    width = end - begin
+    while begin < end:
+        upper = min(begin + width, end)
+        try:
+            for row in _selected(table, begin, upper, besides):
+                begin = row.number + 1
+                yield row
+            begin, width = upper, 2 * width
+        except _BadText:
+            if upper - begin == 1:
+                yield Row(begin, None, "it has a text that is not UTF-8")
+                begin += 1
+            width = max(width // 2, 1)
+
+
+def _selected(table: Parquet, begin: int, end: int, besides: str) -> Iterator[Row]:
+    names = [column.name for column in table.columns]
+    selected = ", ".join(["file_row_number", *map(named, names)])
+    where = f"file_row_number >= {begin} AND file_row_number < {end}"
+    if besides:
+        where += f" AND ({besides})"
+    for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
+        yield Row(number, row_of(names, values))
+
+
+# --- CSV
+
+
+def rows_of_csv(path: str) -> Iterator[Row]:
+    """Return the rows of a file whose first line has the names of its columns.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open_unpacked(path) as file:
+        text = _decoded(file)
+        first = text.readline(_MOST_CELL_BYTES)
+        delimiter = _delimiter(first, path)
+        csv.field_size_limit(_MOST_CELL_BYTES)
+        reader = csv.reader(_Again(first, text), delimiter=delimiter)
+        names: Sequence[str] = ()
+        begin = 1
+        while True:
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                yield Row(begin, None, f"a cell has no end, or is too long ({error})")
+                return
+            if cells is None:
+                return
+            line, begin = begin, reader.line_num + 1
+            if not cells:
+                continue
+            if not names:
+                names = cells
+            elif len(cells) == len(names):
+                yield Row(line, row_of(names, list(map(_number, names, cells))))
+            else:
+                counts = f"it has {len(cells):,} cells, and the header {len(names):,}"
+                yield Row(line, None, counts)
+
+
+class _Again:
+    """The lines of a text of which the first is read already."""
+
+    def __init__(self, first: str, rest: IO[str]) -> None:
+        self._first: str | None = first
+        self._rest = rest
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self._first is not None:
+            first, self._first = self._first, None
+            return first
+        return next(self._rest)
+
+
+def _decoded(file: IO[bytes]) -> IO[str]:
+    buffered = io.BufferedReader(cast("Any", file)) if not hasattr(file, "peek") else file
+    head = cast("Any", buffered).peek(2)[:2]
+    encoding = "utf-16" if head in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    return io.TextIOWrapper(cast("Any", buffered), encoding, errors="replace", newline="")
+
+
+def _delimiter(header: str, path: str) -> str:
+    """Return what separates the cells, by the line with the names.
+
+    >>> _delimiter("id;text;model", "a.csv"), _delimiter("text", "a.csv")
+    (';', ',')
+    """
+    if bare(path).endswith(".tsv"):
+        return "\t"
+    return max(",;\t|", key=lambda each: (header.count(each), each == ","))
+
+
+def _number(name: str, cell: str) -> object:
+    """Return a cell, as a number where the name of its column says that it counts tokens."""
+    counts = name.lower().endswith(_COUNTS)
+    return int(cell) if counts and cell.isascii() and cell.isdecimal() else cell
+
+
+_COUNTS: Final = ("tokens", "token_count", "tokencount", "max_gen_toks")
