@@ -41,10 +41,10 @@ class PromptRequest(EditableRequest):
         prompt = gone_on(str(given[0] if listed else given), edits, raw=self._raw)
         return members | {self.paths.rows: encode([prompt] if listed else prompt)}
 
-    def _rows_in(self, raw: bytes) -> list[bytes]:
+    def split_rows(self, raw: bytes) -> list[bytes]:
         return []
 
-    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> tuple[()]:
+    def added_rows(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> tuple[()]:
         return ()  # it is appended to the prompt
 
 

@@ -137,7 +137,14 @@ def at(members: Mapping[str, bytes], path: Path) -> Any:
 class EditableRequest:
     """A request as bytes, with what was read from it (`wires.request.WireRequest`).
 
+    A wire gives `paths`, and overrides how its rows are written: `assistant_rows` for the model's
+    text so far, `user_row` for a hint, `call_rows` for calls with their results, `kept_rows` for
+    the content of a paused turn. Where its requests differ otherwise, it overrides `tool_schemas`,
+    `document_schema`, `output_limit_path`, `lower_reasoning`, `fit_reasoning`, `free_tool_choice`,
+    and for a history in several places `split_rows`, `rows_with` and `edited`.
+
     Args:
+        body: its bytes.
         facts: what the turn needs to know about it.
         rows: the history as decoded values.
         rules: how to repair the wire's history; None: don't repair it.
@@ -148,6 +155,8 @@ class EditableRequest:
         instructions: where the wire keeps instructions that may not have blank texts; None:
             nowhere.
         repairs: the repairs of its history, in words; often empty.
+        sent_members, sent_rows: the members of the request and the rows of its history, as they
+            are sent without edits: those of the caller, with the repairs. `split` fills them.
     """
 
     paths: ClassVar[Paths]
@@ -174,27 +183,28 @@ class EditableRequest:
             members = members_of(body)
             if self.instructions.mended(members):
                 self.repairs += (BLANK_INSTRUCTION,)
-        self._members: dict[str, bytes] = {}
-        self._rows: list[bytes] = []
+        self.sent_members: dict[str, bytes] = {}
+        self.sent_rows: list[bytes] = []
         self.facts = facts
         # Half a surrogate pair can't be split, so Tenuto leaves such a request alone.
         if b"\\" in body and (b"\\ud" in body or b"\\uD" in body):
-            self._split()
+            self.split()
 
-    def _split(self) -> None:
-        """Split the members and rows, which a request that passes unchanged doesn't need."""
-        if not self._members:
-            self._members = members_of(self._body)
+    def split(self) -> None:
+        """Fill `sent_members` and `sent_rows`, which a request that passes unchanged doesn't
+        need."""
+        if not self.sent_members:
+            self.sent_members = members_of(self._body)
             if self.instructions is not None and BLANK_INSTRUCTION in self.repairs:
-                changes = self.instructions.mended(self._members)
-                self._members = {
+                changes = self.instructions.mended(self.sent_members)
+                self.sent_members = {
                     key: raw
-                    for key, item in self._members.items()
+                    for key, item in self.sent_members.items()
                     if (raw := changes.get(key, item)) is not None
                 }
-            self._rows = self._rows_in(self._members.get(self.paths.rows, b"null"))
+            self.sent_rows = self.split_rows(self.sent_members.get(self.paths.rows, b"null"))
             if self._mends_rows and self._rules is not None:
-                self._rows = apply_repairs(self._plan, self._rows, self._rules)
+                self.sent_rows = apply_repairs(self._plan, self.sent_rows, self._rules)
 
     @property
     def tools_may_go(self) -> bool:
@@ -206,17 +216,17 @@ class EditableRequest:
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """Return the JSON Schema of each attached tool, by name; {}: the tool has none."""
-        self._split()
-        return self._schemas(value_of(self._members.get("tools")))
+        self.split()
+        return self.tool_schemas(value_of(self.sent_members.get("tools")))
 
     def document(self) -> JsonObject | None:
         """Return the JSON Schema of the document that it asks for. {}: JSON without a schema. None:
         it asks for no document, or the schema can't be read."""
         if not self.facts.structured or self.facts.one_of_words:
             return None
-        self._split()
-        forms = (at(self._members, path) for path in self.paths.constraints)
-        return self._schema_in(next((form for form in forms if form is not None), None))
+        self.split()
+        forms = (at(self.sent_members, path) for path in self.paths.constraints)
+        return self.document_schema(next((form for form in forms if form is not None), None))
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """Return the bytes of the request with these edits. Without edits and repairs, they are the
@@ -227,46 +237,46 @@ class EditableRequest:
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
         """Return the members of the request with these edits."""
-        self._split()
-        members = dict(self._members)
+        self.split()
+        members = dict(self.sent_members)
         added: list[Any] = []
         limit: int | None = None
         for edit in edits:  # in order: a later edit may remove what an earlier one sets
             match edit:
                 case SetOutputLimit(tokens, counted):
                     limit = tokens + counted
-                    put(members, self._output_limit(members, dialect), encode(limit))
+                    put(members, self.output_limit_path(members, dialect), encode(limit))
                 case LowerReasoning():
-                    self._lower_reasoning(members, dialect)
+                    self.lower_reasoning(members, dialect)
                 case DropConstraint():
                     self._drop_constraint(members)
                 case FreeToolChoice():
-                    self._free_tool_choice(members)
+                    self.free_tool_choice(members)
                 case DropTools():
                     for path in self.paths.tools:
                         put(members, path, None)
                 case _:
-                    added += self._added(edit, members, dialect)
+                    added += self.added_rows(edit, members, dialect)
         if added or self.repairs or self.paths.joined_anew:
-            members[self.paths.rows] = listed(self._rows_with(added))
+            members[self.paths.rows] = listed(self.rows_with(added))
         if limit is not None:  # last, since its effect on reasoning depends on the other edits
-            self._fit_reasoning(members, limit)
+            self.fit_reasoning(members, limit)
         return members
 
-    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
+    def added_rows(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
         """Return the rows that an edit appends, and change the members that belong to them."""
         edit = taken_back(edit, dialect)
         match edit:
             case AppendAssistant(prefill=prefill):
                 if prefill:
                     members |= {key: encode(value) for key, value in dialect.prefill_members}
-                return self._said(edit, dialect)
+                return self.assistant_rows(edit, dialect)
             case AppendUser(text):
-                return [self._asked(text)]
+                return [self.user_row(text)]
             case AppendContent(content):
-                return self._kept(content, members, dialect)
+                return self.kept_rows(content, members, dialect)
             case AppendCalls():
-                return self._called(edit, dialect)
+                return self.call_rows(edit, dialect)
         return []
 
     def _drop_constraint(self, members: dict[str, bytes]) -> None:
@@ -274,52 +284,54 @@ class EditableRequest:
         for path in self.paths.constraints:
             put(members, path, None)
         emptied = self.paths.not_empty
-        if members.get(emptied) == b"{}" != self._members.get(emptied):
+        if members.get(emptied) == b"{}" != self.sent_members.get(emptied):
             del members[emptied]
 
     # --- what a wire may say otherwise
 
-    def _rows_in(self, raw: bytes) -> list[bytes]:
+    def split_rows(self, raw: bytes) -> list[bytes]:
         """Return the rows of the history from the member that holds it; null counts as absent."""
         return rows_of(raw)
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> Iterable[Any]:
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> Iterable[Any]:
         """Return the rows for the model's answer so far."""
         return [{"role": "assistant", "content": edit.text}]
 
-    def _asked(self, text: str) -> Any:
+    def user_row(self, text: str) -> Any:
         """Return the row for a hint."""
         return {"role": "user", "content": text}
 
-    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
+    def kept_rows(
+        self, content: Content, members: dict[str, bytes], dialect: Dialect
+    ) -> Iterable[Any]:
         """Return the rows that continue a paused turn, or change members to do so."""
         raise AssertionError("this wire keeps no content: no rung sends any back")
 
-    def _called(self, edit: AppendCalls, dialect: Dialect) -> Iterable[Any]:
+    def call_rows(self, edit: AppendCalls, dialect: Dialect) -> Iterable[Any]:
         """Return the rows for the model's calls, in a valid form, and a result for each."""
         raise AssertionError("this wire has no calls: no rung sends any back")
 
-    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+    def tool_schemas(self, tools: Any) -> dict[str, JsonObject]:
         """Return the JSON Schema of each of the caller's tools, by name."""
         return schemas_in(list_in(tools))
 
-    def _schema_in(self, form: Any) -> JsonObject | None:
+    def document_schema(self, form: Any) -> JsonObject | None:
         """Return the JSON Schema in the value of a constraint; None: it can't be read."""
         return schema_in(form)
 
-    def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
+    def output_limit_path(self, members: dict[str, bytes], dialect: Dialect) -> Path:
         """Return the path of the output limit."""
         return self.paths.output_limit
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+    def lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         """Ask for less reasoning, if the request has a setting for it."""
 
-    def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
+    def fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
         """Leave room for an answer if reasoning has a budget of its own."""
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+    def free_tool_choice(self, members: dict[str, bytes]) -> None:
         """Let the model choose which tools to call, unless it may call none."""
 
-    def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
+    def rows_with(self, added: Sequence[Any]) -> list[bytes]:
         """Return the rows with those that edits append, in the order that the provider requires."""
-        return [*self._rows, *map(encode, added)]
+        return [*self.sent_rows, *map(encode, added)]

@@ -120,22 +120,22 @@ class MessagesRequest(EditableRequest):
             members[CONTAINER] = encode(ran_in)
         return members
 
-    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+    def tool_schemas(self, tools: Any) -> dict[str, JsonObject]:
         listed = tools if isinstance(tools, list) else []
         ours = [t for t in listed if isinstance(t, dict) and _is_client_tool(t.get("type"))]
         return schemas_in(ours, "input_schema")
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         speech = SPEECH if dialect.signs else UNSIGNED_SPEECH
         said = speech.said_before(edit.text, blocks_in(edit.content))
         if edit.prefill:  # the beginning of an answer may not hold thinking
             said = [block for block in said if not is_thought(block)]
         return [_row("assistant", said)]
 
-    def _asked(self, text: str) -> JsonObject:
+    def user_row(self, text: str) -> JsonObject:
         return _row("user", [text_block(text)])
 
-    def _kept(
+    def kept_rows(
         self, content: Content, members: dict[str, bytes], dialect: Dialect
     ) -> list[JsonObject]:
         # Unchanged, without thinking that an attempt before the pause left unsigned (C20).
@@ -143,17 +143,17 @@ class MessagesRequest(EditableRequest):
         kept = [b for b in blocks if _is_thought_kept(b, dialect) or not is_thought(b)]
         return [_row("assistant", kept)] if kept else []
 
-    def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
+    def rows_with(self, added: Sequence[Any]) -> list[bytes]:
         """Repair the rows anew if they end in the model's own: a call that the provider was to
         finish may have no result in what is added, and nothing then can finish it."""
-        rows = super()._rows_with(added)
-        ours = object_in(value_of(self._rows[-1])) if added and self._rows else {}
+        rows = super().rows_with(added)
+        ours = object_in(value_of(self.sent_rows[-1])) if added and self.sent_rows else {}
         if self._rules is None or ours.get("role") != "assistant":
             return rows
         plan, repairs = plan_repairs([value_of(row) for row in rows], self._rules)
         return apply_repairs(plan, rows, self._rules) if repairs else rows
 
-    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+    def call_rows(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         ids = accepted_ids(edit.calls)
         said = [block for block in edit.content if _is_thought_kept(block, dialect)]
         said += [text_block(edit.text)] if edit.text.strip() else []
@@ -164,17 +164,17 @@ class MessagesRequest(EditableRequest):
         ]
         return [_row("assistant", said), _row("user", results)]
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+    def lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         """Halve the caller's budget or turn thinking off; set a low effort without a budget."""
-        thinking = object_in(value_of(self._members.get("thinking")))
+        thinking = object_in(value_of(self.sent_members.get("thinking")))
         enabled = thinking.get("type") == "enabled"
         if enabled and (less := less_thinking(thinking, tools=self.facts.tools)) is not None:
             members["thinking"] = encode(less)
-        effort = object_in(value_of(self._members.get("output_config"))).get("effort")
+        effort = object_in(value_of(self.sent_members.get("output_config"))).get("effort")
         if effort in EFFORTS_ABOVE_LOW or (_thinks(thinking) and not enabled):
             put(members, _EFFORT, b'"low"')
 
-    def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
+    def fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
         """Keep the thinking budget below the output limit; the provider requires this."""
         budget = object_in(value_of(members.get("thinking"))).get("budget_tokens")
         if type(budget) is int and budget >= max_tokens:
@@ -184,7 +184,7 @@ class MessagesRequest(EditableRequest):
             else:
                 del members["thinking"]
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+    def free_tool_choice(self, members: dict[str, bytes]) -> None:
         choice = object_in(value_of(members.get("tool_choice")))
         if choice.get("type") in ("any", "tool"):
             changes = {"type": b'"auto"', "name": None}

@@ -82,16 +82,18 @@ class ConverseRequest(EditableRequest):
             for name, schema in schemas_in(specs, "inputSchema").items()
         }
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[_Row]:
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> list[_Row]:
         return [("assistant", SPEECH.said_before(edit.text, edit.content))]
 
-    def _asked(self, text: str) -> _Row:
+    def user_row(self, text: str) -> _Row:
         return ("user", [{"text": text}])
 
-    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[_Row]:
+    def kept_rows(
+        self, content: Content, members: dict[str, bytes], dialect: Dialect
+    ) -> list[_Row]:
         return [("assistant", [block for block in content if not is_unsigned(block)])]
 
-    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[_Row]:
+    def call_rows(self, edit: AppendCalls, dialect: Dialect) -> list[_Row]:
         ids = accepted_ids(edit.calls, 60)
         said: list[Block] = []
         said += [b for b in edit.content if "reasoningContent" in b and not is_unsigned(b)]
@@ -101,10 +103,10 @@ class ConverseRequest(EditableRequest):
         results = [result_of(made, text, failed) for made, (_, text, failed) in answers]
         return [("assistant", said), ("user", results)]
 
-    def _rows_with(self, added: Sequence[_Row]) -> list[bytes]:
+    def rows_with(self, added: Sequence[_Row]) -> list[bytes]:
         """Return rows with alternating roles. The assistant's further text goes into its last
         row."""
-        rows = list(self._rows)
+        rows = list(self.sent_rows)
         last = object_in(value_of(rows[-1])).get("role") if rows else None
         for role, blocks in added:
             if not blocks:
@@ -119,16 +121,16 @@ class ConverseRequest(EditableRequest):
             last = role
         return rows
 
-    def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
+    def output_limit_path(self, members: dict[str, bytes], dialect: Dialect) -> Path:
         return (_CONFIG, (_budget_key(object_in(value_of(members.get("inferenceConfig")))),))
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+    def lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         members |= reasoning.lowered(members)
 
-    def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
+    def fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
         reasoning.fit(members, max_tokens)
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+    def free_tool_choice(self, members: dict[str, bytes]) -> None:
         choice = object_in(object_in(value_of(members.get("toolConfig"))).get("toolChoice"))
         if "any" in choice or "tool" in choice:
             put(members, (("toolConfig",), ("toolChoice",)), b'{"auto":{}}')

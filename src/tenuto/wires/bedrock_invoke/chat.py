@@ -116,7 +116,7 @@ class InvokeChatLayout(render.ChatLayout):
     def begin(self, value: JsonObject) -> None:
         """Take what all chunks of one message share, and the names of their members."""
         super().begin(value)
-        self._shared = {k: v for k, v in self._shared.items() if not k.startswith(_BEDROCKS)}
+        self.shared = {k: v for k, v in self.shared.items() if not k.startswith(_BEDROCKS)}
         self._part, self._stop = _names(value)
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
@@ -126,12 +126,12 @@ class InvokeChatLayout(render.ChatLayout):
                 self._note(signal.members)
         return super().passed(signals)
 
-    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+    def stopped(self, answer: Answer, include_usage: bool) -> bytes:
         """Write the stop with Bedrock's additions."""
         self._note(answer.ending)
         added = {k: v for k, v in answer.ending.items() if k.startswith(_BEDROCKS)}
         added |= self._costs(answer, include_usage)
-        return self._chunk({}, answer.native_stop, **added)
+        return self.chunk({}, answer.native_stop, **added)
 
     def _note(self, value: Native) -> None:
         metrics = value.get(METRICS)
@@ -151,9 +151,9 @@ class InvokeChatLayout(render.ChatLayout):
         """Write an exception, on which botocore raises; nothing may follow."""
         return bedrock_render.exception(code, message)
 
-    def _chunk(self, delta: JsonObject, finish: str | None = None, **more: object) -> bytes:
+    def chunk(self, delta: JsonObject, finish: str | None = None, **more: object) -> bytes:
         choice = {"index": 0, self._part: self._led(delta), self._stop: finish}
-        return encode_event({**self._shared, "choices": [choice], **more})
+        return encode_event({**self.shared, "choices": [choice], **more})
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

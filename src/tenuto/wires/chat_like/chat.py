@@ -391,3 +391,4 @@ CHAT = Wire(
     render_error=render.render_error,
     form=FORM,
 )
+"""Chat Completions as most servers speak it. `dataclasses.replace` makes a wire that is like it."""

@@ -21,6 +21,8 @@ from tenuto.wires.members import object_in
 from tenuto.wires.usage import Counts
 
 DONE = b"data: [DONE]\n\n"
+"""The end mark of a stream."""
+
 LEGACY_CALL_ID = "function_call"
 """Stands for the id of a deprecated `function_call`, which has none."""
 
@@ -67,29 +69,29 @@ class ChatLayout(FlatLayout):
     def __init__(self, model: str) -> None:
         # The minimum that the official SDK's chunk type requires.
         kind = "chat.completion.chunk"
-        self._shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
-        self._shared["model"] = model
-        self._given: list[Any] = []  # annotations that were passed on
-        self._begun = False  # whether the caller has a chunk of the message, with its role
+        self.shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
+        self.shared["model"] = model
+        self.cited: list[Any] = []  # annotations that were passed on
+        self.begun = False  # whether the caller has a chunk of the message, with its role
 
     def begin(self, value: JsonObject) -> None:
         """Take what all chunks of one message share from the first of them."""
-        self._shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
-        if self._shared.get("object") == "chat.completion":  # a body that is written as events
-            self._shared["object"] = "chat.completion.chunk"
+        self.shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
+        if self.shared.get("object") == "chat.completion":  # a body that is written as events
+            self.shared["object"] = "chat.completion.chunk"
 
     def said(self, kind: Kind, text: str) -> bytes:
         """Write text, or reasoning in the field that most dialects use."""
-        return self._chunk({"content" if kind is Kind.TEXT else "reasoning_content": text})
+        return self.chunk({"content" if kind is Kind.TEXT else "reasoning_content": text})
 
     def given(self, signals: Sequence[AnySignal]) -> None:
         """Note annotations, which are not repeated at the end, and whether the message began."""
         for signal in signals:
             match signal:
                 case Said():
-                    self._begun = True
+                    self.begun = True
                 case Piece(_, _, None, {"annotations": [*annotations]}):
-                    self._given += annotations
+                    self.cited += annotations
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
         """Write reasoning in any field, a refusal, images, audio. Annotations wait for the end,
@@ -101,39 +103,39 @@ class ChatLayout(FlatLayout):
                     other[name] = text
                 case Piece((str(name),), _, _, adds) if adds and name != "content":
                     other |= {key: item for key, item in adds.items() if item}
-        return self._chunk(other) if other else b""
+        return self.chunk(other) if other else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Write the annotations and calls, and the end of the message."""
-        calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
-        return self._cited(answer) + b"".join(calls) + self._stopped(answer, include_usage)
+        calls = [self.chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        return self._cited(answer) + b"".join(calls) + self.stopped(answer, include_usage)
 
     def error(self, code: str, message: str) -> bytes:
         """Write a chunk on which the official SDK raises `APIError`, and the end mark."""
         return encode_event({"error": openai_error(code, message)}) + DONE
 
-    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+    def stopped(self, answer: Answer, include_usage: bool) -> bytes:
         """Write the stop, the usage if the request asks for it, and `[DONE]`."""
         beside = usage_beside_stop(answer)
-        out = self._chunk({}, answer.native_stop, **beside)
+        out = self.chunk({}, answer.native_stop, **beside)
         if include_usage and answer.usage is not None and "usage" not in beside:
             usage = COUNTS.merged(answer.raw_usage, answer.usage)
-            out += encode_event({**self._shared, "choices": [], "usage": usage})
+            out += encode_event({**self.shared, "choices": [], "usage": usage})
         return out + DONE
 
     def _cited(self, answer: Answer) -> bytes:
         """Write the annotations that were not passed on with the first attempt."""
-        told = joined_annotations(answer.spoken, self._given)
-        return self._chunk({"annotations": told}) if told else b""
+        told = joined_annotations(answer.spoken, self.cited)
+        return self.chunk({"annotations": told}) if told else b""
 
-    def _chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
+    def chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
         choice = {"index": 0, "delta": self._led(delta), "finish_reason": finish}
-        return encode_event({**self._shared, "choices": [choice], **beside})
+        return encode_event({**self.shared, "choices": [choice], **beside})
 
     def _led(self, delta: JsonObject) -> JsonObject:
         """Return a delta, with the role in the first one: the SDK's message has the role of its
         deltas, and a request with a message without one is refused."""
-        begun, self._begun = self._begun, True
+        begun, self.begun = self.begun, True
         return delta if begun else {"role": "assistant", **delta}
 
 

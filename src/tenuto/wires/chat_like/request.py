@@ -95,24 +95,24 @@ class ChatRequest(EditableRequest):
     )
     history: ClassVar[Rules] = RULES
 
-    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+    def tool_schemas(self, tools: Any) -> dict[str, JsonObject]:
         found = [object_in(tool).get("function") for tool in list_in(tools)]
-        return schemas_in(found + list_in(value_of(self._members.get("functions"))))
+        return schemas_in(found + list_in(value_of(self.sent_members.get("functions"))))
 
-    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
+    def added_rows(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
         if not isinstance(edit, AppendReasoning):
-            return super()._added(edit, members, dialect)
+            return super().added_rows(edit, members, dialect)
         members |= {key: encode(value) for key, value in dialect.prefill_members}
         turn_off_reasoning(members, dialect)
         return [_thought(edit.reasoning, dialect) | dict(dialect.prefill_row)]
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         row = _model_row(edit, dialect)
         if edit.prefill:  # the beginning of an answer is a text
             return [row | {"content": edit.text} | dict(dialect.prefill_row)]
         return [row]
 
-    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+    def call_rows(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         said = _model_row(edit, dialect)
         calls = [valid_call(call, free=True) for call in edit.calls]
         calls = [replace(call, extra=of_call(call.extra, dialect)) for call in calls]
@@ -130,14 +130,14 @@ class ChatRequest(EditableRequest):
         ]
         return [row, *results]
 
-    def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
+    def output_limit_path(self, members: dict[str, bytes], dialect: Dialect) -> Path:
         is_there = any(key in members for key in OUTPUT_KEYS)
         return self.paths.output_limit if is_there else ((dialect.output_key,),)
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+    def lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         members |= less_reasoning(members, dialect)
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+    def free_tool_choice(self, members: dict[str, bytes]) -> None:
         # LlamaIndex sends null with no tools, for which providers refuse "auto".
         if value_of(members.get("tool_choice")) not in (None, "none"):
             members["tool_choice"] = b'"auto"'

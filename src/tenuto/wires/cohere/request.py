@@ -34,14 +34,14 @@ class CohereRequest(ChatRequest):
 
     history: ClassVar[Rules] = replace(RULES, result_changes=_result_changes)
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
-        rows = super()._said(edit, dialect)
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        rows = super().assistant_rows(edit, dialect)
         return [{k: v for k, v in row.items() if k != TOOL_PLAN} for row in rows]
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+    def lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         members["thinking"] = b'{"type":"disabled"}'
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+    def free_tool_choice(self, members: dict[str, bytes]) -> None:
         if value_of(members.get("tool_choice")) == "REQUIRED":
             del members["tool_choice"]  # a free choice has no word here
 

@@ -49,7 +49,7 @@ class ChatLayout(OpenAIChatLayout):
     def begin(self, value: JsonObject) -> None:
         """Take the ids from the first event, or from a whole body."""
         ids = ("generation_id", "response_id")
-        self._shared = {key: value[key] for key in ids if key in value}
+        self.shared = {key: value[key] for key in ids if key in value}
 
     def said(self, kind: Kind, text: str) -> bytes:
         """Write text; reasoning has no place here."""
@@ -60,20 +60,20 @@ class ChatLayout(OpenAIChatLayout):
     def given(self, signals: Sequence[AnySignal]) -> None:
         """Note an event that was passed on unchanged: the stream has begun."""
         super().given(signals)
-        self._begun = True
+        self.begun = True
 
     def _start(self) -> bytes:
         """Write the event that opens the stream, unless the caller has it."""
-        begun, self._begun = self._begun, True
-        ids = {key: item for key, item in self._shared.items() if key == "generation_id"}
+        begun, self.begun = self.begun, True
+        ids = {key: item for key, item in self.shared.items() if key == "generation_id"}
         return b"" if begun else _event("stream-start", **ids)
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Write the citations and calls, and the event that repeats everything."""
         first = answer.spoken[0].message if answer.spoken else None
-        whole = answered({**(first.said if first else {}), **self._shared}, answer, self._asked)
+        whole = answered({**(first.said if first else {}), **self.shared}, answer, self._asked)
         out = self._start()
-        if cited := _joined_citations(answer.spoken, self._given):
+        if cited := _joined_citations(answer.spoken, self.cited):
             out += _event("citation-generation", citations=cited)
         if answer.calls:
             out += _event("tool-calls-generation", text=answer.text, tool_calls=whole["tool_calls"])
@@ -87,7 +87,7 @@ class ChatLayout(OpenAIChatLayout):
     def failed(self, code: str, message: str, answer: Answer) -> bytes:
         """Write the same with the usage so far. The caller has the text."""
         stop = answer.native_stop or "ERROR"
-        whole = {"text": "", **self._shared, "finish_reason": stop}
+        whole = {"text": "", **self.shared, "finish_reason": stop}
         if answer.usage is not None:
             whole["meta"] = grown_usage(answer.raw_usage or {}, answer.usage)
         why = f"{OURS}: {code}: {message}"

@@ -66,13 +66,13 @@ class ChatRequest(EditableRequest):
         if len(self._now) == 1 and _bridged(planned) != planned:
             self.repairs += ("rows_arranged",)
 
-    def _rows_in(self, raw: bytes) -> list[bytes]:
+    def split_rows(self, raw: bytes) -> list[bytes]:
         return self._planned
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
         """Return the members of the request with these edits."""
         members = super().edited(edits, dialect)
-        if members.get(ROWS) is self._members.get(ROWS):
+        if members.get(ROWS) is self.sent_members.get(ROWS):
             return members
         rows = [self._own.get(row) or _named(row) for row in rows_of(members[ROWS])]
         at = len(rows) - len(self._now)
@@ -87,28 +87,28 @@ class ChatRequest(EditableRequest):
             rows.pop()
         return members | {ROWS: listed(rows)}
 
-    def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
+    def rows_with(self, added: Sequence[Any]) -> list[bytes]:
         # The rows as they were first sent.
-        rows = _bridged(self._rows) if len(self._now) == 1 else self._rows
+        rows = _bridged(self.sent_rows) if len(self._now) == 1 else self.sent_rows
         for row in map(encode, added):
             rows = _bridged([*rows, row])
         return _bridged(rows)
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         # Half a surrogate pair is no text, and the rows are read once more.
         return [{"role": "CHATBOT", "message": edit.text.encode("utf-8", "replace").decode()}]
 
-    def _asked(self, text: str) -> JsonObject:
+    def user_row(self, text: str) -> JsonObject:
         return {"role": "USER", "message": text}
 
-    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+    def call_rows(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         calls = [call_of(valid_call(call)) for call in edit.calls]
         pairs = zip(calls, edit.results, strict=True)
         results = [{"call": call, "outputs": [{"text": text}]} for call, text in pairs]
-        said = {**self._said(AppendAssistant(edit.text), dialect)[0], "tool_calls": calls}
+        said = {**self.assistant_rows(AppendAssistant(edit.text), dialect)[0], "tool_calls": calls}
         return [said, {"role": "TOOL", RESULTS: results}]
 
-    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+    def tool_schemas(self, tools: Any) -> dict[str, JsonObject]:
         told = schemas_in(list_in(tools), "parameter_definitions")
         return {
             name: {"required": [key for key, one in own.items() if object_in(one).get("required")]}

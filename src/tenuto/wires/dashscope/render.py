@@ -61,31 +61,31 @@ class DashScopeLayout(ChatLayout):
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
-        self._shared = {"request_id": "tenuto"}
+        self.shared = {"request_id": "tenuto"}
         self._like: JsonObject = {}
         self._number = 0
         self._called = False
 
     def begin(self, value: JsonObject) -> None:
         """Take what all events of one message share, and their form, from the first of them."""
-        self._shared = {"request_id": value.get("request_id", "tenuto")}
+        self.shared = {"request_id": value.get("request_id", "tenuto")}
         self._like = value
 
     def given(self, signals: Sequence[AnySignal]) -> None:
         """Count an event that was passed on unchanged."""
         self._number += 1
 
-    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+    def stopped(self, answer: Answer, include_usage: bool) -> bytes:
         """Write the stop with the usage; there is no end mark."""
         usage = merged_usage(answer.raw_usage, answer.usage)
-        return self._chunk({}, answer.native_stop, **({"usage": usage} if usage else {}))
+        return self.chunk({}, answer.native_stop, **({"usage": usage} if usage else {}))
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event that the official SDK reports as an error."""
-        told = error_of_ours(code, message) | self._shared
+        told = error_of_ours(code, message) | self.shared
         return self._event("error", 424, told)
 
-    def _chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
+    def chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
         finish = finish or "null"
         output: JsonObject
         self._called = self._called or "tool_calls" in delta  # a text alone has no place for them
@@ -96,7 +96,7 @@ class DashScopeLayout(ChatLayout):
             message = {"role": "assistant", **delta}
             message["content"] = like(form, delta.get("content") or "")
             output = {"choices": [{"message": message, "finish_reason": finish}]}
-        return self._event("result", 200, {"output": output, **beside, **self._shared})
+        return self._event("result", 200, {"output": output, **beside, **self.shared})
 
     def _event(self, name: str, status: int, value: JsonObject) -> bytes:
         self._number += 1

@@ -65,9 +65,9 @@ class DashScopeRequest(ChatRequest):
             members["parameters"] = joined(parameters)
         return joined(members)
 
-    def _rows_with(self, added: Sequence[JsonObject]) -> list[bytes]:
+    def rows_with(self, added: Sequence[JsonObject]) -> list[bytes]:
         ours = [row | {"content": self._content(row["content"] or "")} for row in added]
-        return with_beginnings(super()._rows_with(ours), _PARTIAL)
+        return with_beginnings(super().rows_with(ours), _PARTIAL)
 
     def _content(self, text: str) -> object:
         if self.lists:

@@ -123,30 +123,32 @@ class GenerateRequest(EditableRequest):
         ("systemInstruction", "system_instruction"), parts="parts"
     )
 
-    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+    def tool_schemas(self, tools: Any) -> dict[str, JsonObject]:
         return {
             declared["name"]: schema_of(declared)
             for declared in declarations(tools)
             if isinstance(declared.get("name"), str)
         }
 
-    def _schema_in(self, form: Any) -> JsonObject | None:
+    def document_schema(self, form: Any) -> JsonObject | None:
         text = object_in(form).get("text")  # of a `responseFormat`
         found = schema_in(form if text is None else {"type": "text", **object_in(text)})
         return None if found is None else as_json_schema(found)
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[_Row]:
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> list[_Row]:
         return [("model", said_parts(edit.text, edit.content))]
 
-    def _asked(self, text: str) -> _Row:
+    def user_row(self, text: str) -> _Row:
         return ("user", [{"text": text}])
 
-    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[_Row]:
+    def kept_rows(
+        self, content: Content, members: dict[str, bytes], dialect: Dialect
+    ) -> list[_Row]:
         # The provider keeps its content, and continues from the token.
         members[TOKEN] = encode(token_in(content))
         return []
 
-    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[_Row]:
+    def call_rows(self, edit: AppendCalls, dialect: Dialect) -> list[_Row]:
         said = said_parts(edit.text, edit.content) if edit.text.strip() else []
         calls = [_call(valid_call(call)) for call in edit.calls]
         if dialect.signs_calls(self.facts.model):
@@ -154,11 +156,11 @@ class GenerateRequest(EditableRequest):
         results = [result_of(_named(call), text, no) for call, text, no in edit.answers]
         return [("model", [*said, *calls]), ("user", results)]
 
-    def _rows_with(self, added: Sequence[_Row]) -> list[bytes]:
+    def rows_with(self, added: Sequence[_Row]) -> list[bytes]:
         """Return the rows. Models take text after a result in the same turn for a turn of their
         own, so a model row separates results from a user's text."""
         rows: list[_Row] = []
-        before = role_of(value_of(rows_of(self._members["contents"])[-1]))
+        before = role_of(value_of(rows_of(self.sent_members["contents"])[-1]))
         answers = self.facts.after_tool_result
         for role, parts in added:
             if role == "user" and before == "user" and answers:
@@ -166,15 +168,15 @@ class GenerateRequest(EditableRequest):
             rows.append((role, parts))
             before, answers = role, any("functionResponse" in part for part in parts)
         ours = [encode({"role": role, "parts": [*map(dict, parts)]}) for role, parts in rows]
-        return [*self._rows, *ours]
+        return [*self.sent_rows, *ours]
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+    def lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         config = object_in(value_of(members.get(_spelled(CONFIG, members))))
         if (found := _less_thinking(config, self.facts.model)) is not None:
             knob, value = found
             put(members, (CONFIG, _THINKING, knob), encode(value))
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+    def free_tool_choice(self, members: dict[str, bytes]) -> None:
         choice = _spelled(_CHOICE, members)
         calling = object_in(member(object_in(value_of(members.get(choice))), *_CALLING))
         if str(calling.get("mode")).upper() in ("ANY", "VALIDATED"):

@@ -107,23 +107,23 @@ class InteractionRequest(EditableRequest):
                     members.pop("input", None)
         return members
 
-    def _rows_in(self, raw: bytes) -> list[bytes]:
+    def split_rows(self, raw: bytes) -> list[bytes]:
         return _rows_of(raw) or []
 
-    def _schema_in(self, form: Any) -> JsonObject | None:
+    def document_schema(self, form: Any) -> JsonObject | None:
         found = schema_in(form)
         return None if found is None else as_json_schema(found)
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         return said_steps(edit.text, edit.content)
 
-    def _asked(self, text: str) -> msgspec.Raw:
+    def user_row(self, text: str) -> msgspec.Raw:
         return msgspec.Raw(_asking([encode({"type": "text", "text": text})]))
 
-    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[Any]:
+    def kept_rows(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[Any]:
         return []
 
-    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+    def call_rows(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         blank = not edit.text.strip() and not edit.content
         said = [] if blank else said_steps(edit.text, edit.content)
         calls = [_call(valid_call(call)) for call in edit.calls]
@@ -131,12 +131,12 @@ class InteractionRequest(EditableRequest):
         results = [result_of(call.id, call.name, text, failed) for call, text, failed in answers]
         return [*said, *calls, *results]
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+    def lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         level = object_in(value_of(members.get(_CONFIG))).get("thinking_level")
         less = LESS_THINKING.get(str(level), "low")
         put(members, ((_CONFIG,), ("thinking_level",)), encode(less))
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+    def free_tool_choice(self, members: dict[str, bytes]) -> None:
         choice = object_in(value_of(members.get(_CONFIG))).get("tool_choice")
         if isinstance(choice, dict) and isinstance(allowed := choice.get("allowed_tools"), dict):
             freed: Any = choice | {"allowed_tools": allowed | {"mode": "auto"}}

@@ -21,19 +21,19 @@ class MistralLayout(ChatLayout):
 
     def said(self, kind: Kind, text: str) -> bytes:
         """Write text, or a chunk of the content with thinking."""
-        return self._chunk({"content": text if kind is Kind.TEXT else [_thinking(text)]})
+        return self.chunk({"content": text if kind is Kind.TEXT else [_thinking(text)]})
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
         """Write what the content carries beside text, and what Chat writes."""
         other = [s.raw for s in signals if isinstance(s, Piece) and s.raw is not None]
-        return super().passed(signals) + (self._chunk({"content": other}) if other else b"")
+        return super().passed(signals) + (self.chunk({"content": other}) if other else b"")
 
-    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+    def stopped(self, answer: Answer, include_usage: bool) -> bytes:
         """Write the stop with the usage, and `[DONE]`. The usage has no chunk of its own, since
         programs expect a choice in every chunk."""
         delta = self._led({"content": ""})
         choice = {"index": 0, "delta": delta, "finish_reason": answer.native_stop}
-        last: JsonObject = {**self._shared, "choices": [choice]}
+        last: JsonObject = {**self.shared, "choices": [choice]}
         if answer.usage is not None:
             last["usage"] = COUNTS.merged(answer.raw_usage, answer.usage)
         return encode_event(last) + DONE

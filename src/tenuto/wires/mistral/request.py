@@ -46,20 +46,20 @@ class MistralRequest(ChatRequest):
         facts = msgspec.structs.replace(facts, include_usage=True, prefill_barred=barred)
         super().__init__(body, facts, values, rules)
         if any(value.get("role") not in ("user", "system", "developer") for value in values):
-            self._split()
+            self.split()
 
-    def _split(self) -> None:
-        if self._members:
+    def split(self) -> None:
+        if self.sent_members:
             return
-        super()._split()
-        named = [_named(row) for row in self._rows]
+        super().split()
+        named = [_named(row) for row in self.sent_rows]
         arranged = _arranged(named)
-        self.repairs += ("call_ids_renamed",) if named != self._rows else ()
+        self.repairs += ("call_ids_renamed",) if named != self.sent_rows else ()
         self.repairs += ("rows_arranged",) if arranged != named else ()
-        self._rows = arranged
+        self.sent_rows = arranged
 
-    def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
-        return _arranged(super()._rows_with(added))
+    def rows_with(self, added: Sequence[Any]) -> list[bytes]:
+        return _arranged(super().rows_with(added))
 
 
 def _named(row: bytes) -> bytes:

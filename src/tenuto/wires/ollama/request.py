@@ -73,7 +73,7 @@ class _Knobs(EditableRequest):
         "messages", (("options",), (BUDGET,)), [(("format",),)], [(("tools",),)]
     )
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+    def lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         less = less_thinking(value_of(members.get("think")))
         members["think"] = encode(less or False)
 
@@ -89,16 +89,16 @@ class ChatRequest(_Knobs):
 
     paths: ClassVar[Paths] = replace(_Knobs.paths, joined_anew=True)
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         row = {"role": "assistant", "content": edit.text}
         return [row if edit.prefill else row | _thinking(edit, dialect)]
 
-    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+    def call_rows(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         calls = [call_of(valid_call(call)) for call in edit.calls]
         said = {"role": "assistant", "content": edit.text} | _thinking(edit, dialect)
         return [said | {"tool_calls": calls}, *map(result_of, calls, edit.results)]
 
-    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+    def tool_schemas(self, tools: Any) -> dict[str, JsonObject]:
         return schemas_in(object_in(tool).get("function") for tool in list_in(tools))
 
 

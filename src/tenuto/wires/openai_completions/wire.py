@@ -98,14 +98,14 @@ class CompletionsLayout(chat.ChatLayout):
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
-        self._shared |= {"id": "cmpl-tenuto", "object": KIND}
+        self.shared |= {"id": "cmpl-tenuto", "object": KIND}
 
-    def _chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
+    def chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
         text = delta.get("content", "")
         if not text and finish is None:
             return b""
         choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": finish}
-        return encode_event({**self._shared, "choices": [choice], **beside})
+        return encode_event({**self.shared, "choices": [choice], **beside})
 
 
 def as_body(message: Message) -> JsonObject:

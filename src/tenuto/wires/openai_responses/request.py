@@ -90,38 +90,38 @@ class ResponsesRequest(EditableRequest):
         ],
     )
 
-    def _rows_in(self, raw: bytes) -> list[bytes]:
+    def split_rows(self, raw: bytes) -> list[bytes]:
         if raw.startswith(b"["):
             return rows_of(raw)
         return [] if raw == b"null" else [b'{"role":"user","content":' + raw + b"}"]
 
-    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+    def assistant_rows(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         return said_items(edit.text, edit.content)
 
-    def _kept(
+    def kept_rows(
         self, content: Content, members: dict[str, bytes], dialect: Dialect
     ) -> list[JsonObject]:
         return [dict(item) for item in content]
 
-    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+    def call_rows(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
         items = said_items(edit.text, edit.content) if edit.text.strip() else []
         items += thoughts_before_calls(edit.content)
         results: list[JsonObject] = []
         for call, text in zip(edit.calls, edit.results, strict=True):
             if FOREIGN_CALL in (call.extra or {}):  # its result would have to be of its own form
-                results.append(self._asked(f"[{call.name}: {text}]"))
+                results.append(self.user_row(f"[{call.name}: {text}]"))
                 continue
             items.append(_call(valid_call(call, free=True)))
             kind = "custom_tool_call_output" if call.free else "function_call_output"
             results.append({"type": kind, "call_id": call.id, "output": text})
         return items + results
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+    def lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         effort = object_in(value_of(members.get("reasoning"))).get("effort")
         less = encode(LESS_EFFORT.get(str(effort), "low"))
         put(members, (("reasoning",), ("effort",)), less)
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+    def free_tool_choice(self, members: dict[str, bytes]) -> None:
         choice = value_of(members.get("tool_choice"))
         if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
             put(members, (("tool_choice",), ("mode",)), b'"auto"')

@@ -83,7 +83,7 @@ class FormedRequest(PromptRequest):
         "inputs", (_PARAMETERS, (BUDGET,)), [(_PARAMETERS, ("grammar",))]
     )
 
-    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> tuple[()]:
+    def added_rows(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> tuple[()]:
         if self.form.echoed and isinstance(edit, AppendAssistant | AppendUser):
             # Otherwise, Tenuto's additions would be repeated with the prompt.
             put(members, (_PARAMETERS, ("return_full_text",)), b"false")

@@ -95,7 +95,7 @@ def is_request(path: str) -> bool:
 class WatsonxRequest(ChatRequest):
     """A chat request as bytes, with what was read from it (`wires.request.WireRequest`)."""
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+    def free_tool_choice(self, members: dict[str, bytes]) -> None:
         """Free the choice: `tool_choice` names a tool, but another key decides whether to call
         any."""
         if members.pop("tool_choice", None) is not None:
@@ -197,9 +197,9 @@ class WatsonxLayout(ChatLayout):
         """Take what all chunks share. The service's messages to its user are written once."""
         super().begin({key: item for key, item in value.items() if key != "system"})
 
-    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+    def stopped(self, answer: Answer, include_usage: bool) -> bytes:
         """Write the stop and the usage."""
-        return super()._stopped(answer, include_usage).removesuffix(DONE)
+        return super().stopped(answer, include_usage).removesuffix(DONE)
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event named `error`, on which IBM's clients raise."""
