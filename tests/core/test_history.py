@@ -14,7 +14,7 @@ import pytest
 from support.repairing import repair_history
 
 from tenuto.core import hints
-from tenuto.core.history.table import Rules
+from tenuto.core.history.table import Call, Result, Role, Rules, by_role
 from tenuto.wires.anthropic_messages.history import RULES as ANTHROPIC
 from tenuto.wires.bedrock_converse.history import RULES as CONVERSE
 from tenuto.wires.chat_like.history import RULES as CHAT
@@ -315,3 +315,32 @@ def test_a_member_of_an_odd_type_raises_nothing(wire):
             [json.dumps(row).encode() for row in [*rows, seeded.choice(ODD)]], rules
         )
         assert all(row == b"null" or json.loads(row) is not None for row in once)
+
+
+ONE_CALL = Rules(
+    role_of=by_role(assistant=Role.MODEL, tool=Role.ANSWERS),
+    stub=lambda row: {"role": "tool", "to": row["call"]["key"], "content": "none"},
+    row_kind="role",
+    rows={"assistant": Call(("call", "key"), ("call", "with")), "tool": Result(("to",))},
+    beside=("call",),
+    result_rows=True,
+    object_arguments=True,
+)
+"""The rules of a wire whose rows have one call, in a member."""
+
+
+@pytest.mark.behaviour("H1", "H4")
+def test_one_call_in_a_member_of_a_row_is_answered_and_a_row_without_it_has_none():
+    asked = {"role": "user", "content": "Go on."}
+    called = {"role": "assistant", "content": "", "call": {"key": "a", "with": '{"x'}}
+    said = {"role": "assistant", "content": "Done."}
+    assert repaired([asked, said, asked]) == ([asked, said, asked], set())
+    mended = called | {"call": {"key": "a", "with": {}}}
+    stub = {"role": "tool", "to": "a", "content": "none"}
+    words = {"broken_arguments_replaced", "unanswered_call_answered"}
+    assert repaired([asked, called, asked]) == ([asked, mended, stub, asked], words)
+
+
+def repaired(rows: list[Row]) -> tuple[list[Any], set[str]]:
+    sent, words = repair_history([json.dumps(row).encode() for row in rows], ONE_CALL)
+    return list(map(json.loads, sent)), set(words)

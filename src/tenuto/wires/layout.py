@@ -159,8 +159,10 @@ class FlatLayout(Protocol):
         return False
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
-        """Write what one event of another attempt carries beside text, calls, stop and usage."""
-        ...
+        """Write what one event of another attempt carries beside text, calls, stop and usage, such
+        as an image or a refusal. Without it, that is left out. b"": the wire has nothing of the
+        kind."""
+        return b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Write the calls, the stop, the usage and the end mark."""

@@ -13,20 +13,34 @@ from tenuto.wires.json import JsonObject
 
 
 class RequestFacts(msgspec.Struct, frozen=True):
-    """What the turn needs to know about a request; None and "": the request doesn't say.
+    """What the turn needs to know about a request. None and "": the request doesn't say.
 
-    `prefill_barred`: no prefill can be appended, whatever the model accepts, since the request ends
-    in an assistant row of its own or uses a feature that excludes it. `begun`: the text of such a
-    row, which the answer continues; "": there is none. `goes_on`: the model continues at the end of
-    the request by itself, whatever its name. `structured`: the output is constrained to a document,
-    or (`one_of_words`) to one of some words, which is no document. `follows`: the id of the
-    response that the request continues, whose history the provider keeps. `least_tokens`: the
-    smallest output limit that the provider accepts. `call_forced`: the model must call a tool,
-    either a named one or any. `sent_once`: why no further request may follow, such as when the
-    provider keeps it in a history that others read; "": one may. Such a turn is ended without a
-    further request; a turn that is `left_alone` is only observed. `repeats`: each event of its
-    stream repeats everything so far; None: it depends on the model. `keeps`: the provider keeps the
-    answer, so that the rest of a broken stream can be fetched (`wires.cursors`)."""
+    Attributes:
+        model: the model's name.
+        stream: whether it asks for a stream.
+        max_tokens: its output limit.
+        least_tokens: the smallest output limit that the provider accepts.
+        tools: whether it offers tools.
+        call_forced: whether the model must call a tool, either a named one or any.
+        after_tool_result: whether it ends in the result of a call.
+        structured: whether the output is constrained to a document.
+        one_of_words: whether it is constrained to one of some words, which is no document.
+        lower_reasoning: whether it can ask for less reasoning than it does.
+        prefill_barred: whether no prefill can be appended, whatever the model accepts, since the
+            request ends in a row of the model or uses a feature that excludes it.
+        begun: the text of such a row, which the answer continues; "": there is none.
+        goes_on: whether the model continues at the end of the request by itself, whatever its name.
+        include_usage: whether its caller gets the usage in a stream: on most APIs always, on some
+            only if the request asks for it.
+        left_alone: why the turn is only observed, such as "logprobs"; "": it isn't.
+        sent_once: why no further request may follow, such as when the provider keeps it in a
+            history that others read; "": one may. Such a turn is ended without a further request.
+        follows: the id of the response that it continues, whose history the provider keeps.
+        repeats: whether each event of its stream repeats everything so far; None: it depends on the
+            model.
+        keeps: whether the provider keeps the answer, so that the rest of a broken stream can be
+            fetched (`Wire.cursors`).
+    """
 
     model: str = ""
     stream: bool = False

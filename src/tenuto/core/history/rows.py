@@ -89,7 +89,9 @@ class RowRepair:
             self.words.append("empty_content_removed")
             changes[(rules.content,)] = None
         if rules.rows and isinstance(kind := value.get(rules.row_kind), str):
-            self._note(row, 0, value, rules.rows.get(kind), changes)
+            shape = rules.rows.get(kind)
+            if not (type(shape) is Call and _has_none(value, shape)):
+                self._note(row, 0, value, shape, changes)
         row.changes = changes
         return row
 
@@ -208,6 +210,11 @@ def _id_of(value: JsonObject, shape: Call | Result) -> str | None:
     if isinstance(name, int) and not isinstance(name, bool):
         return str(name)
     return "" if name is None else name if isinstance(name, str) else None
+
+
+def _has_none(row: JsonObject, shape: Call) -> bool:
+    """Return whether a row that may have one call in a member has none."""
+    return len(shape.id) > 1 and not isinstance(member(row, shape.id[:-1]), dict)
 
 
 def _is_unsigned(part: JsonObject, shape: Reasoning) -> bool:

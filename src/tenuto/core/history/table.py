@@ -205,7 +205,8 @@ class Rules:
         kind_of: returns the kind of a part.
         shapes: what a part of each kind is, by the role of its row.
         row_kind: the member with the kind of a row.
-        rows: what a row of each kind is, if a row itself is a call or a result.
+        rows: what a row of each kind is, if a row itself is a call or a result, or has one call
+            in a member: `Call(("call", "id"), ("call", "input"))`. A row without it has none.
         parts_in: makes a list of parts of a model's row, if its content may be written in several
             ways.
         is_empty: returns whether content other than a list of parts is empty.
