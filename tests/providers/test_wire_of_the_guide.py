@@ -1,4 +1,4 @@
-"""The wire of docs/guide/add-a-provider.md, run as the page has it, against a server that speaks it."""
+"""The wire of docs/guide/write-a-wire.md, run as the page has it, against a server that speaks it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 import tenuto
-from tenuto.wires.enveloped import enveloped
-from tenuto.wires.openai_chat.wire import WIRE
+from tenuto.wire_kit import CHAT, enveloped
 from tenuto.wires.registry import WIRES
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "add-a-provider.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "write-a-wire.md"
 HALVES = ("The tide comes twice a day, about twelve hours ", "apart, because of the moon.")
 
 
@@ -27,7 +26,7 @@ def registered() -> Iterator[None]:
     """Run the page's code; what it registers is gone after the test."""
     before = WIRES.all()
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    (block,) = [block for block in blocks if "register_wire" in block]
+    (block,) = [block for block in blocks if "kit.enveloped(" in block]
     exec(compile(block, str(PAGE), "exec"), {})
     yield
     WIRES._all = before
@@ -121,7 +120,7 @@ def test_a_cut_stream_comes_back_whole_in_its_envelope() -> None:
 @pytest.mark.parametrize("make", [body, stream], ids=["body", "stream"])
 def test_a_wire_at_a_path_of_a_built_in_one_needs_no_provider(make: Any) -> None:
     theirs = "/acme/v1/chat/completions"
-    acme = enveloped(WIRE, "acme", member="answer", is_request=theirs.__eq__)
+    acme = enveloped(CHAT, "acme", member="answer", is_request=theirs.__eq__)
     tenuto.register_wire(acme, version="2")
     with served(make(HALVES[0], "length"), make(HALVES[1], "stop")) as (base, asked):
         url = base.replace("/enveloped", theirs)

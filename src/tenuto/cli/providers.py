@@ -84,7 +84,7 @@ def _list(url: str | None, *, json: bool) -> None:
                 row.wire,
                 " ".join(row.hosts) or (f"server: {row.server}" if row.server else "–"),
                 _prefill(row),
-                WIRES.all()[row.wire].limit_key(row.dialect),
+                _limit_key(row),
                 row.source or "–",
             )
             for row in rows
@@ -150,8 +150,14 @@ def described(row: Row) -> dict[str, Any]:
     form = {item.name: _plain(getattr(dialect, item.name)) for item in fields(Dialect)}
     members = {key: dict(form[key]) for key in _MEMBERS}
     told = {**own, **form, **members, "overrides": dict(row.overrides)}
-    told["output_key"] = WIRES.all()[row.wire].limit_key(dialect)
+    told["output_key"] = _limit_key(row)
     return {key: value for key, value in told.items() if key not in ("dialect", "name")}
+
+
+def _limit_key(row: Row) -> str:
+    wire = WIRES.find(row.wire)
+    assert wire is not None  # registration checks it
+    return wire.limit_key(row.dialect)
 
 
 def _plain(value: Any) -> Any:

@@ -146,6 +146,8 @@ AFTER_TOOL_RESULT = (
 """After an empty answer to a tool result (E3)."""
 
 EMPTY_WITH_TOOLS_NOTE = "(No answer was written.)"
+"""Stands for the text of a row of the model that had none."""
+
 EMPTY_WITH_TOOLS = (
     "[Your previous message was empty although tools are available. Say it in other words, call "
     "one of the tools by its name, or answer in plain text.]"

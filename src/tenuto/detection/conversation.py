@@ -276,7 +276,7 @@ _HOLDERS = ("messages", "contents", "input")
 
 
 def _row(at: int, value: JsonObject, wire: str | None) -> _Row:
-    if foreign(value) is not None or wire_for_shape(unwrapped(value)) is not None:
+    if foreign(value) is not None or _is_answer(unwrapped(value)):
         reader = Reader(wire)
         reader.take(value)
         return _Row(at, "assistant", reader.finish()[0].response)
@@ -287,6 +287,12 @@ def _row(at: int, value: JsonObject, wire: str | None) -> _Row:
     results = tuple(_results(value))
     known = role if role in _KNOWN else "other"
     return _Row(at, "tool" if results else known, None, results)
+
+
+def _is_answer(value: JsonObject) -> bool:
+    """Return whether a row is an answer as it came. Most rows are messages of a role, for which no
+    wires of other packages need to be read."""
+    return wire_for_shape(value, ours=isinstance(value.get("role"), str)) is not None
 
 
 def _read(row: JsonObject) -> Response:

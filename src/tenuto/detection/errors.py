@@ -13,7 +13,7 @@ from tenuto.core.answer.stop import Confidence
 from tenuto.wires.errors import error_words, is_in
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
-from tenuto.wires.registry import wires
+from tenuto.wires.registry import in_order
 
 _MEMBERS = frozenset(
     {"error", "errors", "error_type", "message", "detail", "code", "type", "param", "object", "id"}
@@ -117,5 +117,8 @@ def _is_known(error: object) -> bool:
     if any(code.isdecimal() and int(code) in _STATUSES for code in codes):
         return True
     return any(map(_SAYS_SERVER, codes)) or any(
-        is_in(row, codes, message) for wire in wires().values() for row in wire.errors
+        is_in(row, codes, message)
+        for known in in_order()
+        for wire in known.values()
+        for row in wire.errors
     )

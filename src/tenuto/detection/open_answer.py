@@ -34,7 +34,7 @@ from tenuto.frames.frame import Frame
 from tenuto.wires.answer_id import answer_id
 from tenuto.wires.base import Wire
 from tenuto.wires.json import JsonObject
-from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires
+from tenuto.wires.registry import in_order, is_built_in, wire_for_frame, wire_for_shape
 from tenuto.wires.stops import unread_stop
 from tenuto.wires.stream import EventReader, event_object, garbled
 
@@ -306,7 +306,8 @@ class OpenAnswer:
         if isinstance(value, dict):
             return self.wire_for(value)
         data = event.data or b""
-        return next((wire for wire in wires().values() if wire.is_terminator(data)), None)
+        each = (wire for known in in_order() for wire in known.values())
+        return next((wire for wire in each if wire.is_terminator(data)), None)
 
     def wire_for(self, value: JsonObject) -> Wire | None:
         """Return the wire of an object. A wire that was named is believed unless the object has the
@@ -335,15 +336,15 @@ class OpenAnswer:
         shown = error_shown(value)
         if shown is None:
             return None
-        readers = {
-            wire: seen.fault.kind
-            for wire in wires().values()
-            for seen in wire.parse_object(value, event=True)
-            if isinstance(seen, FaultSeen)
-        }
+        readers: dict[Wire, FaultKind] = {}
+        knowing = None
+        for known in in_order():
+            for wire in known.values() if knowing is None else ():
+                if (kind := _kind_of_error(wire, value)) is not None:
+                    readers[wire] = kind
+            knowing = next((wire for wire, kind in readers.items() if kind not in _GENERAL), None)
         if readers:
             self._error_shown = shown
-        knowing = next((wire for wire, kind in readers.items() if kind not in _GENERAL), None)
         if len(readers) == 1:
             (self.error_wire,) = readers
         return knowing or next(iter(readers), None)
@@ -354,6 +355,19 @@ def is_held(value: object) -> TypeGuard[JsonObject]:
     if not isinstance(value, dict):
         return False
     return foreign(value) is not None or unwrapped(out_of_batch(value)) is not value
+
+
+def _kind_of_error(wire: Wire, value: JsonObject) -> FaultKind | None:
+    """Return what kind of error a wire reads in an object; None: it reads none, or it is another
+    package's and can't read the object."""
+    try:
+        signals = wire.parse_object(value, event=True)
+    except Exception:
+        if is_built_in(wire.name):
+            raise
+        return None
+    kinds = [one.fault.kind for one in signals if isinstance(one, FaultSeen)]
+    return kinds[-1] if kinds else None
 
 
 def _shows(wire: Wire, value: JsonObject) -> bool:

@@ -10,7 +10,7 @@ from tenuto.core.settings.rule import shown
 from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Row
 from tenuto.providers.registry import behind
-from tenuto.providers.table import ROWS
+from tenuto.providers.table import ROWS, own_row
 from tenuto.wires.names import key_of
 from tenuto.wires.registry import WIRES
 
@@ -118,6 +118,8 @@ def _rows(provider: str) -> list[Row]:
     if not isinstance(provider, str) or not provider.strip():
         raise RegistrationError(f"provider is {shown(provider)}, but it must be a name or a URL")
     known = ROWS.find(provider)
+    if known is None and "://" not in provider:
+        known = own_row(provider)
     if known is not None:
         return [known]
     if "://" in provider:

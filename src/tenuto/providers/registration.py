@@ -13,18 +13,16 @@ from types import MappingProxyType
 from typing import Any
 
 from tenuto.core.answer.stop import StopReason
-from tenuto.core.deciding.outcome import OF_TURNS, Outcome
 from tenuto.core.errors import RegistrationError
 from tenuto.core.settings.names import refuses_unknown
 from tenuto.providers.provider import Overrides, Row
-from tenuto.providers.table import ROWS, UNKNOWN, unknown_of
+from tenuto.providers.table import ROWS, unknown_of
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
-from tenuto.wires.enveloped import unread_of
-from tenuto.wires.names import key_of
+from tenuto.wires.names import key_of, wrong_name
 from tenuto.wires.registry import WIRES
+from tenuto.wires.usable import why_unusable
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HOST = re.compile(
     r"(?:\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?(?::[0-9]{1,5})?|[0-9a-f:]+"
     r"|\[[0-9a-f:]+\](?::[0-9]{1,5})?)(?:/[\w.~-]+)*",
@@ -208,7 +206,7 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
 
     At a host that a provider names, that provider's wire comes first if the path is one of its
     paths. The wire replaces any wire of the same name and version, including built-in ones.
-    docs/guide/add-a-provider.md describes how to write one.
+    docs/guide/write-a-wire.md describes how to write one.
 
     Args:
         wire: the wire.
@@ -225,20 +223,8 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
     >>> register_wire(replace(WIRE, name="acme-chat", **its_own))
     """
     _check_name("version", version, empty=True)
-    if not isinstance(wire, Wire):
-        given = type(wire).__name__
-        raise RegistrationError(f"wire is of type {given}, but it must be a tenuto.wires.base.Wire")
-    _check_name("the wire's name", wire.name)
-    unshown = [outcome.value for outcome in Outcome if outcome in OF_TURNS - wire.shown.keys()]
-    if unshown:
-        raise RegistrationError(f"the wire's table `shown` lacks {', '.join(unshown)}")
-    unread = unread_of(wire)
-    if unread:
-        raise RegistrationError(
-            f"the wire's `read` finds no error in what its `{unread}` writes; a wire must write "
-            "the shape that it reads (see tenuto.wires.enveloped), or only be read "
-            "(is_request=unasked)"
-        )
+    if wrong := why_unusable(wire):
+        raise RegistrationError(wrong)
     WIRES.add(key_of(wire.name, version), wire)
 
 
@@ -248,11 +234,8 @@ def register_wire(wire: Wire, *, version: str = "") -> None:
 def _check_name(what: str, value: object, *, empty: bool = False) -> None:
     if value == "" and empty:
         return
-    if not isinstance(value, str) or not _NAME.fullmatch(value) or value == UNKNOWN.dialect.name:
-        raise RegistrationError(
-            f"{what} is {value!r}, but it must be up to 64 letters, digits, dots, hyphens and "
-            f"underscores, and not {UNKNOWN.dialect.name!r}"
-        )
+    if wrong := wrong_name(what, value):
+        raise RegistrationError(wrong)
 
 
 def _check_type(key: str, value: object, kind: Any, allowed: str) -> None:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from tenuto.core.errors import PolicyError
 from tenuto.core.settings.rule import shown
 from tenuto.providers.provider import Overrides, Row
-from tenuto.providers.table import ROWS, UNKNOWN, by_url
+from tenuto.providers.table import ROWS, UNKNOWN, by_url, own_row
 from tenuto.wires.base import Wire
-from tenuto.wires.registry import WIRES, wires_for_path
+from tenuto.wires.outside import tell_shared
+from tenuto.wires.registry import OUTSIDE, WIRES, wires, wires_for_path
 
 
 def named(name: object) -> tuple[Wire | None, Wire | None, Overrides]:
@@ -42,15 +43,31 @@ def route(url: str, speaks: str = "") -> tuple[Wire | None, Row, str]:
 
 @lru_cache(maxsize=256)
 def _route(url: str, speaks: str, changes: int) -> tuple[Wire | None, Row, str]:
-    path = urlsplit(url).path
-    found = [(wire, by_url(url, wire.name)) for wire in wires_for_path(path)]
+    parts = urlsplit(url)
+    path = parts.path
+    found = [(wire, by_url(url, wire.name)) for wire in _wires_at(parts, speaks)]
     if not found:
         return None, UNKNOWN, path
     named = (one for one in found if not one[1].unknown)
     spoken = (one for one in found if one[0].name == speaks)
-    wire, provider = next(spoken, next(named, found[0]))
+    told = next(spoken, next(named, None))
+    wire, provider = told or found[0]
+    if told is None and len(found) > 1 and OUTSIDE.brings(wire):
+        tell_shared(path, wire.name, found[1][0].name)
     own = WIRES.find(provider.wire)  # a version of the wire that only this provider speaks
     return own if own is not None and own.is_request(path) else wire, provider, path
+
+
+def _wires_at(url: SplitResult, speaks: str) -> list[Wire]:
+    """Return the wires that requests to a URL may use: those with its path, and those of other
+    packages that an SDK or a provider's row names."""
+    found, known = wires_for_path(url.path), wires()
+    rows = (row for row in ROWS.all().values() if row.wire not in known and row.serves(url))
+    for name in (*(row.wire for row in rows), speaks):
+        wire = WIRES.find(name) if name and name not in known else None
+        if wire is not None and wire not in found and wire.is_request(url.path):
+            found.append(wire)
+    return found
 
 
 def behind(url: str) -> list[Row]:
@@ -71,8 +88,9 @@ def behind(url: str) -> list[Row]:
     wire, provider, path = route(url)
     if wire is not None and not provider.unknown:
         return [provider]
-    wires = dict.fromkeys(row.wire.partition("@")[0] for row in ROWS.all().values())
-    rows = [row for row in (by_url(url, name) for name in wires) if not row.unknown]
+    names = dict.fromkeys(row.wire.partition("@")[0] for row in ROWS.all().values())
+    names |= dict.fromkeys(OUTSIDE.all())
+    rows = [row for row in (by_url(url, name) for name in names) if not row.unknown]
     # A row that names the host itself is more specific than one that names a domain.
     named = [row for row in rows if any(named.partition("/")[0] == host for named in row.hosts)]
     # A host alone says nothing about its wire, even though some wire has requests at "/".
@@ -90,7 +108,7 @@ def check_providers(names: Iterable[str]) -> None:
     """
     known = _told_by_url(ROWS.changes)
     for name in names:
-        if name not in known:
+        if name not in known and own_row(name) is None:
             raise PolicyError(
                 f"providers.{shown(name, str)} is not a provider with a known base URL; those are "
                 f"{', '.join(sorted(known))}; for one of your own, call tenuto.register_provider "

@@ -14,9 +14,11 @@ from urllib.parse import urlsplit
 from tenuto.providers.beside import COMPLETIONS, MESSAGES
 from tenuto.providers.chat import CHAT
 from tenuto.providers.provider import SPOKEN, Row, row
+from tenuto.wires.names import UNKNOWN as NO_NAME
 from tenuto.wires.names import Names, key_of
+from tenuto.wires.registry import WIRES
 
-UNKNOWN_OF = {wire: row(wire, "unknown") for wire in SPOKEN}
+UNKNOWN_OF = {wire: row(wire, NO_NAME) for wire in SPOKEN}
 """The rows with safe defaults, by built-in wire, for hosts that no row names."""
 
 UNKNOWN = UNKNOWN_OF["openai-chat"]
@@ -100,14 +102,35 @@ ROWS: Names[Row] = Names(_shipped)
 """The rows in force: those above, and those that `tenuto.register_provider` added."""
 
 
-@lru_cache(maxsize=256)
 def unknown_of(wire: str) -> Row:
-    """Return the row with safe defaults for a wire, which may be a registered one.
+    """Return the row with safe defaults for a wire, which need not be built in.
 
     >>> unknown_of("acme").wire, unknown_of("acme").dialect.name
     ('acme', 'unknown')
     """
-    return UNKNOWN_OF.get(wire) or replace(UNKNOWN, wire=wire)
+    return UNKNOWN_OF.get(wire) or _rows_of(wire, WIRES.changes)[0]
+
+
+@lru_cache(maxsize=256)
+def _rows_of(wire: str, changes: int) -> tuple[Row, Row | None]:
+    """Return the row of unknown providers of a wire that is not built in, and that of its own
+    provider, if it has one."""
+    found = WIRES.find(wire)
+    dialect = found.dialect if found is not None else None
+    if dialect is None:
+        unknown = replace(UNKNOWN, wire=wire)
+    else:
+        unknown = Row(replace(dialect, name=UNKNOWN.dialect.name), wire)
+    if found is None or not found.hosts:
+        return unknown, None
+    named = replace(unknown.dialect, name=found.name)
+    return unknown, Row(named, wire, hosts=found.hosts, source="the wire's own")
+
+
+def own_row(wire: str) -> Row | None:
+    """Return the row of a wire's own provider, on a wire that is not built in; None: it has
+    none."""
+    return None if wire in UNKNOWN_OF else _rows_of(wire, WIRES.changes)[1]
 
 
 def by_url(url: str, wire: str = "openai-chat") -> Row:
@@ -120,7 +143,8 @@ def by_url(url: str, wire: str = "openai-chat") -> Row:
     for known in ROWS.all().values():
         if known.wire.partition("@")[0] == wire and known.serves(parts):
             return known
-    return unknown_of(wire)
+    own = own_row(wire)
+    return own if own is not None and own.serves(parts) else unknown_of(wire)
 
 
 def by_server(server: str, wire: str = "openai-chat") -> Row:

@@ -115,18 +115,23 @@ class Wire:
         shown: how each outcome is shown.
 
         is_request: whether a request to this URL path uses this wire.
+        hosts: the hosts of its own provider, as in `tenuto.Provider`, which has the wire's name.
+            (): none. They count on wires that are not built in.
+        dialect: what its providers allow unless their rows say otherwise, on such wires; None: the
+            same as providers of OpenAI Chat of which nothing is known.
         request: reads a request from its body, the policy's `probe_max_tokens`, its path and the
             dialect; None: the bytes are no request of this wire.
 
-        limit_key: the path of the output limit that `request` writes if there is none yet.
+        limit_key: the path of the output limit that `request` writes if there is none yet, as
+            `tenuto.capabilities` and `tenuto providers` show it. No request depends on it.
 
         with_headers: adds what the headers say to a request (names in lower case), on wires whose
             headers matter.
 
         looks_like: whether an object has the shape of this wire's bodies or events.
         claims: recognizes this wire's own objects if it shares its paths and shapes with another
-            wire. Such a wire is used if an SDK or a provider's row names it. None: it shares them
-            with no other.
+            wire. Such a wire is used if an SDK or a provider's row names it. None: no other wire
+            has its shapes.
         signed: recognizes this wire's own objects in another wire's shape, if its paths are its
             own; None: nothing distinguishes them.
         frame_mark: bytes that are in each binary frame of this wire and of no other; b"": none are
@@ -173,8 +178,9 @@ class Wire:
         clean_stop: the native value of a clean end with these calls, often none.
         forced_stop: the native value, in lower case, that providers give beside a call which the
             request forced; "": the usual one.
-        as_body: a message in the form of a body, without what `render_body` adds: the content, the
-            calls and the usage.
+        as_body: builds a body from a message, if a caller who asked for a body was answered by a
+            stream. `render_body` then replaces the content, the calls and the usage. By default, it
+            has the members of `Said`; a wire that uses `Envelope` adds those.
         render_body: a whole body, from the first attempt's identity, the last one's form, and the
             answer.
         render_error: the body of an error in the wire's own shape, from its code, its message and
@@ -196,6 +202,8 @@ class Wire:
     shown: Mapping[Outcome, Shown]
 
     is_request: Callable[[str], bool]
+    hosts: tuple[str, ...] = ()
+    dialect: Dialect | None = None
     request: Callable[[bytes, int, str, Dialect], WireRequest | None]
     limit_key: Callable[[Dialect], str] = own_key
     with_headers: Callable[[WireRequest, Mapping[str, str]], WireRequest] = as_asked

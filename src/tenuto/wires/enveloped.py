@@ -13,9 +13,7 @@ from typing import Any, cast
 
 from tenuto.core.answer.fault import Fault
 from tenuto.core.answer.parts import AnySignal
-from tenuto.core.answer.signals import FaultSeen
 from tenuto.core.deciding.actions import Content
-from tenuto.frames.sse import SseDecoder
 from tenuto.wires.answer import Answer, AttemptContent
 from tenuto.wires.base import Wire
 from tenuto.wires.json import JsonObject, decode_object, encode
@@ -58,29 +56,6 @@ def enveloped(wire: Wire, name: str, *, member: str, is_request: Callable[[str],
         render_error=inner.render_error,
         form=None,
     )
-
-
-def unread_of(wire: Wire) -> str:
-    """Return the name of the member that writes errors in a shape that the wire doesn't read; "":
-    none does, or the wire writes nothing.
-
-    >>> from tenuto.wires.openai_chat.wire import WIRE
-    >>> unread_of(WIRE), unread_of(replace(WIRE, read=lambda value, *, event: []))
-    ('', 'render_error')
-    """
-    if wire.only_read:
-        return ""
-    body = decode_object(wire.render_error("dropped", "It broke off.", None))
-    if not _has_error(wire, body, event=False):
-        return "render_error"
-    sse = SseDecoder()
-    events = [*sse.feed(wire.layout("").error("dropped", "It broke off.")), *sse.flush()]
-    values = [decode_object(event.data) for event in events if event.data]
-    return "" if any(_has_error(wire, value, event=True) for value in values) else "layout"
-
-
-def _has_error(wire: Wire, value: object, *, event: bool) -> bool:
-    return any(isinstance(signal, FaultSeen) for signal in wire.parse_object(value, event=event))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 JsonObject = dict[str, Any]
+"""An object of JSON, decoded."""
 
 shows_text: Callable[[bytes], re.Match[bytes] | None] = re.compile(
     rb'"(?:\s|\\[nrt])*[A-Za-z0-9]'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
@@ -64,3 +65,23 @@ def key_of(name: str, version: str = "") -> str:
     ('acme', 'acme@2')
     """
     return f"{name}@{version}" if version else name
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+UNKNOWN = "unknown"
+"""The name of all that no name fits."""
+
+
+def wrong_name(what: str, value: object) -> str:
+    """Return why a value is no name of a wire, a provider or a version; "": it is one.
+
+    >>> wrong_name("name", "acme"), wrong_name("name", "a b")[:13]
+    ('', "name is 'a b'")
+    """
+    if isinstance(value, str) and _NAME.fullmatch(value) and value != UNKNOWN:
+        return ""
+    return (
+        f"{what} is {value!r}, but it must be up to 64 letters, digits, dots, hyphens and "
+        f"underscores, and not {UNKNOWN!r}"
+    )

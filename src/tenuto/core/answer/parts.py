@@ -181,6 +181,7 @@ Placed = (
 """Signals that only matter to code that puts parts together."""
 
 AnySignal = Signal | Placed
+"""What a wire's `read` returns: one thing read from a body or an event."""
 
 
 class Part:

@@ -132,6 +132,7 @@ Edit = (
     | FreeToolChoice
     | DropTools
 )
+"""One change of a further request, which `EditableRequest.edited` applies."""
 
 ROWS = (AppendAssistant, AppendReasoning, AppendContent, AppendUser, AppendCalls)
 """The edits that add to the conversation."""

@@ -22,6 +22,7 @@ from tenuto.turn.drivers.commands import Commands, Head, Request, Run
 from tenuto.turn.drivers.mark import LIKE_OURS, OURS
 from tenuto.turn.pipeline import pipe
 from tenuto.turn.pipeline.captured import captured, request_of
+from tenuto.turn.pipeline.spared import spared
 from tenuto.turn.receiving.rewriting import rewritten
 from tenuto.turn.record.turn_record import TurnRecord, TurnRequest
 from tenuto.turn.settings import per_request, switch
@@ -30,6 +31,7 @@ from tenuto.turn.settings.refusal import refusal
 from tenuto.turn.short_path.body import Short
 from tenuto.turn.short_path.stream import ShortStream, is_for_streams
 from tenuto.turn.stream.framing import in_one_array
+from tenuto.wires.registry import is_built_in
 from tenuto.wires.request import WireRequest
 from tenuto.wires.short import Asks
 
@@ -181,10 +183,12 @@ class Engine:
         Raises:
             PolicyError: the request has settings that are wrong or not allowed (`per_request`,
                 `requests_may`)."""
+        if request.method != "POST":
+            return None
         least, context = self.policy.probe_max_tokens, request.context
         meant = context.provider if context is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
-        if wire is None or request.method != "POST":
+        if wire is None:
             return None
         if meant is not None and provider.unknown:
             provider = meant
@@ -241,6 +245,8 @@ class Engine:
             rewriter = turn.wire.rewriter
             if rewriter is not None and turn.facts.repeats is not False:
                 run = rewritten(run, turn, rewriter(turn.facts.repeats))
+        if not is_built_in(turn_request.wire.name):
+            run = spared(run, turn_request.request, turn_request.wire.name)
         return turn, run if record is None else captured(run, record)
 
 
