@@ -19,6 +19,7 @@ import page_events
 import page_ladders
 import page_metrics
 import page_native
+import page_own_wire
 import page_policy
 import page_providers
 import page_reference
@@ -47,6 +48,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "litellm": partial(page_alternatives.render, "litellm"),
     "metrics": page_metrics.render,
     "outcomes": page_shown.render_outcomes,
+    "own-wire": page_own_wire.render,
     "panels": monitoring.render_panels,
     "pydantic-ai": partial(page_alternatives.render, "pydantic-ai"),
     "shown": page_shown.render,

@@ -29,12 +29,12 @@ Tenuto reports what happens in a turn as events, to the function that you pass a
 hold names, numbers and reasons, never content or secrets. Text from the provider, such as a stop
 value or an error code, is made printable and shortened.
 
-Each kind of event is a class in `tenuto.events` with typed fields. `event.as_dict()` returns a flat
-dictionary of JSON values: `version`, `name`, the fields that all events have, and the event's own.
-`event.data` returns only the event's own. `tenuto.events.event_from_dict()` reads an event back. It
-returns an `UnknownEvent` with all fields for an unknown name, and ignores unknown fields. The
-version of the schema, `tenuto.events.VERSION`, is {version}; new events and fields do not change
-it.
+Each kind of event is a class in `tenuto.events` with typed fields; `tenuto.events.EVENTS` has
+them by name. `event.as_dict()` returns a flat dictionary of JSON values: `version`, `name`, the
+fields that all events have, and the event's own. `event.data` returns only the event's own.
+`tenuto.events.event_from_dict()` reads an event back. It returns an `UnknownEvent` with all
+fields for an unknown name, and ignores unknown fields. The version of the schema,
+`tenuto.events.VERSION`, is {version}; new events and fields do not change it.
 
 ```python
 import tenuto

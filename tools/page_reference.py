@@ -9,6 +9,7 @@ from enum import Enum
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
+from types import GenericAlias
 from typing import get_overloads
 
 from page import code, codes
@@ -32,6 +33,7 @@ MODULES = (
     "tenuto.telemetry",
     "tenuto.telemetry.opentelemetry",
     "tenuto.watch",
+    "tenuto.wire_kit",
 )
 """Modules whose names are public; a name that an earlier one has too stands there."""
 
@@ -50,7 +52,8 @@ def render() -> str:
     for module in MODULES:
         for name in _names(module):
             value, title = getattr(import_module(module), name), _title(module, name)
-            said = _described(name, value) if callable(value) else _constant(module, name)
+            made = callable(value) and not isinstance(value, GenericAlias)  # an alias is no class
+            said = _described(name, value) if made else _constant(module, name)
             lines += ["", f"## {title}", "", *said]
             for member, found in _members(value):
                 lines += ["", f"### {title}.{member}", "", *_described(member, found)]
@@ -81,8 +84,13 @@ def _names(module: str) -> list[str]:
 def _constant(module: str, name: str) -> Iterator[str]:
     """What is said below a constant, where it is made."""
     for node, after in pairwise(_statements(ast.parse(inspect.getsource(import_module(module))))):
-        if isinstance(node, ast.ImportFrom) and name in [each.name for each in node.names]:
-            yield from _constant(str(node.module), name)
+        given = [
+            each.name
+            for each in (node.names if isinstance(node, ast.ImportFrom) else ())
+            if (each.asname or each.name) == name
+        ]
+        if isinstance(node, ast.ImportFrom) and given:
+            yield from _constant(str(node.module), given[0])
         elif name in _assigned(node):
             yield from _prose(_string(after) or "")
 

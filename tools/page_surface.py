@@ -21,6 +21,7 @@ PARTS = {
         "tenuto.sansio",
         "tenuto.sim",
         "tenuto.telemetry",
+        "tenuto.wire_kit",
     ),
     "May still change in 0.1: CHANGELOG.md says how.": (
         "tenuto.agent",
