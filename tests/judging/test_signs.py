@@ -57,6 +57,7 @@ PROSE = "The moon pulls the sea towards itself, and the water on the far side la
         (PROSE + ' ("tides").', False),
         (PROSE + "**", False),
         (PROSE + ":", False),
+        (PROSE + "\n\n```py\nx = 1\n\nprint(x)\n```", False),
         ("The moon pulls", False),
         ("", False),
     ],

@@ -57,6 +57,29 @@ def test_a_small_file_of_one_number_is_a_pile_up() -> None:
     assert pile_in(Counter([256, 256])) is None
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_runs_under_several_limits_pile_up_at_each(seed: int) -> None:
+    chance = random.Random(seed)
+    rows, cut = [], Counter[int]()
+    for limit in (256, 640):
+        for _ in range(1_000):
+            wanted = int(chance.lognormvariate(5, 0.7))
+            cut[limit] += wanted >= limit
+            text = OPEN if wanted >= limit else DONE
+            rows.append(ray(min(wanted, limit), text))
+    found = counted(rows)
+    assert {pile["tokens"] for pile in found["piled"]} == {256, 640}
+    assert sum(cut.values()) <= found["outcomes"]["likely_cut"] <= sum(cut.values()) + 5
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_answers_with_the_same_words_are_no_pile_up_among_longer_ones(seed: int) -> None:
+    chance = random.Random(seed)
+    rows = [ray(37, DONE) for _ in range(200)]
+    rows += [ray(int(chance.lognormvariate(5, 0.7)), DONE) for _ in range(1_000)]
+    assert counted(rows)["piled"] == []
+
+
 @pytest.mark.behaviour("J1")
 def test_an_answer_with_a_stop_is_no_part_of_a_pile_up() -> None:
     found = counted([chat(DONE, "stop") for _ in range(50)])

@@ -37,6 +37,8 @@ def day_of(time: object) -> str:
     >>> day_of(1), day_of("yesterday"), day_of(None), day_of(True)
     ('', '', '', '')
     """
+    if type(time) is int and _EARLIEST_S <= time < _LATEST_S:
+        return _iso(time // _DAY_S)
     if isinstance(time, str):
         if not (time.isascii() and time.isdecimal()) or len(time) > len("1764962401000000000"):
             found = _day.match(time)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Final, NamedTuple
 
@@ -29,6 +30,7 @@ class Length(NamedTuple):
     number: int
 
 
+@lru_cache(65_536)
 def rounded(tokens: int | None, chars: int) -> Length:
     """Return the length of an answer, of which large numbers keep three digits, so that answers
     can be counted together.

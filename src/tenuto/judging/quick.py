@@ -574,7 +574,9 @@ def _verdict(found: Found, kind: str, limit: int | None) -> Verdict | None:
         found.wire,
         0,
         1,
-        day=found.day,
+        False,
+        "",
+        found.day,
     )
 
 

@@ -81,7 +81,8 @@ def report_of(tally: Tally) -> dict[str, Any]:
         "lengths": _lengths(found.lengths),
         "piled": [
             {"model": group.model, "limit": group.limit, "tokens": tokens, "answers": answers}
-            for group, (tokens, answers) in file.piled.items()
+            for group, piles in file.piled.items()
+            for tokens, answers in piles.items()
         ],
         "muted": sorted(file.muted),
         "larger_limits": _larger_limits(found.lengths, file),
@@ -143,8 +144,7 @@ def _larger_limits(counts: Counter[tuple[Group, str, Length]], file: File) -> li
             cut.setdefault(group, Counter())[length.number] += times
     told = []
     for group, numbers in sorted(cut.items(), key=lambda each: -each[1].total()):
-        pile = file.piled.get(group)
-        limit = group.limit or (pile[0] if pile else _one_of(numbers))
+        limit = file.limit_of(group) or _one_of(numbers)
         of_model = sum((n for g, n in cut.items() if g.model == group.model), Counter[int]())
         lengths = fitted(whole.get(group.model, {}), of_model)
         if lengths is None or limit is None:

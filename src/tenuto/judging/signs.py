@@ -120,8 +120,12 @@ def is_open_end(text: str) -> bool:
         return False
     while bare and unicodedata.category(bare[-1]) in _SYMBOLS:
         bare = bare[:-1].rstrip()
-    return not (ends_closed(bare) or bare.endswith((":", ";", "}", "|", "---", ">")))
+    return not (ends_closed(bare) or bare.endswith(_MAY_END))
 
+
+_MAY_END: Final = (":", ";", "}", "|", "---", ">", "```", "~~~")
+"""What ends a text too, beside the marks of `ends_closed`. A fence at the end closes one, since an
+open one is a sign of its own."""
 
 _SYMBOLS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Me"})
 """Categories of emoji and of what is joined to them."""

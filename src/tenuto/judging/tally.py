@@ -7,6 +7,10 @@ none has more. So for each model and limit, the tokens of the answers without a 
 number that far more answers have than those below it is a pile-up, and those answers are likely
 cut. Answers of a few tokens are labels and scores, which pile up by themselves.
 
+A folder may hold runs under several limits, of which the smaller ones pile up among the answers of
+the larger. Answers with the same words pile up in the same way, but they end like whole ones. So a
+smaller pile-up counts only if many of its answers do not.
+
 A sign of the text that more than a tenth of the answers without a stop show, and more than show its
 counterpart, is a habit of the file: code whose last fence was a stop sequence. It is muted: these
 answers are told as open ends. In a file of JSON documents of which most are closed, those that
@@ -18,9 +22,12 @@ for one token gets one.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from tenuto.core.deciding.outcome import Outcome
@@ -38,6 +45,13 @@ LEAST_PILED: Final = 3
 _TIMES_DENSER: Final = 5
 _BELOW: Final = 0.2
 """A pile-up is compared with the numbers of tokens this far below it, as a share of it."""
+
+_LEAST_AMONG: Final = 5
+_TIMES_DENSER_AMONG: Final = 10
+_BESIDE: Final = 0.1
+_OPEN_SHARE: Final = 0.3
+"""What a pile-up among longer answers needs: more of them, denser than on both sides, and this
+share without the end of a whole answer."""
 
 MUTED_SHARE: Final = 0.1
 _LEAST_TO_MUTE: Final = 20
@@ -62,7 +76,7 @@ class Group(NamedTuple):
 class Doubt(NamedTuple):
     """An answer without a stop, as far as the file may still change what is said of it."""
 
-    outcome: Outcome
+    word: str
     sign: str
     tokens: int | None
     chars: int
@@ -97,17 +111,18 @@ class Tally:
     def add(self, verdict: Verdict) -> None:
         """Count a verdict."""
         self.kinds[verdict.kind] += 1
-        group, outcome = Group(verdict.model, verdict.limit), verdict.outcome
-        tokens, chars = verdict.output_tokens, len(verdict.text)
-        doubt = doubt_of(outcome, verdict.evidence, tokens, chars)
+        group = _group(verdict.model, verdict.limit)
+        tokens, text = verdict.output_tokens, verdict.text
+        chars = len(text) if tokens is None else 0
+        word = word_of(verdict)
+        doubt = doubt_of(word, verdict.evidence, tokens, chars)
         if doubt is not None:
             self.doubts[group, verdict.day, doubt] += 1
-            if not doubt.sign and (sign := closed_structure(verdict.text)):
+            if not doubt.sign and (sign := closed_structure(text)):
                 self.closed[sign] += 1
             return
-        word = word_of(verdict)
         self.outcomes[group, verdict.day, word] += 1
-        if outcome in CUT or outcome is Outcome.DONE:
+        if word in _MEASURED:
             self.lengths[group, word, rounded(tokens, chars)] += 1
 
     def merge(self, other: Tally) -> None:
@@ -124,30 +139,39 @@ class Tally:
         return self.kinds.total()
 
 
+_group = lru_cache(4_096)(Group)
+
+
 def word_of(verdict: Verdict) -> str:
-    """Return what an answer is counted as: its outcome, or `label_sized`."""
-    cut = verdict.outcome in CUT
-    small = cut and is_label_sized(verdict.limit, verdict.output_tokens)
-    return LABEL_SIZED if small else verdict.outcome.value
+    """Return what an answer is counted as: its outcome, or `label_sized`. It is a plain text, whose
+    hash is faster than that of an Outcome."""
+    word: str = verdict.outcome._value_
+    if word in _CUT and is_label_sized(verdict.limit, verdict.output_tokens):
+        return LABEL_SIZED
+    return word
 
 
-_DOUBTFUL: Final = frozenset({Outcome.DONE, Outcome.OPEN_END, Outcome.LIKELY_CUT})
+_CUT: Final = frozenset(outcome.value for outcome in CUT)
+_MEASURED: Final = _CUT | {Outcome.DONE.value, LABEL_SIZED}
+_DONE: Final = Outcome.DONE.value
+_OPEN_END: Final = Outcome.OPEN_END.value
+_LIKELY_CUT: Final = Outcome.LIKELY_CUT.value
+_DOUBTFUL: Final = frozenset({_DONE, _OPEN_END, _LIKELY_CUT})
 
 
-def doubt_of(outcome: str, evidence: Sequence[str], tokens: int | None, chars: int) -> Doubt | None:
+def doubt_of(word: str, evidence: Sequence[str], tokens: int | None, chars: int) -> Doubt | None:
     """Return what the file may still change of a verdict; None: it changes nothing.
 
     >>> doubt_of("open_end", ["no_stop", "open_end"], None, 1_007)
-    Doubt(outcome=<Outcome.OPEN_END: 'open_end'>, sign='', tokens=None, chars=1000)
+    Doubt(word='open_end', sign='', tokens=None, chars=1000)
     >>> doubt_of("done", ["stop"], 20, 80) is None
     True
     """
-    if "no_stop" not in evidence or outcome not in _DOUBTFUL:
+    if "no_stop" not in evidence or word not in _DOUBTFUL:
         return None
     sign = _AT_LIMIT if _AT_LIMIT in evidence else next((w for w in evidence if w in _SIGNS), "")
     # Characters only count where there are no tokens; rounded, so that rows are counted together.
-    size = rounded(tokens, chars)
-    return Doubt(Outcome(outcome), sign, tokens, 0 if size.exact else size.number)
+    return Doubt(word, sign, tokens, 0 if tokens is not None else rounded(None, chars).number)
 
 
 def is_label_sized(limit: int | None, tokens: int | None) -> bool:
@@ -166,54 +190,90 @@ class File:
     """What the rows together show.
 
     Attributes:
-        piled: by model and limit, the number of tokens at which answers without a stop pile up, and
-            how many do.
+        piled: by model and limit, the numbers of tokens at which answers without a stop pile up,
+            and how many do; the largest first.
         muted: the signs that so many answers show that they say nothing.
     """
 
-    piled: dict[Group, tuple[int, int]]
+    piled: dict[Group, dict[int, int]]
     muted: frozenset[str]
+
+    def limit_of(self, group: Group) -> int | None:
+        """Return the limit of a group, or where its answers pile up; None: nothing shows it."""
+        return group.limit or next(iter(self.piled.get(group, {})), None)
 
     def revised(self, group: Group, doubt: Doubt) -> Revised:
         """Return what an answer without a stop is, now that all are seen."""
-        pile = self.piled.get(group)
         if doubt.sign == _AT_LIMIT:
             small = is_label_sized(group.limit, doubt.tokens)
-            return Revised(LABEL_SIZED if small else Outcome.LIKELY_CUT.value, _AT_LIMIT)
-        if pile is not None and doubt.tokens is not None and doubt.tokens >= pile[0]:
-            return Revised(Outcome.LIKELY_CUT.value, "piled_up")
-        if doubt.outcome is Outcome.LIKELY_CUT:
+            return Revised(LABEL_SIZED if small else _LIKELY_CUT, _AT_LIMIT)
+        if doubt.tokens in self.piled.get(group, ()):
+            return Revised(_LIKELY_CUT, "piled_up")
+        if doubt.word == _LIKELY_CUT:
             muted = doubt.sign in self.muted
-            word = Outcome.OPEN_END if muted else Outcome.LIKELY_CUT
-            return Revised(word.value, "muted" if muted else doubt.sign)
-        limit = group.limit or (pile[0] if pile is not None else None)
-        if doubt.outcome is Outcome.OPEN_END and doubt.tokens is None and limit is not None:
+            return Revised(_OPEN_END, "muted") if muted else Revised(_LIKELY_CUT, doubt.sign)
+        limit = self.limit_of(group)
+        if doubt.word == _OPEN_END and doubt.tokens is None and limit is not None:
             estimated = doubt.chars / _CHARS_PER_TOKEN
             if estimated >= _NEARLY * limit:
-                return Revised(Outcome.LIKELY_CUT.value, "near_limit")
-        return Revised(doubt.outcome.value)
+                return Revised(_LIKELY_CUT, "near_limit")
+        return Revised(doubt.word)
 
 
 def seen_together(tally: Tally) -> File:
     """Return what the rows of a tally together show."""
-    by_group: dict[Group, Counter[int]] = {}
+    tokens: dict[Group, Counter[int]] = {}
+    unfinished: dict[Group, Counter[int]] = {}
     signs: Counter[str] = Counter()
     for (group, _, doubt), times in tally.doubts.items():
         signs[doubt.sign] += times
         if doubt.tokens is not None:
-            by_group.setdefault(group, Counter())[doubt.tokens] += times
+            tokens.setdefault(group, Counter())[doubt.tokens] += times
+            if doubt.word != _DONE:
+                unfinished.setdefault(group, Counter())[doubt.tokens] += times
     total = signs.total()
     often = {
         sign
         for sign in _SIGNS
         if total >= _LEAST_TO_MUTE and signs[sign] > max(MUTED_SHARE * total, tally.closed[sign])
     }
-    piles = {group: pile_in(counts) for group, counts in by_group.items()}
-    return File({group: pile for group, pile in piles.items() if pile}, frozenset(often))
+    piles = {
+        group: piles_in(counts, unfinished.get(group, Counter()))
+        for group, counts in tokens.items()
+    }
+    return File({group: found for group, found in piles.items() if found}, frozenset(often))
+
+
+def piles_in(tokens: Counter[int], unfinished: Counter[int]) -> dict[int, int]:
+    """Return the numbers of tokens at which answers pile up, the largest first, and how many do.
+
+    Args:
+        tokens: how many answers have each number of tokens.
+        unfinished: how many of these do not end like whole ones.
+    """
+    numbers = sorted(tokens)
+    sums = [0, *accumulate(tokens[number] for number in numbers)]
+
+    def between(first: int, last: int) -> int:
+        return sums[bisect_right(numbers, last)] - sums[bisect_left(numbers, first)]
+
+    found = {}
+    for number in reversed(numbers):
+        piled = tokens[number]
+        if piled < _LEAST_AMONG or number <= LABEL_TOKENS:
+            continue
+        width = max(2, int(number * _BESIDE))
+        beside = between(number - width, number + width) - piled
+        dense = piled >= _TIMES_DENSER_AMONG * beside / (2 * width)
+        if dense and unfinished[number] >= _OPEN_SHARE * piled:
+            found[number] = piled
+    largest = pile_in(tokens)
+    return ({largest[0]: largest[1]} if largest else {}) | found
 
 
 def pile_in(tokens: Counter[int]) -> tuple[int, int] | None:
-    """Return the number of tokens at which answers pile up, and how many do; None: they don't.
+    """Return the number of tokens above which there are no answers, and at which they pile up, and
+    how many do; None: they don't.
 
     Args:
         tokens: how many answers have each number of tokens.
