@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tenuto.core import hints
@@ -1314,12 +1314,22 @@ TAKEN_AS_WHOLE = {
     policies,
     st.floats(0, 20),
 )
+@example(
+    [([], Facts()), ([TextDelta("Said. "), Ended()], Facts(said="Said. ", structured=True))],
+    Policy(fault_retries=2, continuation_max_attempts=1, backoff_s=0.0),
+    0.0,
+)
+@example(
+    [([], Facts()), ([TextDelta("Said. "), Ended()], Facts(said=" ", structured=True))],
+    Policy(fault_retries=2, continuation_max_attempts=1, backoff_s=0.0),
+    0.0,
+)
 @settings(max_examples=150)
 def test_whatever_comes_a_turn_ends_within_its_budgets(attempts, policy, pace_s) -> None:
     budgets = {budget: getattr(policy, key) for budget, key in LIMITS.items()}
     most = 1 + sum(budgets.values())
     state, said, now_s, rungs = State(), "", 0.0, 0
-    good_turns = 0
+    good_turns, certain = 0, 0
     while True:
         heard, facts = attempts[rungs % len(attempts)]
         rungs += 1
@@ -1329,7 +1339,10 @@ def test_whatever_comes_a_turn_ends_within_its_budgets(attempts, policy, pace_s)
         facts = replace(facts, said=said, new_chars=len(new))
         before = state
         state, action = step(state, response, facts, policy, now_s)
-        good_turns += classify(response) is Outcome.DONE
+        done = classify(response) is Outcome.DONE
+        good_turns += done
+        # A document without a stop that does not parse may be half of one, and is continued.
+        certain += done and not (facts.structured and "no_stop" in response.stop.anomalies)
         assert all(0 <= n <= budgets[budget] for budget, n in state.spent.items())
         assert state.attempts == rungs
         if isinstance(action, Finish):
@@ -1346,7 +1359,7 @@ def test_whatever_comes_a_turn_ends_within_its_budgets(attempts, policy, pace_s)
         now_s += action.wait_s
         assert now_s < limit or not action.wait_s
         now_s += pace_s
-    assert good_turns <= 1
+    assert certain <= 1
 
 
 def check_edits(action: Send, before: State, view: View) -> None:

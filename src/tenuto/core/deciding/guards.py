@@ -54,7 +54,7 @@ def _broken_document(view: View) -> bool:
     stop."""
     said, new_chars, state = view.facts.said, view.facts.new_chars, view.state
     wanted = view.is_document and not view.response.calls and state.attempts > 1
-    if not wanted or not said or view.holds_document:
+    if not wanted or not is_visible(said) or view.holds_document:
         return False
     if len(said) == new_chars and not (state.cut or state.broke):
         return "no_stop" in view.response.stop.anomalies
