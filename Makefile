@@ -25,7 +25,7 @@ FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain langgraph
   agent-framework semantic-kernel google-adk smolagents instructor dspy llm
 STRUCTURED ?= instructor langchain pydantic-ai
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks structured observability lowest format docs bench soak differential documents live record replay record-sim replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks structured observability lowest format docs bench soak differential documents live replay replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,8 +82,8 @@ run: $(VENV)/.demo $(VENV)/.model ## show the demo
 
 # Neither pip nor uv compiles what it installs. If the environment turns bytecode files off, every test process compiles
 # the SDKs again: 10 s in each worker, and 0.5 s in each program that it starts.
-test heavy soak differential documents record replay record-sim replay-sim: export PYTHONDONTWRITEBYTECODE :=
-test heavy soak differential documents record replay record-sim replay-sim: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+test heavy soak differential documents replay replay-sim: export PYTHONDONTWRITEBYTECODE :=
+test heavy soak differential documents replay replay-sim: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
@@ -204,17 +204,11 @@ documents: setup ## cut documents that have a schema, and judge what comes by it
 live: setup ## check with your own keys whether services behave as Tenuto's tables say; DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
 	@$(BIN)/python -m live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)
 
-record: setup ## record the requests sent and the answers received in every case: recorder/digests.txt
-	@$(BIN)/python -m recorder record $(if $(ONLY),--only $(ONLY))
+replay: setup ## play every case with this tree and with another, and show what differs; BASE=v0.1.0 (else where this branch left main), ONLY=sim/openai-chat
+	@$(BIN)/python -m recorder compare $(if $(BASE),--base "$(BASE)") $(if $(ONLY),--only $(ONLY))
 
-replay: setup ## replay every recorded case and show differences; ONLY=sim/openai-chat replays some of them
-	@$(BIN)/python -m recorder check $(if $(ONLY),--only $(ONLY))
-
-record-sim: setup ## record the simulator's answers: recorder/simulator-digests.txt
-	@$(BIN)/python -m recorder.simulator record $(ONLY)
-
-replay-sim: setup ## replay the simulator's answers and show differences; ONLY=case/cohere replays some of them
-	@$(BIN)/python -m recorder.simulator check $(ONLY)
+replay-sim: setup ## the same with the answers of the simulator alone; BASE=v0.1.0, ONLY=case/cohere
+	@$(BIN)/python -m recorder compare --simulator $(if $(BASE),--base "$(BASE)") $(if $(ONLY),--only $(ONLY))
 
 # This environment is separate because Atheris has no wheels for some systems and Python versions that Tenuto supports.
 FUZZ_VENV := .fuzz/venv

@@ -14,7 +14,7 @@ from recorder import playing
 from recorder.cases import Group, Recorded
 from recorder.groups_sim import AT_ONCE, ELSEWHERE, Place, far
 from recorder.inside import CASES_ON
-from recorder.questions import of_case
+from recorder.questions import WIRES, of_case
 from recorder.showing import Shown, shown
 
 Members = Mapping[str, Any]
@@ -147,7 +147,7 @@ POLICIES: Mapping[str, Members] = {
 
 def groups() -> Iterator[Group]:
     """Return the groups of every wire."""
-    for wire in CASES_ON:
+    for wire in WIRES:
         yield Group(f"asked/{wire}", partial(_asked, wire))
         yield Group(f"policy/{wire}", partial(_policies, wire))
         yield Group(f"series/{wire}", partial(_series, wire))

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tenuto
 from recorder import playing
 from recorder.cases import Group, Recorded
 from recorder.far import Sim, Written
 from recorder.inside import CASES_ON
-from recorder.questions import QUESTIONS, of_case
+from recorder.questions import QUESTIONS, WIRES, of_case
 from recorder.showing import Shown, shown, unwatched
-from tenuto.sim import Case
+
+if TYPE_CHECKING:
+    from recorder.inside import Case
 
 POLICIES = ("stop", "notice", "error")
 """Values of `on_incomplete`."""
@@ -36,7 +38,7 @@ class Place(NamedTuple):
 
 
 ELSEWHERE = {
-    "unknown": {wire: Place(wire, "https://host.example") for wire in CASES_ON},
+    "unknown": {wire: Place(wire, "https://host.example") for wire in WIRES},
     "prefill": {
         "openai-chat": Place("openai-chat", "https://api.deepseek.com/beta", "", "continue"),
         "anthropic-messages": Place("anthropic-messages", "", "claude-sonnet-4-5", "continue"),
@@ -53,7 +55,7 @@ ELSEWHERE = {
 
 def groups() -> Iterator[Group]:
     """Return the groups of every wire."""
-    for wire in CASES_ON:
+    for wire in WIRES:
         yield Group(f"sim/{wire}", partial(_cases, Place(wire), f"sim/{wire}"))
         yield Group(f"close/{wire}", partial(_closes, Place(wire)))
         yield Group(f"cancel/{wire}", partial(_cancels, Place(wire)))

@@ -1,5 +1,5 @@
 """The only file here that reaches behind the public names of Tenuto: whoever rebuilds the inside
-changes this one file, and the recording stays what it is."""
+changes this one file, and the cases stay what they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import EnumType
 from typing import Any, get_type_hints
 
 import tenuto.sansio
-from tenuto.sim import CASES_ON
+from tenuto.sim import CASES_ON, Case, Simulator
 from tenuto.sim.case import Ending, Kind, Odd, Step, Writes
 from tenuto.sim.exchange import Exchange
 from tenuto.sim.gemini_generate.seals import signature
@@ -17,7 +17,17 @@ from tenuto.sim.reply import Settings
 from tenuto.sim.wires import WIRES
 from tenuto.turn.record import watch
 
-__all__ = ["CASES_ON", "Ending", "Writes", "forget", "signature", "simulated", "steps_on"]
+__all__ = [
+    "CASES_ON",
+    "Case",
+    "Ending",
+    "Simulator",
+    "Writes",
+    "forget",
+    "signature",
+    "simulated",
+    "steps_on",
+]
 
 FINISHES = (
     "stop",

@@ -229,7 +229,7 @@ class Series:
                     played.closed = True
                     break
             response.close()
-        except Exception as error:  # noqa: BLE001 - what is raised is recorded
+        except Exception as error:  # noqa: BLE001 - what is raised is shown
             played.raised = f"{type(error).__name__}: {error}"
         return played
 
@@ -272,7 +272,7 @@ async def _played(
                 await _cancelled(ask, stays)
         except asyncio.CancelledError:
             played.closed = True
-        except Exception as error:  # noqa: BLE001 - what is raised is recorded
+        except Exception as error:  # noqa: BLE001 - what is raised is shown
             played.raised = f"{type(error).__name__}: {error}"
 
 

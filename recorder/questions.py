@@ -1,15 +1,22 @@
 """A request of each wire, as its reference shows one. No SDK makes them: a new version of it would
-change the recording."""
+change the cases."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from recorder.inside import signature
-from tenuto.sim import Case, Simulator
+from recorder.inside import CASES_ON, signature
+
+try:
+    from recorder.inside import Simulator
+except ImportError:  # that of a tree before 2026-11-28
+    from tenuto.sim import Simulator
+
+if TYPE_CHECKING:
+    from recorder.inside import Case
 
 Json = dict[str, Any]
 ROW_ID = "call_before"
@@ -297,3 +304,6 @@ QUESTIONS: dict[str, Question] = {
     "bedrock-invoke-nova": Question(_BEDROCK, _nova),
 }
 """A new wire adds its row."""
+
+WIRES = [wire for wire in CASES_ON if wire in QUESTIONS]
+"""What is asked here and simulated by the tree that is played, which may have other wires."""

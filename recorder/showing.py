@@ -1,9 +1,8 @@
-"""What a turn did as text, without what differs from run to run; its digest is kept."""
+"""What a turn did as text, without what differs from run to run."""
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import os
 import re
@@ -33,11 +32,6 @@ _TURN = re.compile(rb'"turn":"[0-9a-f]{40}",')
 """The turn's id in `x-tenuto-usage`: like the header `x-tenuto-turn` it differs from run to run."""
 
 _SIZES = struct.Struct("!III")
-
-
-def digest(shown: bytes, length: int = 6) -> str:
-    """Return the short digest that is kept; each file of digests has a length of its own."""
-    return hashlib.sha256(shown).hexdigest()[:length]
 
 
 def shown(played: Played, *columns: str) -> Shown:
@@ -81,7 +75,7 @@ def reported(played: Played) -> bytes:
         report = _kept(played.report) or {}
         return normal(_plain({k: v for k, v in report.items() if k != "rungs"}).encode())
     lines = [
-        f"{event.name} {event.provider} {event.model} {_plain(_recorded(event.name, event.data))}"
+        f"{event.name} {event.provider} {event.model} {_plain(_timeless(event.data))}"
         for event in played.events
     ]
     lines.append(f"report {_plain(_kept(played.report))}")
@@ -89,36 +83,18 @@ def reported(played: Played) -> bytes:
 
 
 def _kept(report: Any) -> dict[str, Any] | None:
-    """A report without the turn's id, which differs from run to run. No digest covers the words
-    beside a stop, which tests/wires covers, nor that nobody overrode a decision."""
+    """A report without the turn's id, which differs from run to run."""
     if report is None:
         return None
-    members = {name: value for name, value in _members(report).items() if name != "turn"}
-    if not members["overridden"]:
-        del members["overridden"]
-    if report.stop is not None:
-        stop = _members(report.stop)
-        members["stop"] = {k: v for k, v in stop.items() if k != "metadata"}
-    return members
+    return {name: value for name, value in _members(report).items() if name != "turn"}
 
 
-def _recorded(event: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an event without what a clock measured, which differs from run to run, and
-    without those that events have got since the digests were made, which tests/turn covers."""
-    newer = _NEWER.get(event, ())
-    return {k: v for k, v in fields.items() if k not in _MEASURED and k not in newer}
+def _timeless(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an event without what a clock measured, which differs from run to run."""
+    return {name: value for name, value in fields.items() if name not in _MEASURED}
 
 
 _MEASURED = ("duration_s", "first_byte_s", "first_piece_s", "detection_s")
-_NEWER = {
-    "turn_started": ("port", "url"),
-    "turn_ended": ("wire", "stream", "stop_raw", "recoveries", "overridden", "error"),
-    "tool_repair_ended": ("output_chars",),
-    "empty_recovery_ended": ("output_chars",),
-    "pause_ended": ("output_chars",),
-    "retry_ended": ("output_chars",),
-    "request_repair_ended": ("output_chars",),
-}
 
 
 def provider(played: Played) -> bytes:

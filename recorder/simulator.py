@@ -1,7 +1,5 @@
-"""python -m recorder.simulator record | check | show KEY: what the simulator itself answers.
-
-Nothing of Tenuto stands between, so that a change of the simulator's inside shows here within
-three minutes. `simulator-digests.txt` has a line a case, and in it a column for each way to ask:
+"""The cases of the simulator alone. Nothing of Tenuto stands between, so that a change of the
+simulator's inside shows here. Each column is a way to ask:
 
     case/PLACE/NAME    three requests, each with the answer before it in its history (`body`,
                        `stream`), and with the answer as the last row, where the server goes on
@@ -19,10 +17,8 @@ only the kind is kept: its words change with the version of Python.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import partial, reduce
@@ -30,14 +26,11 @@ from itertools import product
 from operator import getitem
 from typing import Any
 
-from recorder import recording
-from recorder.cases import Recorded
+from recorder.cases import Group, Recorded
 from recorder.inside import CASES_ON, Simulated, simulated, steps_on
-from recorder.showing import Shown, digest
+from recorder.showing import Shown
 from recorder.simulator_asks import HINT, KEPT, MORE, PLACES, Place, ask, gone_on, with_rows_of
 
-FILE = recording.FILE.with_name("simulator-digests.txt")
-DIGITS = 7
 Json = Any
 OTHERS: tuple[Json, ...] = (
     *(None, True, 5, 0, -1, 1.5, 20_000, "", " ", "x", "a b", "auto", "any", "required", "user"),
@@ -63,23 +56,42 @@ MODELS = (
 _PYTHON = re.compile(rb"(?<=has a wrong type: )[^\n]*")
 
 
-def cases() -> Iterator[Recorded]:
-    """Return every case with its key."""
+def groups() -> Iterator[Group]:
+    """Return the groups of every place that the tree which is played knows."""
     for name, place in PLACES.items():
-        wire = place.wire
-        known = CASES_ON[wire]
-        for case in known:
-            yield f"case/{name}/{case}", partial(_conversations, place, case, "sim")
-        for model, case in product(MODELS if name in CASES_ON else (), ("length_once", "tool")):
-            yield f"named/{name}/{case}:{model}", partial(_conversations, place, case, model)
-        for field, steps in steps_on(wire).items():
-            yield f"step/{name}/{field}", partial(_stepped, place, steps)
-        if requests := MORE.get(name):
-            yield f"more/{name}/every", partial(_more, place, requests)
-        called = {"think_then_call", "tool", "length_once"} & known.keys()
-        for case in called - ({"tool"} if len(called) == 3 else set()):
-            strict = (True,) if case != "length_once" or name not in CASES_ON else (True, False)
-            yield f"refused/{name}/{case}", partial(_refused, place, case, strict)
+        if place.wire in CASES_ON:
+            yield Group(f"case/{name}", partial(_cases, name, place))
+            yield Group(f"named/{name}", partial(_named, name, place))
+            yield Group(f"step/{name}", partial(_steps, name, place))
+            yield Group(f"more/{name}", partial(_requests, name, place))
+            yield Group(f"refused/{name}", partial(_refusals, name, place))
+
+
+def _cases(name: str, place: Place) -> Iterator[Recorded]:
+    for case in CASES_ON[place.wire]:
+        yield f"case/{name}/{case}", partial(_conversations, place, case, "sim")
+
+
+def _named(name: str, place: Place) -> Iterator[Recorded]:
+    for model, case in product(MODELS if name in CASES_ON else (), ("length_once", "tool")):
+        yield f"named/{name}/{case}:{model}", partial(_conversations, place, case, model)
+
+
+def _steps(name: str, place: Place) -> Iterator[Recorded]:
+    for field, steps in steps_on(place.wire).items():
+        yield f"step/{name}/{field}", partial(_stepped, place, steps)
+
+
+def _requests(name: str, place: Place) -> Iterator[Recorded]:
+    if requests := MORE.get(name):
+        yield f"more/{name}/every", partial(_more, place, requests)
+
+
+def _refusals(name: str, place: Place) -> Iterator[Recorded]:
+    called = {"think_then_call", "tool", "length_once"} & CASES_ON[place.wire].keys()
+    for case in called - ({"tool"} if len(called) == 3 else set()):
+        strict = (True,) if case != "length_once" or name not in CASES_ON else (True, False)
+        yield f"refused/{name}/{case}", partial(_refused, place, case, strict)
 
 
 def _more(place: Place, requests: list[Json]) -> Shown:
@@ -209,36 +221,3 @@ def _document(told: bytes) -> Json:
         return json.loads(told.rstrip().rpartition(b"\n")[2])
     except ValueError:
         return None
-
-
-def main() -> int:
-    """Run one of the commands; returns the exit code."""
-    parser = argparse.ArgumentParser("recorder.simulator", description=__doc__)
-    parser.add_argument("command", choices=("record", "check", "show"))
-    parser.add_argument("only", nargs="*", default=[""], help="beginnings of keys")
-    asked = parser.parse_args()
-    kept = recording.read(FILE.read_text("utf-8")) if FILE.exists() else {}
-    found = {}
-    for key, play in cases():
-        if key.startswith(tuple(asked.only)):
-            made = recording.played(play)
-            found[key] = {column: digest(text, DIGITS) for column, text in made.items()}
-            if asked.command == "show":
-                sys.stdout.write(f"=== {key}\n" + "".join(map(_shown, made.items())))
-    before = {key: columns for key, columns in kept.items() if key.startswith(tuple(asked.only))}
-    differ = list(recording.differences(before, found))
-    for key, columns in differ if asked.command != "show" else ():
-        print(f"{key}: {' '.join(columns) or ('gone' if key in before else 'new')}")
-    print(f"{len(found):,} cases, {len(differ):,} differ", file=sys.stderr)
-    if asked.command == "record":
-        rest = {key: columns for key, columns in kept.items() if key not in before}
-        FILE.write_text(recording.written(rest | found), "utf-8")
-    return bool(differ) and asked.command == "check"
-
-
-def _shown(column: tuple[str, bytes]) -> str:
-    return f"--- {column[0]}\n{column[1].decode('utf-8', 'backslashreplace')}\n"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

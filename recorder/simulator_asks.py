@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from recorder.inside import CASES_ON
-from recorder.questions import QUESTIONS, Wanted, request
+from recorder.questions import QUESTIONS, WIRES, Wanted, request
 
 Json = Any
 Rows = list[Json] | str
@@ -67,7 +67,7 @@ _OPEN = {"add_generation_prompt": False}
 _MULTIMODAL = "/api/v1/services/aigc/multimodal-generation/generation"
 _DATABRICKS = "/serving-endpoints/sim/invocations"
 PLACES = {
-    **{wire: Place(wire) for wire in CASES_ON},
+    **{wire: Place(wire) for wire in WIRES},
     "groq": Place("openai-chat", "groq", "/openai/v1/chat/completions"),
     "together": Place("openai-chat", "together"),
     "cerebras": Place("openai-chat", "cerebras"),
