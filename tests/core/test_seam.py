@@ -928,6 +928,10 @@ def test_a_preamble_of_any_shape_goes_where_its_line_comes_again(preamble):
             ">get\n\n=item $item = $obj->get($key)\n\nAs $obj->get.\n",
         ),
         ("#define A 1\n#include", " <one.h>\n\n#include <two.h>\n"),
+        (
+            "2026-11-23",
+            "T07:48:25Z INFO count=312 Few people were there as was the:\n2026-11-23T16:59:10Z WARN ",
+        ),
     ],
 )
 def test_several_lines_of_the_text_itself_are_no_preamble(said, continuation):

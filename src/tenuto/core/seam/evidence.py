@@ -102,10 +102,11 @@ class Preamble:
 
     @property
     def same_start(self) -> float:
-        """The number of characters with which both the words and what follows begin: in a list,
-        lines that begin alike may continue alike."""
+        """The number of characters with which both the words and what follows begin, all digits
+        being alike: in a list or a log, lines that begin alike may continue alike."""
         same = 0
-        for one, other in zip(self.words[:_MOST_SAME_CHARS], self.next, strict=False):
+        words, following = (_digits.sub("0", one) for one in (self.words, self.next))
+        for one, other in zip(words[:_MOST_SAME_CHARS], following, strict=False):
             if one != other:
                 break
             same += 1
