@@ -161,3 +161,23 @@ def test_what_is_no_utf8_is_put_right_behind_a_second_choice_too(wire):
     out = b"".join(piece for piece in pieces if isinstance(piece, bytes))
     assert out == stream.replace(b"@", "\ufffd".encode())
     assert len(script.transmitted) == 1
+
+
+@pytest.mark.behaviour("C28", "S6")
+@WIRES
+@pytest.mark.parametrize("on_incomplete", ["stop", "notice", "error"])
+def test_a_turn_whose_second_choice_never_ended_is_not_complete(wire, on_incomplete):
+    parts = [(0, "All of it.", None), (1, "Only ha", None), (0, "", "clean")]
+    events = [event for event in events_of(wire, *parts) if event and b"DONE" not in event]
+    path, _, holds, _, _ = wire
+    asked = PROMPTS[holds] | ({"stream": True} if holds == "choices" else {})
+    url = "https://host" + path.format(GEMINIS["stream"])
+    told: list[Event] = []
+    policy = Policy(on_incomplete=on_incomplete, backoff_s=0.001)
+    run = Engine(policy, told.append).begin(Request("POST", url, (), json.dumps(asked).encode()))
+    assert run is not None
+    script = Script(Scripted.stream(*events))
+    given = [piece for piece in Drive(run, script.connect).pieces() if isinstance(piece, bytes)]
+    ended = next(event for event in told if event.name == "turn_ended")
+    assert (b"".join(given), len(script.transmitted)) == (b"".join(events), 1)
+    assert ended.data["status"] == "partial"

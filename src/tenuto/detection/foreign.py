@@ -9,6 +9,7 @@ vLLM's documentation, 2026-11-28.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from tenuto.core.answer.signals import (
@@ -243,12 +244,11 @@ def _is_vllm(value: JsonObject) -> bool:
 def _vllm(value: JsonObject) -> list[Foreign]:
     signals: list[Signal] = []
     for number, output in enumerate(objects_in(value["outputs"])):
-        if number:
-            signals.append(ChoiceSeen())
-        elif text := _text_of(output.get("text")):
-            signals.append(TextDelta(text))
-        stop = _stop_in({"finish_reason": output["finish_reason"]}, f"outputs[{number}].")
-        signals += [stop] if stop is not None else []
+        stop = _stop_in({"finish_reason": output.get("finish_reason")}, f"outputs[{number}].")
+        if stop is not None and stop.reason is StopReason.END_TURN and output.get("stop_reason"):
+            stop = replace(stop, reason=StopReason.STOP_SEQUENCE)  # the text or token that matched
+        said = _said(_text_of(output.get("text")), iter(()), None, stop)
+        signals += [ChoiceSeen(number, tuple(said))] if number else said
     return [Foreign(signals, value["finished"] is True, word_in(value, "request_id") or "")]
 
 

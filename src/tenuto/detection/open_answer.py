@@ -14,6 +14,7 @@ from tenuto.core.answer.builder import RUNNING, Builder
 from tenuto.core.answer.fault import FaultKind
 from tenuto.core.answer.signals import (
     CallDelta,
+    ChoiceSeen,
     Ended,
     FaultSeen,
     ReasoningDelta,
@@ -157,17 +158,21 @@ class OpenAnswer:
             return True
         if self.events is not None:  # what ends a stream may look like a body
             value = self.events.new(value)
-        signals = wire.parse_object(value, event=False)
+        is_last = self.running and wire.last_is_body
+        signals = wire.parse_object(value, event=is_last)
         if garbled(body, signals):
             self.known = True
             return True
         if self.running and not signals:
             return True  # an event that a helper of an SDK adds
-        if not any(isinstance(one, _ENDS) for one in signals) and unread_stop(value) is not None:
+        if not any(map(_tells_end, signals)) and unread_stop(value) is not None:
             self.wire = self._named
             return False
-        self.known = self.whole = True
-        self.feed([*signals, Ended()])
+        self.known = True
+        self.feed(signals)
+        if not (is_last and self.builder.waits_for_choice):  # each choice has a last event
+            self.whole = True
+            self.feed([Ended()])
         return True
 
     def built(self) -> Reading:
@@ -396,6 +401,13 @@ def _is_end(signal: Signal) -> bool:
     if isinstance(signal, FaultSeen):
         return signal.fault.kind is not FaultKind.GARBAGE
     return isinstance(signal, StopSeen)
+
+
+def _tells_end(signal: Signal) -> bool:
+    """Return whether a signal tells how a choice ended."""
+    if isinstance(signal, ChoiceSeen):
+        return any(map(_tells_end, signal.signals))
+    return isinstance(signal, _ENDS)
 
 
 def _has_content(signal: Signal) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from tenuto.core.answer.parts import AnySignal
-from tenuto.core.answer.signals import TextDelta, Usage, UsageSeen
+from tenuto.core.answer.signals import ChoiceSeen, Signal, TextDelta, Usage, UsageSeen
 from tenuto.wires.json import JsonObject, count_of_decimal
-from tenuto.wires.members import path_of, value_at
+from tenuto.wires.members import list_in, path_of, value_at
 from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import ReadStop
 
@@ -50,15 +50,29 @@ class OneText:
 
     def signals(self, value: JsonObject, read_stop: ReadStop) -> list[AnySignal]:
         """Return the signals of a value of this shape."""
-        text = text_in(value_at(value, steps(self.text))) if self.text else ""
-        stops = (read_stop(value_at(value, steps(path)), path) for path in self.stop)
         used = used_at(value, *self.used)
-        found = (
-            TextDelta(text) if text else None,
-            next(filter(None, stops), None),
-            UsageSeen(used) if used is not None else None,
+        others = (
+            ChoiceSeen(number, tuple(self._said(value, read_stop, number)))
+            for number in range(1, self._count(value))
         )
-        return [signal for signal in found if signal is not None]
+        counted = [] if used is None else [UsageSeen(used)]
+        return [*self._said(value, read_stop, 0), *others, *counted]
+
+    def _count(self, value: JsonObject) -> int:
+        """Return how many texts there are: its place may be the first one of a list."""
+        listed, first, _ = self.text.partition(_FIRST)
+        return len(list_in(value_at(value, steps(listed)))) if first else 1
+
+    def _said(self, value: JsonObject, read_stop: ReadStop, number: int) -> Iterator[Signal]:
+        text, *stops = (path.replace(_FIRST, f"[{number}]") for path in (self.text, *self.stop))
+        if text and (said := text_in(value_at(value, steps(text)))):
+            yield TextDelta(said)
+        seen = (read_stop(value_at(value, steps(path)), path) for path in stops)
+        if (stop := next(filter(None, seen), None)) is not None:
+            yield stop
+
+
+_FIRST = "[0]"
 
 
 def _leads_somewhere(value: object, path: Sequence[str | int]) -> bool:

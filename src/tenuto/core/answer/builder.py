@@ -5,13 +5,15 @@ Theory of operation
 `Builder.feed` takes signals in any order, and `Builder.build` returns the response so far. Only the
 builder weighs conflicting evidence about the end (N3): an error counts first, then the gravest
 native value, then the structure (calls, refusal), then the absence of all of these. Bodies and
-streams go through the same builder, so that they cannot disagree.
+streams go through the same builder, so that they cannot disagree. Each further choice has a builder
+of its own: an answer is over when all of its choices are, and the gravest end counts (S6).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 from tenuto.core.answer.arguments import Finding
@@ -43,10 +45,12 @@ from tenuto.core.answer.stop import (
     CALLS_MISSING,
     CLEAN,
     NO_STOP_BUT_FAULT,
+    STOPS_DIFFER,
     Confidence,
     Stop,
     StopReason,
     graver,
+    gravest,
 )
 from tenuto.core.answer.written_call import is_written_call
 
@@ -112,6 +116,8 @@ class Builder:
         self._id = ""
         self._odd: list[str] = []
         self._mended: list[str] = []
+        self._others: dict[int, Builder] = {}  # the choices beyond the first, by their number
+        self._make_other = partial(Builder, None, salt, overrides, parameters)
 
     @property
     def ended(self) -> bool:
@@ -120,9 +126,31 @@ class Builder:
 
     @property
     def marked(self) -> bool:
-        """Whether the provider marked the end of the answer: with a stop that nothing followed, or
-        with the end mark."""
-        return self.ended or (bool(self._stops) and not self._stop_is_no_end())
+        """Whether the provider marked the end of the answer: with a stop of each choice that
+        nothing followed, or with the end mark."""
+        own = not self._first_came or (self.has_stop and not self._stop_is_no_end())
+        return self.ended or (own and all(other.marked for other in self._others.values()))
+
+    @property
+    def has_stop(self) -> bool:
+        """Whether a stop came, of the first choice if there are several."""
+        return bool(self._stops)
+
+    @property
+    def waits_for_choice(self) -> bool:
+        """Whether one of several choices has no stop yet."""
+        others = self._others.values()
+        waits = (self._first_came and not self.has_stop) or not all(
+            other.has_stop for other in others
+        )
+        return bool(others) and waits
+
+    @property
+    def _first_came(self) -> bool:
+        """Whether anything of the first choice came. It need not be the first to come."""
+        if not self._others or self._come != _NOTHING or self._stops or self._refusal:
+            return True
+        return bool(self._empties) or self._fault is not None or OtherSeen in self._noted
 
     @property
     def text(self) -> str:
@@ -212,8 +240,24 @@ class Builder:
     def _take_closing(self, signal: Closed) -> None:
         self._closed_at, self._empties_closed = self._come, self._empties
 
+    def _take_choice(self, signal: ChoiceSeen) -> None:
+        other = self._others.get(signal.number)
+        if other is None:
+            other = self._others[signal.number] = self._make_other()
+        for each in signal.signals:
+            other.feed(each)
+
     def _take_transfer_end(self, signal: TransferEnded) -> None:
         self._transfer = signal
+        self._end_others(signal)
+
+    def _take_end(self, signal: Ended | HalfSeen) -> None:
+        self._note(signal)
+        self._end_others(signal)
+
+    def _end_others(self, signal: Signal) -> None:
+        for other in self._others.values():
+            other.feed(signal)
 
     def _note(self, signal: Signal) -> None:
         self._noted.add(type(signal))
@@ -226,15 +270,15 @@ class Builder:
         CallDelta: _take_call,
         OtherSeen: _note,
         OddSeen: _take_odd,
-        ChoiceSeen: _note,
+        ChoiceSeen: _take_choice,
         Closed: _take_closing,
         StopSeen: _take_stop,
         WordsSeen: _take_words,
         UsageSeen: _take_usage,
         FaultSeen: _take_fault,
-        HalfSeen: _note,
+        HalfSeen: _take_end,
         TransferEnded: _take_transfer_end,
-        Ended: _note,
+        Ended: _take_end,
     }
 
     def _as_overridden(self, seen: StopSeen) -> StopSeen:
@@ -248,15 +292,32 @@ class Builder:
         """Return the stop as far as it is known while the stream still runs: `RUNNING` until a
         stop, an error or the end mark was seen. Content is judged only if there is no other
         evidence, so this is cheap enough to call after every event."""
+        if self._fault is None and self.waits_for_choice and not self.ended:
+            return RUNNING
+        others = [other.progress() for other in self._others.values()]
+        return gravest([*([self._own_progress()] if self._first_came else []), *others])
+
+    def _own_progress(self) -> Stop:
         if self._fault is None and not self._stops:
-            return self.build(over=False).stop
+            return self._built(over=False).stop
         slots = self._calls.slots
         calls = tuple(ToolCall(s.id, s.name, "", Finding.EMPTY) for s in slots[:1])
         return self._stop("", "".join(self._refusal), calls, over=False)
 
     def build(self, *, over: bool = True) -> Response:
         """Return the response so far. With `over=False`, the stream still runs: the stop is then
-        `RUNNING` unless an end was seen."""
+        `RUNNING` unless every choice has an end."""
+        own = self._built(over=over)
+        if not self._others:
+            return own
+        choices = [other.build(over=over) for other in self._others.values()]
+        choices += [own] if self._first_came else []
+        stop = gravest([choice.stop for choice in choices])
+        stopped = all(choice.stopped for choice in choices)
+        return replace(own, stop=stop, stopped=stopped, several=True)
+
+    def _built(self, *, over: bool) -> Response:
+        """Return the response of the first choice."""
         text = "".join(self._text)
         refusal = "".join(self._refusal)
         calls, odd = self._built_calls()
@@ -285,7 +346,6 @@ class Builder:
             calls_alternate=self._calls.alternate,
             other=OtherSeen in self._noted,
             text_behind_calls=bool(calls) and is_visible("".join(behind)),
-            several=ChoiceSeen in self._noted,
             stopped=self._all_clean() and not self._behind_stop,
             contradicted=self._contradicts_itself(),
             counted=self._counted_last(),
@@ -300,7 +360,7 @@ class Builder:
 
     def _contradicts_itself(self) -> bool:
         """Return whether two stops differ in what a reader does about them."""
-        if len(self._stops) < 2 or ChoiceSeen in self._noted:
+        if len(self._stops) < 2 or self._others:
             return False
         told = {seen.reason for seen in self._stops.values() if not seen.explains}
         return len(told - {StopReason.STOP_SEQUENCE}) > 1
@@ -351,7 +411,7 @@ class Builder:
             if graver(best.reason, other.reason) is not best.reason:
                 best = other
         if any(other.reason is not best.reason for other in self._stops.values()):
-            return best, ("stops_differ",)
+            return best, (STOPS_DIFFER,)
         return best, ("stop_repeated",) if self._stop_repeated else ()
 
     def _stop_is_no_end(self) -> bool:
@@ -424,6 +484,8 @@ class Builder:
         return stop.reason not in _SAYS_NO_CUT or self._at_cap()
 
     def _at_cap(self) -> bool:
+        if self._others:
+            return False  # the usage is that of all choices
         used = self._usage.output_tokens if self._usage else None
         return used is not None and self._cap_tokens is not None and used >= self._cap_tokens
 

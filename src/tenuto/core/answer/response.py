@@ -79,7 +79,8 @@ class Response:
         other: whether there is content that is neither text nor a call, such as an image.
         text_behind_calls: whether text came after the last call, so that a cut affects that text
             and not the call.
-        several: whether there are choices besides the first. Only their stops are read.
+        several: whether there are choices besides the first. They count for the stop, and the other
+            attributes are those of the first.
         stopped: whether a stop that means a clean end came, and no content after it. A fault or a
             break may follow.
         contradicted: whether the provider gave stops that contradict each other, so that readers

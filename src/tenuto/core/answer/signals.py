@@ -90,7 +90,13 @@ class OtherSeen:
 
 @record
 class ChoiceSeen:
-    """Something belongs to a choice other than the first. Only the stops of these are read."""
+    """Something belongs to a choice other than the first, and what was read of it.
+
+    `number`: the number of the choice, from 1 on. Such choices are never recovered (C28), but they
+    count for why the answer ended (S6)."""
+
+    number: int = 1
+    signals: tuple[Signal, ...] = ()
 
 
 @record

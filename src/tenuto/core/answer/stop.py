@@ -7,7 +7,7 @@ knows a provider. If one response gives several reasons, `GRAVITY` says which co
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -254,6 +254,30 @@ def graver(one: StopReason, other: StopReason) -> StopReason:
     <StopReason.MAX_TOKENS: 'max_tokens'>
     """
     return min(one, other, key=GRAVITY.index)
+
+
+def gravest(stops: Sequence[Stop]) -> Stop:
+    """Return the stop of an answer with several choices, of which each has one. The gravest counts,
+    and among equals the least sure. It runs until all have ended.
+
+    >>> gravest([Stop(StopReason.END_TURN), Stop(StopReason.MAX_TOKENS, raw="length")]).raw
+    'length'
+    """
+    running = next((stop for stop in stops if not stop.terminal), None)
+    if running is not None or len(stops) == 1:
+        return running or stops[0]
+    told = min(stops, key=lambda stop: (GRAVITY.index(stop.reason), _LEAST_SURE[stop.confidence]))
+    odd = {name: None for stop in stops for name in stop.anomalies}
+    if any(stop.reason is not told.reason for stop in stops):
+        odd[STOPS_DIFFER] = None
+    broken = next((stop.broken for stop in (told, *stops) if stop.broken), None)
+    return dataclasses.replace(told, anomalies=tuple(odd), broken=broken)
+
+
+STOPS_DIFFER = "stops_differ"
+"""The anomaly of an answer with several reasons."""
+
+_LEAST_SURE = {Confidence.LOW: 0, Confidence.MEDIUM: 1, Confidence.HIGH: 2}
 
 
 NO_ANSWER = Stop(StopReason.UNKNOWN, detail="no_answer")

@@ -13,7 +13,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, cast
 
-from tenuto.core.answer.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
+from tenuto.core.answer.parts import (
+    AnySignal,
+    CallPiece,
+    Envelope,
+    Kind,
+    Message,
+    Piece,
+    Place,
+    Said,
+)
 from tenuto.core.answer.signals import (
     CallDelta,
     ChoiceSeen,
@@ -87,9 +96,10 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         return []
     signals: list[AnySignal] = [Envelope(value)]
     choices = value.get("choices")
-    for choice in choices if isinstance(choices, list) else ():
+    choices = choices if isinstance(choices, list) else []
+    for at, choice in enumerate(choices):
         if isinstance(choice, dict):
-            _read_choice(choice, event, signals)
+            _read_choice(choice, _number_of(choice, at, len(choices), event), event, signals)
     error = _error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
@@ -115,39 +125,52 @@ _MOST_CHOICES = 1_000
 """Larger numbers are no index."""
 
 
-def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> None:
+def _number_of(choice: JsonObject, at: int, count: int, event: bool) -> int:
+    """Return the number of a choice at a position in a list of so many. Some servers leave the
+    numbers out, and the only choice of a body is the first."""
+    index = choice.get("index")
+    if not event and count == 1:
+        return 0
+    return index if type(index) is int and 0 <= index < _MOST_CHOICES else at
+
+
+def _read_choice(choice: JsonObject, number: int, event: bool, signals: list[AnySignal]) -> None:
+    # The others are never recovered (C28), so nobody needs their parts.
+    of_it: list[AnySignal] = signals if number == 0 else []
     part, told = choice.get("delta"), choice.get("message")
     if not event:
         part, told = part if told is None else told, None
-    # Choices beyond the first give only their stops, since they are never recovered (C28).
-    index = choice.get("index")
-    index = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else 0
-    if index:
-        signals.append(ChoiceSeen())
-    else:
-        signals.append(_said(choice))
-        signals += _read_message(part, event) if isinstance(part, dict) else []
-        if event and isinstance(told, dict) and told is not part:  # other wires give one as both
-            signals += _read_whole(told, bool(part))
-        elif event and not part and (text := word_in(choice, "text")):
-            signals.append(Piece(CONTENT, Kind.TEXT, text, holds="content"))
-    raw = choice.get("finish_reason")
-    stop = None if raw is None else read_stop(raw, f"choices[{index}].finish_reason")
-    details = choice.get("finish_details")
-    if details is not None:  # OpenAI sent it instead of the reason for a while
-        kind = details.get("type") if isinstance(details, dict) else None
-        told = read_stop(kind, f"choices[{index}].finish_details.type")
-        signals.extend([told] if told is not None else [])
-    if stop is not None:
-        # OpenRouter: the upstream's own value, if it says more than the one it is mapped to.
-        upstream = choice.get("native_finish_reason")
-        native = read_stop(upstream, f"choices[{index}].native_finish_reason")
-        if native is not None and native.known and _says_more(native, stop):
-            signals.append(replace(native, explains=True))
-        signals.append(_with_words(_with_sequence(stop, choice), choice))
+    of_it.append(_said(choice))
+    of_it += _read_message(part, event) if isinstance(part, dict) else []
+    if event and isinstance(told, dict) and told is not part:  # other wires give one as both
+        of_it += _read_whole(told, bool(part))
+    elif event and not part and (text := word_in(choice, "text")):
+        of_it.append(Piece(CONTENT, Kind.TEXT, text, holds="content"))
+    of_it += _stops_of(choice, number)
+    if number:
+        signals.append(ChoiceSeen(number, tuple(Message().take(of_it))))
     error = choice.get("error")
     if error and isinstance(error, dict):
         signals.append(FaultSeen(read_fault(error)))
+
+
+def _stops_of(choice: JsonObject, number: int) -> Iterator[StopSeen]:
+    details = choice.get("finish_details")
+    if details is not None:  # OpenAI sent it instead of the reason for a while
+        kind = details.get("type") if isinstance(details, dict) else None
+        told = read_stop(kind, f"choices[{number}].finish_details.type")
+        if told is not None:
+            yield told
+    raw = choice.get("finish_reason")
+    stop = None if raw is None else read_stop(raw, f"choices[{number}].finish_reason")
+    if stop is None:
+        return
+    # OpenRouter: the upstream's own value, if it says more than the one it is mapped to.
+    upstream = choice.get("native_finish_reason")
+    native = read_stop(upstream, f"choices[{number}].native_finish_reason")
+    if native is not None and native.known and _says_more(native, stop):
+        yield replace(native, explains=True)
+    yield _with_words(_with_sequence(stop, choice), choice)
 
 
 def _said(choice: JsonObject) -> Said:

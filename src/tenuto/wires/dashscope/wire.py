@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from tenuto.core.answer.fault import FaultKind
 from tenuto.core.answer.parts import AnySignal, Envelope, is_silent
-from tenuto.core.answer.signals import Began, FaultSeen, StopSeen, UsageSeen
+from tenuto.core.answer.signals import Began, ChoiceSeen, FaultSeen, Signal, StopSeen, UsageSeen
 from tenuto.wires.answer import error_body
 from tenuto.wires.base import never
 from tenuto.wires.chat_like import chat as chat_like
@@ -68,9 +68,15 @@ read_fault: ReadFault = fault_reader(ERRORS)
 
 
 def _under_output(signal: AnySignal) -> AnySignal:
-    return (
-        replace(signal, field=f"output.{signal.field}") if isinstance(signal, StopSeen) else signal
-    )
+    if isinstance(signal, ChoiceSeen):
+        return replace(signal, signals=tuple(map(_in_output, signal.signals)))
+    return _in_output(signal) if isinstance(signal, StopSeen) else signal
+
+
+def _in_output(signal: Signal) -> Signal:
+    if isinstance(signal, StopSeen):
+        return replace(signal, field=f"output.{signal.field}")
+    return signal
 
 
 def read(value: object, *, event: bool) -> list[AnySignal]:

@@ -14,7 +14,16 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from tenuto.core.answer.fault import Fault, FaultKind
-from tenuto.core.answer.parts import AnySignal, CallPiece, Checkpoint, Envelope, Kind, Opened, Said
+from tenuto.core.answer.parts import (
+    AnySignal,
+    CallPiece,
+    Checkpoint,
+    Envelope,
+    Kind,
+    Message,
+    Opened,
+    Said,
+)
 from tenuto.core.answer.signals import (
     CallDelta,
     ChoiceSeen,
@@ -165,16 +174,17 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     ]
     candidates = candidates_of(value)
     for number, candidate in enumerate(candidates):
-        # Candidates beyond the first give only their stops, since they are never recovered (C28).
         index = count(candidate.get("index"))
-        if number if index is None else index:
-            signals.append(ChoiceSeen())
-        else:
-            signals.append(_said(candidate))
-            for part in parts_of(candidate):
-                signals += _read_part(part)
-            signals += _checkpoint(candidate)
-        signals += _stop_of(candidate, number) or ([] if event else _unstopped(candidate, number))
+        choice = number if index is None or (len(candidates) == 1 and not event) else index
+        # The others are never recovered (C28), so nobody needs their parts.
+        of_it: list[AnySignal] = [] if choice else signals
+        of_it.append(_said(candidate))
+        for part in parts_of(candidate):
+            of_it += _read_part(part)
+        of_it += [] if choice else _checkpoint(candidate)
+        of_it += _stop_of(candidate, number) or ([] if event else _unstopped(candidate, number))
+        if choice:
+            signals.append(ChoiceSeen(choice, tuple(Message().take(of_it))))
     signals += _failure_of(value, bool(candidates))
     usage = usage_object(value)
     if usage is not None:
