@@ -94,6 +94,7 @@ def compare(
     choice: Sequence[str] = (),
     tell: Callable[[str], None] = lambda line: None,
     compared: Compared | None = None,
+    cores: int | None = None,
 ) -> Compared:
     """Play the cases with both sources.
 
@@ -102,13 +103,14 @@ def compare(
         choice: the arguments of `play` that choose cases.
         tell: is told how far it is, and how much time is left.
         compared: what is filled, for a caller who may interrupt.
+        cores: for how many there are processes; None: those that this process may use.
 
     Raises:
         CannotPlay: with one of the sources the cases cannot be played.
     """
     made = compared or Compared((trees[0].name, trees[1].name))
     lines: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-    shares = max(1, _cores() // len(trees))
+    shares = max(1, (cores or _cores()) // len(trees))
     began = told = time.monotonic()
     with ExitStack() as stack:
         for tree in trees:
@@ -120,16 +122,17 @@ def compare(
             if "key" in line:
                 made.take(name, line["key"], line["columns"])
             elif ENDED not in line:
+                known = len(made.cases)
                 made.cases[name] = line["cases"]
                 made.unasked |= {name: line["unasked"]} if line["unasked"] else {}
-                if len(made.cases) == len(trees):
+                if known < len(made.cases) == len(trees):
                     began = told = time.monotonic()  # what both need to begin says nothing
                     tell(f"Playing {max(made.cases.values()):,} cases with both sources")
             elif line[ENDED]:
                 raise CannotPlay(f"The cases cannot be played with the source of {name}.")
             else:
                 running -= 1
-            if (now := time.monotonic()) - told >= TOLD_EVERY_S:
+            if made.played and (now := time.monotonic()) - told >= TOLD_EVERY_S:
                 told = now
                 tell(_progress(made, now - began))
     made.end()
@@ -138,7 +141,7 @@ def compare(
 
 def _progress(made: Compared, took_s: float) -> str:
     most = max(made.cases.values(), default=0)
-    left_s = took_s / max(1, made.played) * (most - made.played)
+    left_s = took_s / made.played * (most - made.played)
     done = f"{_clock(took_s)}  {made.played:,} of {most:,} cases, {len(made.differ):,} differ"
     return f"{done}, about {_clock(left_s)} left"
 

@@ -90,11 +90,16 @@ def test_a_changed_word_is_found_in_the_column_of_each_case_that_sends_it_and_no
 def test_trees_with_the_same_source_do_not_differ_wherever_it_lies(
     tmp_path: Path, members: bool
 ) -> None:
-    told = compare((copied(tmp_path, members=members), HERE), ["--only", *SAMPLE])
+    lines: list[str] = []
+    choice = ["--only", *SAMPLE]
+    told = compare((copied(tmp_path, members=members), HERE), choice, lines.append, cores=4)
     number = len(catalogue.cases(SAMPLE))
     assert number >= len(SAMPLE)
     assert [*told.lines()] == [f"{number} cases played by both, 0 differ"]
     assert (told.differ, told.failed, told.alone) == ({}, [], {})
+    assert [line for line in lines if line.startswith("Playing")] == [
+        f"Playing {number} cases with both sources"
+    ]
 
 
 @pytest.mark.heavy
