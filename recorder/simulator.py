@@ -89,7 +89,7 @@ def _requests(name: str, place: Place) -> Iterator[Recorded]:
 
 def _refusals(name: str, place: Place) -> Iterator[Recorded]:
     called = {"think_then_call", "tool", "length_once"} & CASES_ON[place.wire].keys()
-    for case in called - ({"tool"} if len(called) == 3 else set()):
+    for case in sorted(called - ({"tool"} if len(called) == 3 else set())):
         strict = (True,) if case != "length_once" or name not in CASES_ON else (True, False)
         yield f"refused/{name}/{case}", partial(_refused, place, case, strict)
 
