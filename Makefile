@@ -184,6 +184,9 @@ format: setup ## format the code and apply ruff's fixes
 docs: setup ## write the generated docs again
 	$(BIN)/python tools/generate.py
 
+shares: setup ## count what is in recorded answers (shared/corpus, beside or above the project), for docs/shares.md
+	$(BIN)/python tools/count_shares.py
+
 bench: setup ## run every script in bench/
 	@shopt -s nullglob; for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 

@@ -16,6 +16,7 @@ import monitoring
 import page_alternatives
 import page_compared
 import page_events
+import page_kinds
 import page_ladders
 import page_metrics
 import page_native
@@ -23,6 +24,7 @@ import page_own_wire
 import page_policy
 import page_providers
 import page_reference
+import page_shares
 import page_shown
 import page_skill
 import page_stops
@@ -40,11 +42,13 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/policy.md": page_policy.render,
     "docs/providers.md": page_providers.render,
     "docs/reference.md": page_reference.render,
+    "docs/shares.md": page_shares.render,
     "docs/stops.md": page_stops.render,
 }
 BLOCKS: dict[str, Callable[[], str]] = {
     "alerts": monitoring.render_rules,
     "instructor": partial(page_alternatives.render, "instructor"),
+    "kinds": page_kinds.render,
     "litellm": partial(page_alternatives.render, "litellm"),
     "metrics": page_metrics.render,
     "outcomes": page_shown.render_outcomes,

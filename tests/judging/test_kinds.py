@@ -12,8 +12,8 @@ from support.stored import ASK, EXAMPLES, NAMES, NO_ANSWERS, Example, chat, conv
 
 from tenuto import Outcome, judge
 from tenuto.judging import own
-from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, names
-from tenuto.judging.titles import TITLES
+from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Source, names
+from tenuto.judging.titles import KINDS
 
 BESIDE_THE_TABLE = {"body", "cassette", "found_within"}
 """Kinds that no row of the table tells."""
@@ -52,7 +52,9 @@ def test_a_kind_can_be_named(example: Example) -> None:
 def test_every_kind_has_an_example_and_a_source() -> None:
     assert {example.kind for example in EXAMPLES} == set(names()) | BESIDE_THE_TABLE
     assert all(kind.source for kind in (*WITH_STOP, *WITHOUT_STOP))
-    assert set(TITLES) == set(names()) | BESIDE_THE_TABLE | {own.NAME}
+    assert set(KINDS) == set(names()) | BESIDE_THE_TABLE | {own.NAME}
+    for kind in (*WITH_STOP, *WITHOUT_STOP):
+        assert kind.source is not Source.DOCUMENTED or KINDS[kind.name].pages, kind.name
 
 
 @pytest.mark.behaviour("J1", "N14")

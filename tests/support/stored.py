@@ -308,6 +308,25 @@ EXAMPLES: tuple[Example, ...] = (
         Outcome.TEXT_CUT, "length", "The",
     ),
     Example(
+        "datatrove",
+        {"text": "A document.", "id": "d/2", "metadata": {"rollout_results": [{"text": DONE, "finish_reason": "stop", "usage": {"completion_tokens": 9}}]}},
+        Outcome.DONE, "stop", DONE,
+    ),
+    Example("datatrove", {"text": "A", "id": "d/3", "metadata": {"inference_results": [{"error": "timeout"}]}}, Outcome.FAULT, "error"),
+    Example("datatrove", {"text": "A", "id": "d/4", "metadata": {"rollout_results": ["Yes.", FENCE]}}, Outcome.LIKELY_CUT, None, FENCE),
+    Example(
+        "alpaca_eval",
+        {"instruction": "Why?", "output_1": "a", "output_2": "b", "annotator": "gpt4", "preference": 1.5,
+         "raw_completion": {"finish_reason": "length", "index": 0, "message": {"content": "m", "role": "assistant"}, "text": "m", "total_tokens": 900}},
+        Outcome.TEXT_CUT, "length", "m",
+    ),
+    Example(
+        "alpaca_eval",
+        {"instruction": "Why?", "output_1": "a", "output_2": "b", "annotator": "gpt4", "preference": 1,
+         "raw_completion": {"concise_explanation": "M says more.", "ordered_models": [{"model": "M", "rank": 1}]}},
+        Outcome.DONE,
+    ),
+    Example(
         "litellm_log",
         {"id": "l", "call_type": "acompletion", "status": "success", "model": "gpt-x", "messages": ASK["messages"], "model_parameters": {"max_tokens": 20}, "response": chat()},
         Outcome.TEXT_CUT, "length",
@@ -397,6 +416,24 @@ EXAMPLES: tuple[Example, ...] = (
     Example("lighteval", {"doc": {"query": "x", "generation_size": 3}, "model_response": {"text": [DONE], "output_tokens": [[1, 2, 3]]}, "metric": {}}, Outcome.LIKELY_CUT),
     Example("lighteval", {"__doc__": {"query": "x"}, "__model_response__": {"text": [DONE], "output_tokens": [[1]]}, "__metric__": {}}, Outcome.DONE),
     Example("olmes", {"doc_id": 0, "native_id": "n", "metrics": {}, "model_output": [{"continuation": FENCE, "num_tokens": 9}], "label": "x"}, Outcome.LIKELY_CUT),
+    Example(
+        "distilabel",
+        {"question": "Why?", "rating": None, "model_name": "m", "distilabel_metadata": {
+            "raw_input_rate_0": [], "raw_output_rate_0": '{"rating": [1', "statistics_rate_0": {"input_tokens": 5, "output_tokens": 20},
+            "raw_output_text_0": DONE, "statistics_text_0": {"output_tokens": 9}}},
+        Outcome.LIKELY_CUT, None, '{"rating": [1',
+    ),
+    Example("distilabel", {"question": "Why?", "distilabel_metadata": {"raw_output_rate_0": None}}, Outcome.FAULT, "no_output"),
+    Example(
+        "data_designer",
+        {"question": "Why?", "answer": FENCE, "answer__trace": [
+            {"role": "user", "content": [{"type": "text", "text": "Why?"}]},
+            {"role": "assistant", "content": [{"type": "text", "text": '{"cut": [1'}]},
+            {"role": "user", "content": [{"type": "text", "text": "That is no JSON."}]},
+            {"role": "assistant", "content": [{"type": "text", "text": FENCE}], "reasoning_content": "Hm."}]},
+        Outcome.LIKELY_CUT, None, FENCE,
+    ),
+    Example("data_designer", {"answer": "", "answer__reasoning_content": "Let me see."}, Outcome.THINKING_ONLY),
     Example("distilabel", {"instruction": "Why?", "generation": FENCE, "model_name": "m", "distilabel_metadata": {"statistics_text_generation_0": {"input_tokens": [5], "output_tokens": [20]}}}, Outcome.LIKELY_CUT),
     Example("prompt_completion", {"prompt": "Why?", "response": DONE, "model": "m"}, Outcome.DONE),
     # A body, a stream, an object of a framework.

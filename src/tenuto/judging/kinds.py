@@ -6,7 +6,8 @@ A kind is told by members that only it has, which `needs` lists as paths. Kinds 
 come before those that do not: an inspect sample has `messages` too. A plain body of an API, and a
 walk through the row (`walk.py`), come between the two tables, in `judgement.py`.
 
-`source` says what stands behind a kind: rows that the real tool wrote, or its documentation alone.
+`source` says what stands behind a kind: rows that the real tool wrote, or its documentation or
+source code alone, whose address is in `titles.py`.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ _REQUESTS = ("request.body", "request.content", "request.payload", "request.body
 
 WITH_STOP: tuple[Kind, ...] = (
     # --- results of batches
-    # https://platform.openai.com/docs/guides/batch; Groq's, Mistral's and vLLM's run-batch alike.
+    # Groq's, Mistral's and vLLM's run-batch are like OpenAI's.
     Kind(
         name="openai_batch",
         needs=("custom_id", "response", "error"),
@@ -168,7 +169,7 @@ WITH_STOP: tuple[Kind, ...] = (
         id=("custom_id",),
     ),
     Kind(
-        name="anthropic_batch",  # https://docs.anthropic.com/en/docs/build-with-claude/batch-processing
+        name="anthropic_batch",
         needs=("custom_id", "result.type"),
         source=_REAL,
         answers=("result.message",),
@@ -177,7 +178,7 @@ WITH_STOP: tuple[Kind, ...] = (
         wire="anthropic-messages",
     ),
     Kind(
-        name="vertex_batch",  # https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/batch-prediction-gemini
+        name="vertex_batch",
         needs=("request.contents", "response", "status"),
         source=_REAL,
         answers=("response",),
@@ -187,7 +188,7 @@ WITH_STOP: tuple[Kind, ...] = (
         wire="gemini-generate",
     ),
     Kind(
-        name="gemini_batch",  # https://ai.google.dev/gemini-api/docs/batch-api
+        name="gemini_batch",
         needs=("key", "response.candidates"),
         source=_DOCUMENTED,
         answers=("response",),
@@ -204,7 +205,7 @@ WITH_STOP: tuple[Kind, ...] = (
         wire="gemini-generate",
     ),
     Kind(
-        name="bedrock_batch",  # https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html
+        name="bedrock_batch",
         needs=("recordId", "modelInput"),
         source=_REAL,
         answers=("modelOutput",),
@@ -213,14 +214,14 @@ WITH_STOP: tuple[Kind, ...] = (
         id=("recordId",),
     ),
     Kind(
-        name="ellmer_batch",  # https://ellmer.tidyverse.org/reference/batch_chat.html
+        name="ellmer_batch",
         needs=("version", "stage", "batch", "results"),
         source=_REAL,
         read=logs.ellmer,
     ),
     # --- data sets that are made by models
     Kind(
-        name="curator",  # https://docs.bespokelabs.ai
+        name="curator",
         needs=("generic_request", "response_message"),
         source=_DOCUMENTED,
         read=logs.curator,
@@ -230,14 +231,15 @@ WITH_STOP: tuple[Kind, ...] = (
         limit=("generic_request.generation_params.max_tokens",),
     ),
     Kind(
-        name="datatrove",  # https://github.com/huggingface/datatrove
-        needs=("rollout_results",),
+        name="datatrove",
+        needs=(),
+        only=logs.has_rollouts,
         source=_DOCUMENTED,
-        read=lambda row: logs.rollouts(row["rollout_results"]),
+        read=logs.rollouts,
     ),
     # --- evaluations
     Kind(
-        name="inspect_sample",  # https://inspect.aisi.org.uk/eval-logs.html
+        name="inspect_sample",
         needs=("epoch", "output"),
         source=_REAL,
         read=tools.inspect_sample,
@@ -249,9 +251,16 @@ WITH_STOP: tuple[Kind, ...] = (
         read=tools.inspect_event,
         id=("uuid",),
     ),
+    Kind(
+        name="alpaca_eval",  # annotations
+        needs=("annotator", "raw_completion", "output_1", "output_2"),
+        source=_REAL,
+        read=logs.annotation,
+        model=("annotator",),
+    ),
     # --- logs of gateways and services
     Kind(
-        name="litellm_log",  # https://docs.litellm.ai/docs/proxy/logging_spec
+        name="litellm_log",
         needs=("call_type", "response", "messages"),
         source=_DOCUMENTED,
         read=logs.litellm,
@@ -259,7 +268,7 @@ WITH_STOP: tuple[Kind, ...] = (
         model=("model",),
     ),
     Kind(
-        name="bedrock_log",  # https://docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html
+        name="bedrock_log",
         needs=("schemaType", "modelId", "output.outputBodyJson"),
         source=_DOCUMENTED,
         answers=("output.outputBodyJson",),
@@ -279,7 +288,7 @@ WITH_STOP: tuple[Kind, ...] = (
     ),
     # --- traces
     Kind(
-        name="langsmith_run",  # https://docs.langchain.com/langsmith/run-data-format
+        name="langsmith_run",
         needs=("run_type", "inputs"),
         only=lambda row: row.get("run_type") == "llm",
         source=_REAL,
@@ -289,7 +298,7 @@ WITH_STOP: tuple[Kind, ...] = (
         model=("extra.metadata.ls_model_name",),
     ),
     Kind(
-        name="mlflow_span",  # https://mlflow.org/docs/latest/genai/tracing/
+        name="mlflow_span",
         needs=("attributes",),
         only=logs.is_mlflow_span,
         source=_DOCUMENTED,
@@ -297,7 +306,7 @@ WITH_STOP: tuple[Kind, ...] = (
         id=("span_id",),
     ),
     Kind(
-        name="datadog_span",  # https://docs.datadoghq.com/llm_observability/
+        name="datadog_span",
         needs=("meta.output", "span_id"),
         only=logs.is_datadog_span,
         source=_DOCUMENTED,
@@ -307,7 +316,7 @@ WITH_STOP: tuple[Kind, ...] = (
         limit=("meta.metadata.max_tokens",),
     ),
     Kind(
-        name="langfuse_observation",  # https://langfuse.com/docs/api-and-data-platform/features/export-to-blob-storage
+        name="langfuse_observation",
         needs=("traceId", "type", "output"),
         only=tools.is_generation,
         source=_REAL,
@@ -316,7 +325,7 @@ WITH_STOP: tuple[Kind, ...] = (
         model=("model",),
     ),
     Kind(
-        name="otel_span",  # https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
+        name="otel_span",
         needs=(),
         only=tools.is_llm_span,
         source=_REAL,
@@ -325,7 +334,7 @@ WITH_STOP: tuple[Kind, ...] = (
     ),
     # --- recorded exchanges
     Kind(
-        name="har",  # http://www.softwareishard.com/blog/har-12-spec/
+        name="har",
         needs=("log.entries",),
         source=_REAL,
         read=logs.har,
@@ -364,7 +373,7 @@ WITH_STOP: tuple[Kind, ...] = (
         id=("request_id", "id"),
     ),
     Kind(
-        name="langchain",  # https://python.langchain.com/docs/how_to/serialization/
+        name="langchain",
         needs=("lc", "kwargs.content"),
         source=_DOCUMENTED,
         answers=("kwargs",),
@@ -395,6 +404,13 @@ WITH_STOP: tuple[Kind, ...] = (
 """Kinds that store a stop, asked from top to bottom before anything else."""
 
 WITHOUT_STOP: tuple[Kind, ...] = (
+    Kind(
+        name="data_designer",
+        needs=(),
+        only=logs.is_of_data_designer,
+        source=_DOCUMENTED,
+        read=logs.data_designer,
+    ),
     Kind(
         name="messages",  # a row of training data, of a trajectory, of a chat
         needs=("messages",),
@@ -449,14 +465,14 @@ WITHOUT_STOP: tuple[Kind, ...] = (
         read=tools.pair,
     ),
     Kind(
-        name="lm_eval",  # https://github.com/EleutherAI/lm-evaluation-harness
+        name="lm_eval",
         needs=("doc", "resps", "arguments"),
         source=_REAL,
         read=tools.lm_eval,
         id=("doc_id",),
     ),
     Kind(
-        name="lighteval",  # https://huggingface.co/docs/lighteval/saving-and-reading-results
+        name="lighteval",
         needs=("doc", "model_response.text"),
         source=_DOCUMENTED,
         read=lambda row: logs.lighteval(row["doc"], row["model_response"]),
@@ -468,15 +484,15 @@ WITHOUT_STOP: tuple[Kind, ...] = (
         read=lambda row: logs.lighteval(row["__doc__"], row["__model_response__"]),
     ),
     Kind(
-        name="olmes",  # https://github.com/allenai/olmes/blob/main/OUTPUT_FORMATS.md
+        name="olmes",
         needs=("native_id", "model_output.0.continuation"),
         source=_DOCUMENTED,
         read=logs.olmes,
         id=("native_id", "doc_id"),
     ),
     Kind(
-        name="distilabel",  # https://distilabel.argilla.io
-        needs=("distilabel_metadata", "generation"),
+        name="distilabel",
+        needs=("distilabel_metadata",),
         source=_DOCUMENTED,
         read=logs.distilabel,
         model=("model_name",),
@@ -498,7 +514,7 @@ WITHOUT_STOP: tuple[Kind, ...] = (
         model=("model_id",),
     ),
     Kind(
-        name="ray_data_llm",  # https://docs.ray.io/en/latest/data/working-with-llms.html
+        name="ray_data_llm",
         needs=("generated_text", "num_generated_tokens"),
         source=_REAL,
         read=tools.ray_row,

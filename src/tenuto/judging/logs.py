@@ -8,10 +8,10 @@ from typing import Any
 
 from tenuto.judging.answers import text_in
 from tenuto.judging.held import Called, Held, Told
-from tenuto.judging.messages import reasoning_in, turn, turns_in
+from tenuto.judging.messages import are_messages, calls_in, reasoning_in, turn, turns_in
 from tenuto.judging.opening import in_base64, opened_text
 from tenuto.judging.walk import found_within, told_in
-from tenuto.wires.json import JsonObject, count
+from tenuto.wires.json import JsonObject, as_text, count
 from tenuto.wires.members import list_in, object_in, objects_in
 
 
@@ -118,38 +118,125 @@ def curator(row: JsonObject) -> Iterator[Held]:
     yield Held(answer=told)
 
 
-def rollouts(results: object) -> Iterator[Held]:
-    """Read the results of inference that datatrove keeps beside a document."""
-    for result in objects_in(results):
-        tokens = count(object_in(result.get("usage")).get("completion_tokens"))
-        told = told_in(result)
+_ROLLOUTS = ("rollout_results", "inference_results")
+
+
+def _rollouts_in(row: JsonObject) -> Any:
+    """Return the results that datatrove keeps in a document's metadata, or beside it where its
+    writer lifts the metadata. None: there are none."""
+    for place in (object_in(row.get("metadata")), row):
+        for name in _ROLLOUTS:
+            if isinstance(place.get(name), list):
+                return place[name]
+    return None
+
+
+def has_rollouts(row: JsonObject) -> bool:
+    """Return whether a row is a document of datatrove with results of inference."""
+    return _rollouts_in(row) is not None
+
+
+def rollouts(row: JsonObject) -> Iterator[Held]:
+    """Read the results of inference that datatrove keeps with a document. A rollout of one's own
+    may return a text alone."""
+    for result in list_in(_rollouts_in(row)):
+        if isinstance(result, str):
+            yield Held(answer=Told(text=result, calls=None))
+            continue
+        held = object_in(result)
+        tokens = count(object_in(held.get("usage")).get("completion_tokens"))
+        told = told_in(held)
         if told is not None:
             yield Held(answer=replace(told, tokens=tokens))
-        elif isinstance(text := result.get("text"), str):
+        elif isinstance(text := held.get("text"), str):
             yield Held(answer=Told(text=text, calls=None, tokens=tokens))
-        elif result.get("error"):
+        elif held.get("error"):
             yield Held(failed="error")
 
 
 def distilabel(row: JsonObject) -> Iterator[Held]:
-    """Read a row of distilabel, whose metadata has the tokens of each task."""
+    """Read a row of distilabel, whose metadata has the raw output and the tokens of each task. Rows
+    without raw outputs have at least a generation."""
     metadata = object_in(row["distilabel_metadata"])
-    numbers = [
-        count(n)
-        for key, item in metadata.items()
-        if key.startswith("statistics_")
-        for n in [_first(object_in(item).get("output_tokens"))]
-    ]
-    tokens = numbers[0] if len(numbers) == 1 else None
-    text = row["generation"]
-    yield Held(answer=Told(text=text_in(text), calls=None, tokens=tokens))
+    raw = [key for key in metadata if key.startswith(_RAW_OUTPUT)]
+    for key in raw:
+        task = key.removeprefix(_RAW_OUTPUT)
+        for text in _each(metadata[key]):
+            yield _of_distilabel(text, _tokens_of(metadata, f"statistics_{task}"))
+    if not raw and "generation" in row:
+        numbers = [_tokens_of(metadata, k) for k in metadata if k.startswith("statistics_")]
+        for text in _each(row["generation"]):
+            yield _of_distilabel(text, numbers[0] if len(numbers) == 1 else None)
+
+
+_RAW_OUTPUT = "raw_output_"
+
+
+def _each(value: object) -> list[Any]:
+    """Return the generations of a task, which may be grouped."""
+    return value if isinstance(value, list) else [value]
+
+
+def _of_distilabel(text: object, tokens: int | None) -> Held:
+    if text is None:  # the model failed, and the pipeline went on
+        return Held(failed="no_output")
+    return Held(answer=Told(text=text_in(text), calls=None, tokens=tokens))
+
+
+def _tokens_of(metadata: JsonObject, name: str) -> int | None:
+    return count(_first(object_in(metadata.get(name)).get("output_tokens")))
 
 
 def _first(value: object) -> object:
     return next(iter(value), None) if isinstance(value, list) else value
 
 
+_TRACE, _REASONING = "__trace", "__reasoning_content"
+
+
+def is_of_data_designer(row: JsonObject) -> bool:
+    """Return whether a row of Data Designer keeps the trace or the reasoning of a column."""
+    return any(
+        are_messages(_opened(item))
+        if key.endswith(_TRACE)
+        else key.endswith(_REASONING) and key.removesuffix(_REASONING) in row
+        for key, item in row.items()
+    )
+
+
+def data_designer(row: JsonObject) -> Iterator[Held]:
+    """Read the last answer of each trace, and each column beside which only its reasoning is kept.
+    What came before the last answer was asked again, or called tools."""
+    for key, item in row.items():
+        if key.endswith(_TRACE):
+            yield from list(turns_in(_opened(item)))[-1:]
+        elif key.endswith(_REASONING):
+            column = key.removesuffix(_REASONING)
+            if column in row and column + _TRACE not in row:
+                text = row[column] if isinstance(row[column], str) else None
+                yield Held(answer=Told(text, _word(item), calls=None))
+
+
 # --- evaluations
+
+
+def annotation(row: JsonObject) -> Iterator[Held]:
+    """Read what the judge of AlpacaEval wrote about two answers: the choice of its completion, or
+    what was parsed from it."""
+    raw = row["raw_completion"]
+    choice = object_in(raw)
+    if "finish_reason" in choice:
+        message = object_in(choice.get("message"))
+        told = Told(
+            text=text_in(message.get("content") or choice.get("text")),
+            calls=calls_in(message),
+            stop=choice["finish_reason"],
+            stop_at="raw_completion.finish_reason",
+        )
+        yield Held(answer=told)
+    elif raw is not None:
+        text = raw if isinstance(raw, str) else as_text(raw)
+        yield Held(answer=Told(text=text, calls=None))
 
 
 def lighteval(doc: object, response: object) -> Iterator[Held]:

@@ -146,9 +146,15 @@ def word_of(verdict: Verdict) -> str:
     """Return what an answer is counted as: its outcome, or `label_sized`. It is a plain text, whose
     hash is faster than that of an Outcome."""
     word: str = verdict.outcome._value_
-    if word in _CUT and is_label_sized(verdict.limit, verdict.output_tokens):
+    if word in _CUT and is_label_sized(verdict.limit, _most_tokens(verdict)):
         return LABEL_SIZED
     return word
+
+
+def _most_tokens(verdict: Verdict) -> int | None:
+    """Return the tokens of an answer; where they are not stored, its characters, of which it has at
+    least as many if it shows any."""
+    return verdict.output_tokens if verdict.output_tokens is not None else len(verdict.text) or None
 
 
 _CUT: Final = frozenset(outcome.value for outcome in CUT)
