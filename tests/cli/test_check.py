@@ -274,3 +274,33 @@ def test_what_is_cut_at_the_size_of_a_label_fails_no_run(
     path.write_text(f"{json.dumps(body)}\n" * 5 + f"{json.dumps(chat(DONE, 'stop'))}\n" * 5)
     assert main(["check", str(path), "--fail-over", "0"]) == 0
     assert "5 more were cut at 16 tokens or fewer, the size of a label" in capsys.readouterr().out
+
+
+def test_with_duckdb_the_rows_are_a_table_too(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB comes with the extra `check`")
+    body = chat("The moon 😊 \ud83d", "length")
+    body["model"] = "half \ud800"
+    path = tmp_path / "it's.jsonl"
+    path.write_text(f"{json.dumps(body)}\n{json.dumps(chat(DONE, 'stop'))}\n{json.dumps(ray())}\n")
+    out = tmp_path / "rep'ort"
+    assert main(["check", str(path), "--out", str(out), "--show-text"]) == 0
+    table = str(out / "rows.parquet").replace("'", "''")
+    query = f"SELECT line, outcome, stop, model, evidence, \"end\" FROM '{table}' ORDER BY line"
+    assert duckdb.sql(query).fetchall() == [
+        (1, "text_cut", "length", "half ?", ["stop"], "The moon 😊 ?"),
+        (2, "done", "stop", "gpt-x", ["stop"], DONE[-120:]),
+        (3, "done", None, "", ["no_stop"], DONE[-120:]),
+    ]
+
+
+def ray() -> dict[str, Any]:
+    return {"prompt": "x", "generated_text": DONE, "num_generated_tokens": 30}
+
+
+def test_half_a_surrogate_pair_stays_in_no_file_of_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(chat("The moon 😊 \ud83d", "length")))
+    out = tmp_path / "report"
+    assert main(["check", str(path), "--out", str(out), "--show-text"]) == 0
+    row = json.loads((out / "rows.jsonl").read_text("utf-8"))
+    assert row["end"] == "The moon 😊 ?"

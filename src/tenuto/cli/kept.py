@@ -1,10 +1,14 @@
-"""The files of a report of `tenuto check`: rows.jsonl, report.json and report.html."""
+"""The files of a report of `tenuto check`: rows.jsonl, report.json and report.html.
+
+Where DuckDB is installed (`pip install 'tenuto[check]'`), also rows.parquet.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -79,6 +83,7 @@ class Kept:
                     if row["outcome"] not in _NOT_BAD and len(kept) < MOST_WORST:
                         kept.append(row)
             part.replace(self.path)
+            _write_table(self.path)
             whole = {**report, "worst": _in_order(worst)}
             self._write("report.json", json.dumps(whole, indent=2) + "\n")
             self._write("report.html", page(whole))
@@ -86,6 +91,33 @@ class Kept:
 
     def _write(self, name: str, text: str) -> None:
         (self._folder / name).write_text(text, "utf-8", errors="backslashreplace")
+
+
+_COLUMNS: Final = {
+    **dict.fromkeys(("file", "outcome", "stop", "model", "id", "kind", "wire"), "VARCHAR"),
+    **dict.fromkeys(("request_at", "day", "end"), "VARCHAR"),
+    **dict.fromkeys(("line", "limit", "output_tokens", "chars", "choice", "choices"), "BIGINT"),
+    **dict.fromkeys(("certain", "can_be_finished"), "BOOLEAN"),
+    "evidence": "VARCHAR[]",
+}
+"""The columns of rows.parquet. `end` is null without --show-text."""
+
+
+def _write_table(rows: Path) -> None:
+    """Write the rows as Parquet, too, if DuckDB is installed."""
+    try:
+        duckdb = import_module("duckdb")
+    except ModuleNotFoundError:
+        return
+    types = ", ".join(f"'{name}': '{kind}'" for name, kind in _COLUMNS.items())
+    source, table = (str(path).replace("'", "''") for path in (rows, rows.with_suffix(".parquet")))
+    read = f"read_json('{source}', format='newline_delimited', columns={{{types}}})"
+    try:
+        with duckdb.connect(":memory:") as connection:
+            connection.execute("SET enable_progress_bar = false")
+            connection.execute(f"COPY (SELECT * FROM {read}) TO '{table}' (FORMAT parquet)")
+    except duckdb.Error as error:
+        raise OSError(0, str(error).partition("\n")[0]) from None
 
 
 @contextmanager

@@ -203,7 +203,17 @@ def _place(path: str, line: int, verdict: Verdict, options: Options) -> str:
     if options.show_text:
         told["end"] = verdict.text[-_END_CHARS:]
     word = {"outcome": word_of(verdict)}
-    return json.dumps({"file": path, "line": line, **verdict.as_dict(), **word, **told})
+    row = {"file": path, "line": line, **verdict.as_dict(), **word, **told}
+    written = json.dumps(row)
+    # Half a surrogate pair is no character, and readers in other languages refuse the line.
+    return json.dumps(_whole(row)) if "\\ud" in written else written
+
+
+def _whole(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: item.encode("utf-8", "replace").decode() if isinstance(item, str) else item
+        for name, item in row.items()
+    }
 
 
 def _judged(data: object, way: Way, known: Requests, found: Checked) -> Verdict:
