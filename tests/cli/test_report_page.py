@@ -105,7 +105,8 @@ def test_it_says_what_a_larger_limit_would_hold() -> None:
     ]
     text = Seen(page(report)).text
     assert "What a larger limit would win" in text
-    assert "70with 1,024" in text
+    assert "90 cut at 512" in text
+    assert "70 with 1,024" in text
 
 
 def test_a_report_on_nothing_is_a_page() -> None:

@@ -339,21 +339,23 @@ def _marks(edges: Sequence[int]) -> dict[int, str]:
 
 
 def _larger(report: Mapping[str, Any]) -> str:
-    rows = []
+    items = []
     for group in report["larger_limits"][:_MOST_SHOWN]:
-        name = escaped(group["model"]) or "no model stored"
         held = (
-            f"{one['answers']:,}<br><small>with {one['limit']:,}</small>"
-            for one in group["would_hold"]
+            f"<span>{one['answers']:,} with {one['limit']:,}</span>" for one in group["would_hold"]
         )
-        rows.append((name, f"{group['limit']:,}", f"{group['cut']:,}", *held))
-    if not rows:
+        items.append(
+            f'<li><div class="name"><b>{escaped(group["model"]) or "no model stored"}</b>'
+            f" <span>{group['cut']:,} cut at {group['limit']:,}</span></div>"
+            f'<div class="figures">{"".join(held)}</div></li>'
+        )
+    if not items:
         return ""
     return _section(
         "What a larger limit would win",
-        _table(("Model", "Limit", "Cut", "2 × the limit", "4 ×", "8 ×"), rows),
-        note="How many of the cut answers would be whole, estimated from the lengths of the "
-        "model's whole answers (log-normal).",
+        f'<ul class="groups larger">{"".join(items)}</ul>',
+        note="How many of the cut answers would be whole with twice, four times and eight times "
+        "the limit: an estimate from the lengths of the model's whole answers (log-normal).",
     )
 
 
