@@ -24,7 +24,8 @@ from support.stored import (
 )
 
 from tenuto import Verdict
-from tenuto.judging.judgement import _Given, _judged
+from tenuto.judging.judgement import _Given, _whole
+from tenuto.judging.opening import opened
 from tenuto.judging.quick import quickly
 from tenuto.wires.registry import WIRES
 
@@ -37,7 +38,7 @@ TEXTS = (
 
 
 def whole(row: Any, limit: int | None = None) -> Verdict:
-    return _judged(row, (), _Given(None, limit, None))
+    return _whole(opened(row), (), _Given(None, limit, None))
 
 
 def rows(text: str) -> dict[str, Any]:

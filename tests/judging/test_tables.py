@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.stored import DONE, EXAMPLES, FENCE, chat, conversation
+from support.stored import DONE, EXAMPLES, FENCE, OPEN, chat, conversation
 from support.tables import duckdb, parquet, parquet_of_lines
 
 from tenuto import judge
@@ -54,7 +54,7 @@ class TestParquet:
     @pytest.mark.parametrize(
         ("row", "wanted"),
         [
-            ({"finish_reason": "length", "completion": "The moon", "model": "m", "usage": {"completion_tokens": 9}}, "text_cut"),
+            ({"finish_reason": "length", "completion": "The moon", "model": "m", "usage": {"completion_tokens": 90}}, "text_cut"),
             ({"finish_reason": "stop", "completion": DONE, "model": None}, "done"),
             ({"messages": conversation(FENCE), "source": "x"}, "likely_cut"),
             ({"messages": json.dumps(conversation(FENCE)), "source": "x"}, "likely_cut"),
@@ -176,7 +176,9 @@ class TestCsv:
     def test_a_row_with_other_cells_than_the_header_is_named(self, tmp_path: Path) -> None:
         path = tmp_path / "a.csv"
         path.write_text(
-            'finish_reason,completion\nstop,"a\nb"\nstop\nstop,x,y\nlength,z\n', "utf-8"
+            'finish_reason,completion\nstop,"a\nb"\nstop\nstop,x,y\nlength,'
+            + OPEN.replace(",", ""),
+            "utf-8",
         )
         found, checked = counts(str(path))
         assert found == {"done": 1, "text_cut": 1}
@@ -289,7 +291,8 @@ class TestStores:
             parquet_of_lines(path, LINES)
         elif name == "a.csv":
             path.write_text(
-                f"finish_reason,text\nstop,{DONE.replace(',', '')}\nlength,The\n", "utf-8"
+                f"finish_reason,text\nstop,{DONE.replace(',', '')}\nlength,{OPEN.replace(',', '')}\n",
+                "utf-8",
             )
         else:
             path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())

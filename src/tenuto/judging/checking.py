@@ -20,10 +20,12 @@ from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.archives import NotReadable
 from tenuto.judging.asked_rows import Requests, requests_in
-from tenuto.judging.files import Range, ranges_of, rows_of
+from tenuto.judging.files import Line, Range, ranges_of, rows_of
 from tenuto.judging.judgement import CAN_BE_FINISHED, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.own import Pointers, own_kind
+from tenuto.judging.settled import settled
+from tenuto.judging.tables import is_parquet
 from tenuto.judging.tally import Tally, word_of
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.json import decode_object
@@ -173,7 +175,7 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
     way = options.way()
     sample: set[str] | None = set() if way.shapes is None else None
     try:
-        for rows, line in enumerate(rows_of(part)):
+        for rows, line in enumerate(_left(part, options, way, known, found)):
             found.lines = line.number
             verdict = _judged(line.data, way, known, found)
             if line.data is None or (
@@ -196,6 +198,23 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
         found.unread.append((part.path, found.lines + 1, str(error.strerror)))
         found.refused.append((part.path, str(error.strerror)))
     return found
+
+
+def _left(
+    part: Range, options: Options, way: Way, known: Requests, found: Checked
+) -> Iterator[Line]:
+    """Return the rows that have to be judged one by one; the others are counted."""
+    if part.end is None or not is_parquet(part.path):
+        yield from rows_of(part)
+        return
+    told = None
+    if not options.places and not known.by_id:
+        told = settled(part.path, part.begin, part.end, way)
+    counts, left = told if told is not None else ([], None)
+    for count in counts:
+        found.tally.add(count.verdict, count.rows)
+    yield from rows_of(part, left)
+    found.lines = part.end - part.begin
 
 
 def _place(path: str, line: int, verdict: Verdict, options: Options) -> str:

@@ -30,10 +30,13 @@ def day_of(time: object) -> str:
     """Return the day of a time (UTC for a number, else as it is written); "": it is no time.
 
     Args:
-        time: seconds, milliseconds, microseconds or nanoseconds since 1970, or text of ISO 8601.
+        time: seconds, milliseconds, microseconds or nanoseconds since 1970, text of ISO 8601, or a
+            date, as tables have it.
 
     >>> day_of(1764962401), day_of("1764962401000"), day_of("2025-06-11T14:01:39.245Z")
     ('2025-12-05', '2025-12-05', '2025-06-11')
+    >>> day_of(date(2025, 6, 11))
+    '2025-06-11'
     >>> day_of(1), day_of("yesterday"), day_of(None), day_of(True)
     ('', '', '', '')
     """
@@ -44,6 +47,8 @@ def day_of(time: object) -> str:
             found = _day.match(time)
             return found[1] if found else ""
         time = int(time)
+    if isinstance(time, date):
+        return time.isoformat()[: len("2025-06-11")]
     if not isinstance(time, int | float):
         return ""
     for unit in _UNITS:

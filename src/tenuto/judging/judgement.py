@@ -19,6 +19,7 @@ from tenuto.judging.answers import Read, read_answer
 from tenuto.judging.cassettes import exchanges
 from tenuto.judging.columns import without_nulls
 from tenuto.judging.days import day_in
+from tenuto.judging.flat import flatly
 from tenuto.judging.held import Held
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, kinds_named
 from tenuto.judging.messages import are_messages, turns_in
@@ -153,6 +154,14 @@ class _Given:
 
 def _judged(row: object, first: Sequence[Kind], given: _Given) -> Verdict:
     value = opened(row)
+    if type(value) is dict and not first and given.request is None and given.schema is None:
+        found = flatly(value, given.limit, lambda: _whole(value, first, given))
+        if found is not None:
+            return found
+    return _whole(value, first, given)
+
+
+def _whole(value: object, first: Sequence[Kind], given: _Given) -> Verdict:
     for name, found in _ways(value, first):
         held = list(found)
         verdicts = [verdict for one in held for verdict in _verdicts(one, name, given)]
@@ -161,7 +170,7 @@ def _judged(row: object, first: Sequence[Kind], given: _Given) -> Verdict:
             return worst if worst.day else replace(worst, day=day_in(value))
     # A table has all of its columns in every row, and a null one may be that of another kind.
     bare = without_nulls(value)
-    return NOT_AN_ANSWER if bare == value else _judged(bare, first, given)
+    return NOT_AN_ANSWER if bare == value else _whole(bare, first, given)
 
 
 def _ways(value: object, first: Sequence[Kind]) -> Iterator[tuple[str, Iterator[Held]]]:

@@ -156,7 +156,7 @@ def joined_pieces(items: Sequence[object]) -> bytes | None:
     if isinstance(first, str):
         return _joined_lines(items)
     if isinstance(first, dict):
-        name = next((n for n in _IN_BASE64 if isinstance(first.get(n), str)), None)
+        name = next((n for n in IN_BASE64 if isinstance(first.get(n), str)), None)
         if name is None or len(first) > _MOST_BESIDE:
             return None
         pieces = [unpacked(str(item.get(name, ""))) for item in items if isinstance(item, dict)]
@@ -165,7 +165,7 @@ def joined_pieces(items: Sequence[object]) -> bytes | None:
     return None
 
 
-_IN_BASE64 = ("b64", "base64")
+IN_BASE64 = ("b64", "base64")
 _MOST_BESIDE = 3
 
 
@@ -185,7 +185,7 @@ def in_base64(value: JsonObject) -> bytes | None:
     >>> in_base64({"encoding": "base64", "data": "eyJhIjogMX0="})
     b'{"a": 1}'
     """
-    for name in _IN_BASE64:
+    for name in IN_BASE64:
         if isinstance(text := value.get(name), str):
             return unpacked(text)
     if value.get("encoding") != "base64":

@@ -15,7 +15,7 @@ how long a row takes, and never what is said of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -450,6 +450,40 @@ class _Alpaca(Strict):
         return None if opens else Found(self.output)
 
 
+class Flat(NamedTuple):
+    """A shape whose members are texts and numbers, so that a table may have them as columns.
+
+    Attributes:
+        fields: the type of each member.
+        required: the members that each row has.
+        text, tokens: those with the text and its tokens; "": none has them.
+        opening: the texts that may not open.
+    """
+
+    fields: Mapping[str, type]
+    required: frozenset[str]
+    text: str
+    tokens: str
+    opening: tuple[str, ...]
+
+
+def _flat(shape: type[Any], text: str, tokens: str = "", opening: tuple[str, ...] = ()) -> Flat:
+    fields = msgspec.structs.fields(shape)
+    return Flat(
+        {field.name: str if field.type is str else int for field in fields},
+        frozenset(field.name for field in fields if field.required),
+        text,
+        tokens,
+        opening or (text,),
+    )
+
+
+FLAT: Final = (
+    _flat(_Ray, "generated_text", "num_generated_tokens"),
+    _flat(_Completion, "completion"),
+    _flat(_Alpaca, "output", opening=("output", "instruction")),
+)
+
 # --- reading
 
 
@@ -517,7 +551,7 @@ def quickly(row: object, limit: int | None, shapes: Shapes | None = None) -> Ver
         if type(found) is _Messages:
             return _conversation(found.messages, limit)
         told = found.found()
-        return _verdict(told, shape.kind, limit) if told is not None else None
+        return verdict_on(told, shape.kind, limit) if told is not None else None
     return None
 
 
@@ -551,14 +585,18 @@ def _words(first: str, others: tuple[str, ...]) -> tuple[str, ...]:
     return (first, *others)
 
 
-def _verdict(found: Found, kind: str, limit: int | None) -> Verdict | None:
+def verdict_on(
+    found: Found, kind: str, limit: int | None, stop: Stop | None = None
+) -> Verdict | None:
+    """Return the verdict on what a shape found; None: its text needs the whole reading. `stop`:
+    what its stop is; None: one of those in the shapes."""
     text, stored = found.text, found.stop != ""
     if not text or text[0] in "<[" or text[0].isspace() or ("<" in text and "<think" in text):
         return None  # calls in the text, thinking, and what may be blank
     limit = limit or found.limit
     at_limit = limit is not None and found.tokens is not None and found.tokens >= limit
     sign, evidence = _RUNAWAY if runs_away(text) else at_end(text, stored=stored, at_limit=at_limit)
-    stop = _stop(found.stop, found.stop_at)
+    stop = stop or _stop(found.stop, found.stop_at)
     outcome = outcome_of(stop.reason, Batch.NONE, Readable.SEEN, sign)
     return Verdict(
         outcome,
@@ -589,7 +627,7 @@ def _conversation(messages: Sequence[_Turn], limit: int | None) -> Verdict | Non
     for message in messages:
         if message.role != "assistant":
             continue
-        verdict = _verdict(Found(message.content), "messages", limit)
+        verdict = verdict_on(Found(message.content), "messages", limit)
         if verdict is None:
             return None
         if worst is None or GRAVITY[verdict.outcome] < GRAVITY[worst.outcome]:

@@ -115,7 +115,7 @@ class Parquet:
                 yield from rows
         except self._duckdb.Error as error:
             if _NOT_UTF_8 in str(error):
-                raise _BadText from None
+                raise BadText from None
             raise NotReadable(0, _why(error), self.path) from None
 
     def groups(self) -> list[tuple[int, int]]:
@@ -128,7 +128,7 @@ class Parquet:
         return [(int(rows), int(size)) for _, rows, size in self.fetched(query)]
 
 
-class _BadText(Exception):
+class BadText(Exception):
     """A text is not UTF-8, and DuckDB gives up all rows that it would have read with it."""
 
 
@@ -193,12 +193,14 @@ class Row(NamedTuple):
     why: str = ""
 
 
-def rows_of_parquet(path: str, begin: int, end: int, besides: str = "") -> Iterator[Row]:
+def rows_of_parquet(
+    path: str, begin: int, end: int, only: Sequence[int] | None = None
+) -> Iterator[Row]:
     """Return the rows from one number to another. A row with a text that is not UTF-8 is found by
     halves, so that the others are read.
 
     Args:
-        besides: a condition of SQL that the rows must meet as well; "": none.
+        only: the numbers of the rows that are wanted; None: all.
 
     Raises:
         OSError: the file cannot be read.
@@ -208,23 +210,26 @@ def rows_of_parquet(path: str, begin: int, end: int, besides: str = "") -> Itera
     while begin < end:
         upper = min(begin + width, end)
         try:
-            for row in _selected(table, begin, upper, besides):
+            for row in _selected(table, begin, upper, only):
                 begin = row.number + 1
                 yield row
             begin, width = upper, 2 * width
-        except _BadText:
+        except BadText:
             if upper - begin == 1:
                 yield Row(begin, None, "it has a text that is not UTF-8")
                 begin += 1
             width = max(width // 2, 1)
 
 
-def _selected(table: Parquet, begin: int, end: int, besides: str) -> Iterator[Row]:
+def _selected(table: Parquet, begin: int, end: int, only: Sequence[int] | None) -> Iterator[Row]:
     names = [column.name for column in table.columns]
     selected = ", ".join(["file_row_number", *map(named, names)])
     where = f"file_row_number >= {begin} AND file_row_number < {end}"
-    if besides:
-        where += f" AND ({besides})"
+    if only is not None:
+        numbers = ", ".join(str(number) for number in only if begin <= number < end)
+        if not numbers:
+            return
+        where += f" AND file_row_number IN ({numbers})"
     for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
         yield Row(number, row_of(names, values))
 

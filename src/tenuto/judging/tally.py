@@ -108,22 +108,22 @@ class Tally:
     lengths: Counter[tuple[Group, str, Length]] = field(default_factory=Counter)
     closed: Counter[str] = field(default_factory=Counter)
 
-    def add(self, verdict: Verdict) -> None:
-        """Count a verdict."""
-        self.kinds[verdict.kind] += 1
+    def add(self, verdict: Verdict, times: int = 1) -> None:
+        """Count a verdict. `times`: how many rows have the same."""
+        self.kinds[verdict.kind] += times
         group = _group(verdict.model, verdict.limit)
         tokens, text = verdict.output_tokens, verdict.text
         chars = len(text) if tokens is None else 0
         word = word_of(verdict)
         doubt = doubt_of(word, verdict.evidence, tokens, chars)
         if doubt is not None:
-            self.doubts[group, verdict.day, doubt] += 1
+            self.doubts[group, verdict.day, doubt] += times
             if not doubt.sign and (sign := closed_structure(text)):
-                self.closed[sign] += 1
+                self.closed[sign] += times
             return
-        self.outcomes[group, verdict.day, word] += 1
+        self.outcomes[group, verdict.day, word] += times
         if word in _MEASURED:
-            self.lengths[group, word, rounded(tokens, chars)] += 1
+            self.lengths[group, word, rounded(tokens, chars)] += times
 
     def merge(self, other: Tally) -> None:
         """Add the counts of another one."""

@@ -13,14 +13,15 @@ twice in a row, as it came and as an SDK read it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from tenuto.judging.answers import is_event, read_stop, shape_of, text_in
 from tenuto.judging.held import Held, Told
 from tenuto.judging.messages import calls_in
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
-from tenuto.wires.json import JsonObject
+from tenuto.wires.json import JsonObject, count
 
 _DEEPEST = 6
 _MOST_NODES = 4_000
@@ -43,23 +44,32 @@ ASKED = frozenset(
 )
 """Members that hold what was asked, or what is no answer of this row."""
 
-_STOPS = (
+STOPS = (
     "finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason", "finish_reasons",
     "completion_reason",
 )  # fmt: skip
-_TEXTS = (
+TEXTS = (
     "content", "text", "response", "output", "completion", "generated_text", "output_text",
     "generation", "answer", "message", "response_text", "output_content", "result",
 )  # fmt: skip
 """Where a program of somebody's own keeps the text beside the stop."""
 
 
+MODELS = ("model", "model_name", "model_id", "modelId")
+IDS = ("custom_id", "id", "request_id", "uuid", "uid", "task_id")
+LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens")
+TOKENS = ("completion_tokens", "output_tokens", "num_generated_tokens", "num_output_tokens")
+"""Where such a program keeps what it says beside an answer; `TOKENS` also within `usage`."""
+
+
 class Place(NamedTuple):
-    """Something found in a row. `at`: its path; `deep`: how deep it is."""
+    """Something found in a row. `at`: its path; `deep`: how deep it is; `beside`: the object that
+    holds it, if its members say more of it."""
 
     answer: object
     at: str
     deep: int
+    beside: Mapping[str, Any] = MappingProxyType({})
 
 
 def found_within(row: object) -> list[Held]:
@@ -78,7 +88,14 @@ def found_within(row: object) -> list[Held]:
     request, request_at = walk.asked
     least = min(place.deep for place in places)
     return [
-        Held(answer=place.answer, request=request, request_at=request_at)
+        Held(
+            answer=place.answer,
+            request=request,
+            request_at=request_at,
+            id=word_in(place.beside, IDS),
+            model=word_in(place.beside, MODELS),
+            limit=limit_in(place.beside),
+        )
         for place in places
         if place.deep <= least + 1
     ]
@@ -126,7 +143,7 @@ class _Walk:
         if inner_places:
             yield from inner_places
         elif (told := told_in(value)) is not None:
-            yield Place(told, at, deep)
+            yield Place(told, at, deep, value)
 
     def _is_asked(self, key: str, item: object, at: str) -> bool:
         if key not in ASKED:
@@ -189,17 +206,48 @@ def told_in(value: JsonObject) -> Told | None:
     >>> told_in({"content": "Hi", "finish_reason": "because"}) is None
     True
     """
-    for name in _STOPS:
+    for name in STOPS:
         stop = read_stop(value.get(name), name) if name in value else None
         if stop is not None and stop.known and _is_of_model(stop.raw, value):
             break
     else:
         return None
-    for key in _TEXTS:
+    for key in TEXTS:
         if key in value:
             text = text_in(value[key])
             if text or value[key] in ("", None):
                 return Told(
-                    text=text, calls=calls_in(value) or None, stop=value[name], stop_at=name
+                    text=text,
+                    calls=calls_in(value) or None,
+                    stop=value[name],
+                    stop_at=name,
+                    tokens=tokens_in(value),
                 )
     return None
+
+
+def word_in(value: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Return the first of some members that is a word or a number; "": none is."""
+    for name in names:
+        found = value.get(name)
+        if isinstance(found, str | int) and not isinstance(found, bool) and found != "":
+            return str(found)
+    return ""
+
+
+def limit_in(value: Mapping[str, Any]) -> int | None:
+    """Return the limit that stands beside an answer; None: none does."""
+    return next((n for n in (count(value.get(name)) for name in LIMITS) if n), None)
+
+
+def tokens_in(value: JsonObject) -> int | None:
+    """Return the tokens of an answer, beside it or in the usage beside it; None: not stored.
+
+    >>> tokens_in({"completion_tokens": 9}), tokens_in({"usage": '{"output_tokens": 9}'})
+    (9, 9)
+    """
+    usage = value.get("usage")
+    usage = opened_text(usage) if isinstance(usage, str) else usage
+    places = (value, usage) if isinstance(usage, dict) else (value,)
+    found = (count(place.get(name)) for place in places for name in TOKENS)
+    return next((number for number in found if number is not None), None)

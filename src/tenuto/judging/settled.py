@@ -1,0 +1,319 @@
+"""Count in SQL the rows of a Parquet file that `judge` would call done, so that only the others
+have to come to Python.
+
+Theory of operation
+-------------------
+`settling` makes one condition of SQL from the tables that `judge` itself uses: where a text, its
+stop and its tokens stand (`flat.py`), the shapes of rows without a stop (`quick.py`), which stops
+end an answer, and which marks end a sentence. A row that meets it is done: its text is none that
+runs away, opens as JSON, thinks or calls, and without a stop it ends like a finished one. So no row
+is skipped on a guess. One scan counts those rows by what the report tells apart, and lists the
+numbers of all others, which are read and judged one by one.
+
+A row of each model, limit, stop and day is judged all the same. If the verdict is not that it is
+done, nothing of the file is settled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from tenuto.core.answer.closing import SENTENCE_ENDS
+from tenuto.core.answer.stop import StopReason
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging.columns import row_of
+from tenuto.judging.days import TIMES
+from tenuto.judging.flat import Plan, plan_of, stop_of
+from tenuto.judging.judgement import Way, judge_by
+from tenuto.judging.quick import FLAT, Flat
+from tenuto.judging.signs import LEAST_PROSE_CHARS
+from tenuto.judging.tables import BadText, Column, Parquet, named, quoted
+from tenuto.judging.verdict import Verdict
+from tenuto.judging.walk import LIMITS, MODELS, TOKENS
+from tenuto.wires.registry import WIRES
+
+_TEXT: Final = "VARCHAR"
+_WHOLE: Final = frozenset(
+    f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "", "BIG")
+) | {"INTEGER", "UINTEGER"}
+_OTHERS: Final = _WHOLE | {"DOUBLE", "FLOAT", "BOOLEAN", "DATE", "TIMESTAMP"}
+"""Types of columns that hold no text, by DuckDB's names."""
+
+_ENDING: Final = (
+    "stop", "end_turn", "STOP", "eos", "eos_token", "stop_sequence", "completed", "COMPLETE",
+    "complete", "done", "EOS", "END_TURN",
+)  # fmt: skip
+"""Words to try as stops that end an answer; what they mean is asked of the tables."""
+
+_MOST_GROUPS: Final = 500
+"""With more models, limits and days, nothing is gained by counting."""
+
+
+class Settling(NamedTuple):
+    """How rows are settled, in SQL.
+
+    Attributes:
+        where: what is true of a row that is done.
+        told_apart: the stop, the model, the limit and the day.
+        tokens: the tokens of the answer.
+        chars: its length, with three digits, where the tokens are not stored.
+    """
+
+    where: str
+    told_apart: tuple[str, str, str, str]
+    tokens: str
+    chars: str
+
+
+class Count(NamedTuple):
+    """Rows that are done alike. `verdict`: what is said of each."""
+
+    verdict: Verdict
+    rows: int
+
+
+def settling(columns: Sequence[Column], limit: int | None) -> Settling | None:
+    """Return how rows of a table are settled; None: each has to be judged. `limit`: that of all
+    rows, if the caller knows it.
+
+    >>> columns = [Column("finish_reason", "VARCHAR"), Column("text", "VARCHAR")]
+    >>> settling(columns, None).told_apart[0]
+    '"finish_reason"'
+    >>> settling([Column("text", "VARCHAR")], None) is None
+    True
+    """
+    types = dict(columns)
+    plan = plan_of(tuple(types))
+    if plan is not None and plan.compared is not None:
+        return _with_stop(plan, types, limit)
+    for shape in FLAT:
+        if shape.required <= types.keys() <= shape.fields.keys():
+            fit = all(types[name] in _types(shape.fields[name]) for name in types)
+            return _without_stop(shape, types, limit) if fit else None
+    return None
+
+
+def _types(of_field: type) -> frozenset[str]:
+    return frozenset({_TEXT}) if of_field is str else _WHOLE
+
+
+# --- rows with a stop
+
+
+def _with_stop(plan: Plan, types: dict[str, str], limit: int | None) -> Settling | None:
+    if types[plan.stop] != _TEXT or types[plan.text] != _TEXT:
+        return None
+    if any(types[name] not in (_OTHERS | {_TEXT}) for name in (*plan.free, *plan.asked)):
+        return None
+    has_model = any(name in types for name in MODELS)
+    ends = [word for word in _ENDING if _ends(plan.stop, word, has_model)]
+    time = next((name for name in TIMES if name in types), None)
+    if time is not None and types[time] not in ("DATE", "TIMESTAMP"):
+        return None
+    text = named(plan.text)
+    free = [named(name) for name in plan.free if types[name] == _TEXT]
+    where = [
+        f"{named(plan.stop)} IN ({', '.join(map(quoted, ends))})",
+        *_plain(text),
+        *(f"({name} IS NULL OR {_opens_not(name)})" for name in free),
+    ]
+    if time is not None:
+        where.append(f"{named(time)} IS NOT NULL")
+    tokens = _first([_count(name) for name in TOKENS if types.get(name) in _WHOLE])
+    own = [f"nullif({_count(name)}, 0)" for name in LIMITS if types.get(name) in _WHOLE]
+    told = (
+        named(plan.stop),
+        _first([_word(name, types[name]) for name in MODELS if types.get(name) in _WORDS]),
+        str(limit) if limit is not None else _first(own),
+        f"CAST({named(time)} AS DATE)" if time is not None else "NULL",
+    )
+    return Settling(" AND ".join(where), told, tokens, _rounded(text))
+
+
+_WORDS: Final = _WHOLE | {_TEXT}
+
+
+def _ends(name: str, word: str, has_model: bool) -> bool:
+    stop = stop_of(name, word, has_model)
+    return stop is not None and stop.reason is StopReason.END_TURN
+
+
+def _count(name: str) -> str:
+    return f"CASE WHEN {named(name)} >= 0 THEN {named(name)}::BIGINT END"
+
+
+def _word(name: str, kind: str) -> str:
+    return f"nullif({named(name)}, '')" if kind == _TEXT else f"{named(name)}::VARCHAR"
+
+
+def _first(found: Sequence[str]) -> str:
+    return f"coalesce({', '.join(found)})" if found else "NULL"
+
+
+# --- rows without a stop
+
+
+def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Settling:
+    text = named(shape.text)
+    last = f"substring({text}, -1, 1)"
+    ends = ", ".join(quoted(char) for char in sorted(SENTENCE_ENDS))
+    where = [
+        *_plain(text),
+        *(_of_type(name, kind) for name, kind in types.items()),
+        *(_opens_not(named(name)) for name in shape.opening),
+        f"NOT contains({text}, '```')",
+        f"NOT contains({text}, '~~~')",
+        f"({last} IN ({ends}) OR length({text}) < {LEAST_PROSE_CHARS})",
+    ]
+    tokens = f"{named(shape.tokens)}::BIGINT" if shape.tokens else "NULL"
+    if shape.tokens and limit is not None:
+        where.append(f"{tokens} < {limit}")
+    told = ("''", "''", str(limit) if limit is not None else "NULL", "NULL")
+    return Settling(" AND ".join(where), told, tokens, _rounded(text))
+
+
+_MOST_TOKENS: Final = 1_000_000_000  # as the shapes have it
+
+
+def _of_type(name: str, kind: str) -> str:
+    if kind == _TEXT:
+        return f"{named(name)} IS NOT NULL"
+    return f"coalesce({named(name)} BETWEEN 0 AND {_MOST_TOKENS}, false)"
+
+
+# --- texts
+
+_RUNAWAY_BYTES: Final = 400
+_LAST_CHARS: Final = 48
+"""As `signs.runs_away` has them: a text that runs away is no shorter, and its last characters come
+before, too."""
+
+_BLANKS: Final = "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+
+
+def _plain(text: str) -> list[str]:
+    """Return what is true of a text that says nothing beside its words: it begins and ends with a
+    visible character, opens as nothing, thinks not and runs not away."""
+    blanks = ", ".join(quoted(char) for char in _BLANKS)
+    last = f"substring({text}, -1, 1)"
+    tail = f"substring({text}, -{_LAST_CHARS}, {_LAST_CHARS})"
+    # The first place of its last characters is the end of the text: what stands before it and they
+    # are together as long as all of it.
+    once = f"strlen(split_part({text}, {tail}, 1)) + strlen({tail}) = strlen({text})"
+    return [
+        f"{text} IS NOT NULL",
+        f"{text} <> ''",
+        f"substring({text}, 1, 1) > ' '",
+        f"substring({text}, 1, 1) NOT IN ('<', '[', {blanks})",
+        f"{last} > ' '",
+        f"{last} NOT IN ({blanks})",
+        f"NOT contains({text}, '<think')",
+        _opens_not(text),
+        f"(strlen({text}) < {_RUNAWAY_BYTES} OR {once})",
+    ]
+
+
+def _opens_not(text: str) -> str:
+    """Return what is true of a text that `opening.may_open` does not open. One that begins with
+    white space may open behind it."""
+    first = f"substring({text}, 1, 1)"
+    blanks = ", ".join(quoted(char) for char in _BLANKS)
+    begins = " AND ".join(f"NOT starts_with({text}, {quoted(mark)})" for mark in _OPENINGS)
+    return f"({text} = '' OR ({first} > ' ' AND {first} NOT IN ({blanks}) AND {begins}))"
+
+
+_OPENINGS: Final = ("{", "[", '"', "data:", "event:", ":", "id:")
+
+
+def _rounded(text: str) -> str:
+    """Return the length of a text with three digits, as `lengths.rounded` has it."""
+    size = f"length({text})"
+    steps = " ".join(
+        f"WHEN {size} < {10**digits} THEN {size} // {10 ** (digits - 3)} * {10 ** (digits - 3)}"
+        for digits in range(3, 10)
+    )
+    return f"CASE {steps} ELSE {size} END"
+
+
+# --- counting
+
+
+def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], list[int]] | None:
+    """Count the rows of a Parquet file from one number to another that are done, and return the
+    numbers of the others; None: each has to be judged.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    if way.kinds or way.schema is not None or WIRES.changes:
+        return None
+    table = Parquet(path)
+    how = settling(table.columns, way.limit)
+    if how is None:
+        return None
+    apart = ", ".join(f"{one} AS {name}" for one, name in zip(how.told_apart, _NAMES, strict=True))
+    query = f"""
+        WITH rows AS (
+            SELECT file_row_number AS number, coalesce({how.where}, false) AS done, {apart},
+                {how.tokens} AS tokens, {how.chars} AS chars
+            FROM {table.source} WHERE file_row_number >= {begin} AND file_row_number < {end}
+        ), known AS (
+            SELECT number, done, {_if_done("stop, model, max, day, tokens")},
+                CASE WHEN done AND tokens IS NULL THEN chars END AS chars
+            FROM rows
+        )
+        SELECT done, stop, model, max, day, tokens, chars, count(*), min(number),
+            list(number) FILTER (NOT done)
+        FROM known GROUP BY ALL"""
+    counts: list[tuple[Any, ...]] = []
+    others: list[int] = []
+    try:
+        for done, *key, rows, first, numbers in table.fetched(query):
+            if done:
+                counts.append((tuple(key[:4]), key[4], key[5], rows, first))
+            else:
+                others += numbers
+    except BadText:
+        return None
+    return _judged(table, counts, sorted(others), way)
+
+
+_NAMES: Final = ("stop", "model", "max", "day")
+
+
+def _if_done(names: str) -> str:
+    return ", ".join(f"CASE WHEN done THEN {name} END AS {name}" for name in names.split(", "))
+
+
+def _judged(
+    table: Parquet, counts: list[tuple[Any, ...]], others: list[int], way: Way
+) -> tuple[list[Count], list[int]] | None:
+    """Judge a row of each group, and give its verdict to all that are like it."""
+    first: dict[Any, int] = {}
+    for key, _, _, _, number in counts:
+        first[key] = min(number, first.get(key, number))
+    if len(first) > _MOST_GROUPS:
+        return None
+    said = dict(_verdicts(table, sorted(first.values()), way))
+    found = []
+    for key, tokens, chars, rows, _ in counts:
+        verdict = said[first[key]]
+        if verdict.outcome is not Outcome.DONE:
+            return None
+        text = "." * (chars or 0) if tokens is None else verdict.text
+        found.append(Count(dataclasses.replace(verdict, output_tokens=tokens, text=text), rows))
+    return found, others
+
+
+def _verdicts(table: Parquet, numbers: list[int], way: Way) -> Iterator[tuple[int, Verdict]]:
+    if not numbers:
+        return
+    names = [column.name for column in table.columns]
+    selected = ", ".join(["file_row_number", *map(named, names)])
+    where = f"file_row_number IN ({', '.join(map(str, numbers))})"
+    for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
+        yield number, judge_by(row_of(names, values), way)

@@ -1,0 +1,175 @@
+"""What SQL counts as done, `judge` calls done; and the totals are those of judging every row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from judging.test_flat import STOP_VALUES
+from judging.test_quick import TEXTS
+from support.stored import DONE, FENCE, OPEN
+from support.tables import duckdb
+
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging import judgement
+from tenuto.judging import settled as settling_module
+from tenuto.judging.checking import Options, check
+from tenuto.judging.files import ranges_of, rows_of
+from tenuto.judging.report import report_of
+from tenuto.judging.settled import settled, settling
+from tenuto.judging.tables import Column
+
+RUNAWAY = "I will now fix that bug, too. " * 40
+LONG = "".join(f"Tide number {n} rises and falls with the moon. " for n in range(60))
+MORE_TEXTS = (
+    *TEXTS, DONE, OPEN, FENCE, LONG, LONG.strip(), RUNAWAY.strip(), f"{LONG}{RUNAWAY}".strip(), f"{LONG}" + "ha " * 300,
+    f"{LONG}{'é' * 500}", f"{LONG}{'😊x' * 300}", "ab" * 400, LONG.strip() + "\u00a0", "\u2003" + DONE, DONE + "\u2028", "\x85x.",
+    "~~~\nx", "a\n```\nx\n```\ndone.", " {", "\t", "event: x", "id: 5", ": x", "x" * 59, "x" * 60, f"{DONE}\x00", "好了。", "好" * 70,
+    "true", "5", "null", '{"a": 1}', "[TOOL_CALLS] []", "The <thinking> of it.", "\x1c" + DONE, DONE + "\x1f", "a" * 399, "b" * 401,
+)  # fmt: skip
+
+Made = tuple[list[tuple[str, str]], list[tuple[Any, ...]]]
+BESIDE: tuple[tuple[str, str, Sequence[Any]], ...] = (
+    ("id", "VARCHAR", MORE_TEXTS),
+    ("custom_id", "BIGINT", range(9)),
+    ("model", "VARCHAR", ["m", "n", "", "5"]),
+    ("model_id", "INTEGER", range(3)),
+    ("prompt", "VARCHAR", MORE_TEXTS),
+    ("input", "VARCHAR", MORE_TEXTS),
+    ("category", "VARCHAR", MORE_TEXTS),
+    ("score", "DOUBLE", [0.5, 1.0]),
+    ("ok", "BOOLEAN", [True, False]),
+    ("created_at", "DATE", [date(2026, 1, 2), date(2026, 1, 3)]),
+    ("timestamp", "TIMESTAMP", [date(2026, 1, 2)]),
+    ("completion_tokens", "INTEGER", range(-1, 30)),
+    ("output_tokens", "UBIGINT", range(30)),
+    ("max_tokens", "BIGINT", range(-1, 30)),
+    ("max_new_tokens", "SMALLINT", range(30)),
+    ("usage", "VARCHAR", ['{"completion_tokens": 9}', "x"]),
+    ("response", "VARCHAR", MORE_TEXTS),
+    ("text", "VARCHAR", MORE_TEXTS),
+)
+TOKENS = range(-1, 30)
+WITHOUT: tuple[tuple[tuple[str, str, Sequence[Any]], ...], ...] = (
+    (("prompt", "VARCHAR", MORE_TEXTS), ("completion", "VARCHAR", MORE_TEXTS)),
+    (("instruction", "VARCHAR", MORE_TEXTS), ("input", "VARCHAR", MORE_TEXTS), ("output", "VARCHAR", MORE_TEXTS)),
+    (("generated_text", "VARCHAR", MORE_TEXTS), ("num_generated_tokens", "BIGINT", TOKENS)),
+    (
+        ("generated_text", "VARCHAR", MORE_TEXTS), ("num_generated_tokens", "INTEGER", TOKENS),
+        ("prompt", "VARCHAR", MORE_TEXTS), ("num_input_tokens", "BIGINT", TOKENS),
+    ),
+)  # fmt: skip
+
+
+def with_a_stop(chance: Random) -> Made:
+    columns: dict[str, tuple[str, Sequence[Any]]] = {
+        chance.choice(["finish_reason", "stop_reason"]): ("VARCHAR", STOP_VALUES[:8]),
+        chance.choice(["completion", "output", "content"]): ("VARCHAR", MORE_TEXTS),
+    }
+    for name, kind, values in chance.sample(BESIDE, chance.randrange(6)):
+        columns.setdefault(name, (kind, values))
+    return filled(chance, [(name, *rest) for name, rest in columns.items()])
+
+
+def filled(chance: Random, columns: Sequence[tuple[str, str, Sequence[Any]]]) -> Made:
+    rows = [
+        tuple(None if chance.random() < 0.1 else chance.choice(values) for _, _, values in columns)
+        for _ in range(60)
+    ]
+    return [(name, kind) for name, kind, _ in columns], rows
+
+
+def write(path: Path, made: Made) -> str:
+    columns, rows = made
+    with duckdb.connect() as connection:
+        declared = ", ".join(f'"{name}" {kind}' for name, kind in columns)
+        connection.execute(f"CREATE TABLE t ({declared})")
+        connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(columns))})", rows)
+        connection.execute(f"COPY t TO '{path}' (FORMAT parquet)")
+    return str(path)
+
+
+def both_ways(path: str, limit: int | None) -> None:
+    options = Options(limit=limit)
+    (part,) = ranges_of(path)
+    one_by_one = [judgement.judge_by(line.data, options.way()) for line in rows_of(part)]
+    assert part.end is not None
+    told = settled(path, 0, part.end, options.way())
+    if told is not None:
+        _, left = told
+        skipped = [v for n, v in enumerate(one_by_one) if n not in set(left)]
+        assert {verdict.outcome for verdict in skipped} <= {Outcome.DONE}
+    quick = report_of(check([path], options).tally)
+    whole = report_of(check([path], Options(limit=limit, places=True)).tally)
+    assert quick == whole
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("limit", [None, 20])
+@pytest.mark.parametrize("seed", range(6))
+def test_with_a_stop_no_row_is_skipped_that_is_not_done(
+    tmp_path: Path, seed: int, limit: int | None
+) -> None:
+    both_ways(write(tmp_path / "a.parquet", with_a_stop(Random(seed))), limit)
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("limit", [None, 20])
+@pytest.mark.parametrize("columns", WITHOUT, ids=range(4))
+def test_without_a_stop_no_row_is_skipped_that_is_not_done(
+    tmp_path: Path, columns: Sequence[tuple[str, str, Sequence[Any]]], limit: int | None
+) -> None:
+    both_ways(write(tmp_path / "a.parquet", filled(Random(1), columns)), limit)
+
+
+@pytest.mark.parametrize("columns", [
+    [("finish_reason", "VARCHAR"), ("completion", "VARCHAR"), ("model", "VARCHAR"), ("completion_tokens", "BIGINT")],
+    [("prompt", "VARCHAR"), ("completion", "VARCHAR")],
+    [("generated_text", "VARCHAR"), ("num_generated_tokens", "BIGINT")],
+])  # fmt: skip
+def test_plain_rows_are_settled_in_sql(tmp_path: Path, columns: list[tuple[str, str]]) -> None:
+    names = [name for name, _ in columns]
+    of = {
+        "finish_reason": "stop",
+        "model": "m",
+        "completion_tokens": 12,
+        "num_generated_tokens": 12,
+    }
+    rows = [tuple(of.get(name, LONG.strip()) for name in names)] * 50
+    path = write(tmp_path / "a.parquet", (columns, rows))
+    told = settled(path, 0, 50, Options().way())
+    assert told is not None
+    counts, left = told
+    assert ([count.rows for count in counts], left) == ([50], [])
+
+
+def test_if_judge_says_anything_else_nothing_is_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A condition that is wrong, as a mistake in it would be, for rows of which judge says otherwise.
+    columns = [("finish_reason", "VARCHAR"), ("completion", "VARCHAR")]
+    path = write(tmp_path / "a.parquet", (columns, [("length", DONE)] * 3))
+    how = settling([Column(*column) for column in columns], None)
+    assert how is not None
+    monkeypatch.setattr(settling_module, "settling", lambda *_: how._replace(where="true"))
+    assert settled(path, 0, 3, Options().way()) is None
+    assert report_of(check([path], Options()).tally)["outcomes"] == {"text_cut": 3}
+
+
+def test_columns_of_other_types_are_judged_one_by_one() -> None:
+    text = Column("completion", "VARCHAR")
+    for other in (Column("finish_reason", "BLOB"), Column("finish_reason", "VARCHAR[]")):
+        assert settling([text, other], None) is None
+    stop = Column("finish_reason", "VARCHAR")
+    for more in (
+        Column("meta", "STRUCT(a VARCHAR)"),
+        Column("meta", "JSON"),
+        Column("created", "VARCHAR"),
+        Column("choices", "VARCHAR"),
+    ):
+        how = settling([text, stop, more], None)
+        assert how is None or more.name == "choices"
