@@ -405,15 +405,16 @@ def test_white_space_at_a_cut_is_no_part_of_its_own(
 
 
 @pytest.mark.behaviour("H5b", "H9")
+@pytest.mark.parametrize("waits", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("stream", [False, True], ids=["body", "stream"])
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_is_refused_beside_a_text_is_refused_in_one_turn_alone(
-    sim: Simulator, folder: Path, wire: str, stream: bool
+    sim: Simulator, folder: Path, wire: str, stream: bool, waits: bool
 ):
     """Several answers hold their reasoning, and the simulator is strict about it in a history."""
     turns = [[saying(f"Answer {number}: tide.")] for number in range(4)]
     faults = [Step(think=True)] * 4
-    check(Play(wire, stream, False, turns, faults, [], Limits(), None), sim, folder)
+    check(Play(wire, stream, waits, turns, faults, [], Limits(), None), sim, folder)
 
 
 @pytest.mark.heavy

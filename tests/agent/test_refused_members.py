@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.server
 import itertools
 import json
@@ -277,3 +278,19 @@ def test_other_parts_and_calls_stay_where_gemini_s_signatures_are_refused() -> N
     said = [part for row in rows if row["role"] == "model" for part in row["parts"]]
     call = {"functionCall": {"name": "look", "args": {"at": "it"}}}
     assert said == [call, {"text": "It is tide."}, picture] * 2 + [call]
+
+
+@pytest.mark.behaviour("H5b", "P8c")
+def test_a_lesson_holds_for_turns_of_each_kind_and_loop() -> None:
+    """Outside of an `async with`, each async turn has an HTTP client of its own."""
+    refuses = "property 'reasoning_content' is unsupported"
+    answer = chat({"reasoning_content": "Hm."})
+    strict = Strict(
+        "openai-chat", lambda _: answer, lambda body: refuses if b"reasoning_c" in body else ""
+    )
+    with served(strict), strict.agent() as agent:
+        conversation = agent.conversation()
+        for number in range(3):
+            asyncio.run(conversation.arun(f"Turn {number}, please."))
+        conversation.run("Turn 3, please.")
+        assert (len(strict.refused), len(strict.taken)) == (1, 4)

@@ -13,8 +13,10 @@ from tenuto.agent.asking import Posts
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.requests import Setup
 from tenuto.agent.toolbox import Toolbox
-from tenuto.clients.http_client import async_http_client, http_client, imported
+from tenuto.clients.http_client import client_of, imported
+from tenuto.clients.wrap import engine
 from tenuto.core.settings.policy import Policy
+from tenuto.turn.pipeline.engine import Engine
 
 OnEvent = Callable[[AgentEvent], None]
 
@@ -69,7 +71,7 @@ class Kit:
         """Return the HTTP client that sends requests; it is created on first use."""
         with self._making:  # if two threads made a client each, one would never be closed
             if self._client is None:
-                self._client = http_client(self._library, **self._options)
+                self._client = self._made("Client")
             return self._client
 
     @asynccontextmanager
@@ -83,7 +85,7 @@ class Kit:
             finally:
                 await shared.let_go()
             return
-        async with async_http_client(self._library, **self._options) as client:
+        async with self._made("AsyncClient") as client:
             yield client
 
     async def aopen(self) -> None:
@@ -91,7 +93,7 @@ class Kit:
         calls on the same loop share one client."""
         loop = asyncio.get_running_loop()
         if loop not in self._shared:
-            self._shared[loop] = _Shared(async_http_client(self._library, **self._options))
+            self._shared[loop] = _Shared(self._made("AsyncClient"))
         self._shared[loop].opened += 1
         self._shared[loop].take()
 
@@ -107,12 +109,19 @@ class Kit:
             del self._shared[loop]
         await shared.let_go()
 
-    @property
-    def _options(self) -> dict[str, Any]:
-        """Return the options of the HTTP clients. They don't follow redirects, because most headers
-        would go along, and the key and the conversation are for the model's own host only."""
-        verify = self._authorities
-        return {"policy": self._policy, "verify": verify, "follow_redirects": False}
+    def _made(self, name: str) -> Any:
+        """Return a new HTTP client. It doesn't follow redirects, because most headers would go
+        along, and the key and the conversation are for the model's own host only."""
+        options = {"verify": self._authorities, "follow_redirects": False}
+        with self._making:  # two engines would not share what they learn
+            finishes = self._engine
+        return client_of(finishes, name, self._library, options)
+
+    @cached_property
+    def _engine(self) -> Engine:
+        """What finishes the turns of all clients. An async turn may have a client of its own, and
+        what it learns of the provider is for the turns that follow."""
+        return engine(self._policy, None)
 
     @cached_property
     def _authorities(self) -> Any:

@@ -24,6 +24,7 @@ from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.events.event import OnEvent
 from tenuto.core.settings.names import check_arguments
 from tenuto.core.settings.policy import RULES, Policy
+from tenuto.turn.pipeline.engine import Engine
 
 if TYPE_CHECKING:
     import httpx
@@ -144,7 +145,22 @@ def _made(
     on_event: OnEvent | None,
     options: dict[str, Any],
 ) -> Any:
-    made_by = engine(policy, on_event)  # first: if it raises, there is no client left open
+    return client_of(engine(policy, on_event), name, library, options)
+
+
+def client_of(made_by: Engine, name: str, library: str, options: dict[str, Any]) -> Any:
+    """Return a client of a library whose turns an engine finishes. Clients of one engine share
+    what their turns learn.
+
+    Args:
+        made_by: the engine.
+        name: the class in the library, "Client" or "AsyncClient".
+        library: "httpx2" or "httpx".
+        options: for the library's own constructor; those that are missing are as for `http_client`.
+
+    Raises:
+        UnsupportedClient, PolicyError: as for `http_client`.
+    """
     module = imported(library)
     defaults = {
         "timeout": module.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
