@@ -56,6 +56,29 @@ LOOKALIKES: dict[str, Any] = {
     "a user's message": {"type": "message", "role": "user", "stop_reason": "end_turn", "content": []},
     "an order": {"output": {"text": "saved", "finish_reason": "shipped"}, "request_id": "r"},
     "an order without a state": {"output": {"text": "order saved"}, "request_id": "r"},
+    "a cached content": {"name": "cachedContents/1", "usageMetadata": {"totalTokenCount": 7}},
+    "a row of a log": {"usageMetadata": {"promptTokenCount": 3}, "user": "u7"},
+    "a turn of the Live API": {"serverContent": {}, "usageMetadata": {"totalTokenCount": 5}},
+    "an envelope": {"code": 0, "message": "success", "request_id": "r", "data": {"list": []}},
+    "an envelope of words": {"code": "Success", "message": "", "request_id": "r", "data": {}},
+    "an error of a shop": {"code": "ORDER_NOT_FOUND", "message": "No order 7", "request_id": "r"},
+    "a numbered error": {"code": 3001, "message": "Meeting does not exist.", "request_id": "z"},
+    "an embedding": {
+        "status_code": 200, "request_id": "r", "code": "", "message": "", "usage": {"total_tokens": 3},
+        "output": {"embeddings": [{"embedding": [0.1], "text_index": 0}]},
+    },
+    "a survey": {"object": "response", "id": "r", "status": "completed", "answers": [{"q": "age"}]},
+    "a survey that is not over": {"object": "response", "id": "r", "status": "incomplete", "output": None},
+    "a workflow": {"id": "w", "status": "completed", "output": [{"type": "message", "text": "all good"}]},
+    "a failed workflow": {
+        "id": "w", "status": "failed", "output": [{"type": "message", "text": "uploaded 3"}],
+        "error": {"code": "E1", "message": "disk"},
+    },
+    "a customer's call": {
+        "id": "i", "object": "interaction", "status": "completed", "channel": "phone",
+        "outputs": [{"type": "note", "text": "Called back"}],
+    },
+    "a device": {"model": "RX-78", "response": "ACK", "done": True, "created_at": "2026-01-01T00:00:00Z"},
 }  # fmt: skip
 
 
@@ -116,6 +139,26 @@ BATCHES: dict[str, tuple[Any, list[str | None]]] = {
     "Claude on Vertex": (
         [{"custom_id": "1", "request": {}, "response": claude(s), "status": ""} for s in ("end_turn", "max_tokens")],
         ["end_turn", "max_tokens"],
+    ),
+    "Gemini, with one id": (
+        [{"key": k, "response": gemini(f) | {"responseId": "r"}} for k, f in ("1S", "2M")], ["S", "M"],
+    ),
+    "Gemini, with an error": (
+        [{"key": "1", "response": gemini("STOP")}, {"key": "2", "error": {"code": 3, "message": "Invalid."}}],
+        ["STOP", "3"],
+    ),
+    "Gemini, with an error that is known": (
+        [{"key": "1", "error": {"code": 429, "message": "x", "status": "RESOURCE_EXHAUSTED"}},
+         {"key": "2", "response": gemini("STOP")},
+         {"key": "3", "error": {"code": 429, "message": "x", "status": "RESOURCE_EXHAUSTED"}}],
+        ["resource_exhausted", "STOP", "resource_exhausted"],
+    ),
+    "Gemini, without a stop": (
+        [{"key": k, "response": gemini(f)} for k, f in (("1", ""), ("2", "STOP"))], [None, "STOP"],
+    ),
+    "errors among answers": (
+        [gemini("STOP"), {"error": {"code": 429, "message": "x", "status": "RESOURCE_EXHAUSTED"}}],
+        ["STOP", "resource_exhausted"],
     ),
 }  # fmt: skip
 

@@ -25,7 +25,8 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
 
     A file may hold several answers, one on each line or in a JSON array; it shows each of them with
     its number. For a capture, it shows the answer to the last request. The exit code is 2 if a file
-    or one of its lines cannot be read, or if something in it is no answer in a known format.
+    cannot be read or holds no answer in a known format, or if something else, or a line that cannot
+    be read, is among several answers.
 
     Args:
         files: bodies (JSON) or streams (server-sent events) as they were received, or captures,

@@ -14,6 +14,7 @@ from tenuto.core.answer.response import Response
 from tenuto.core.errors import PolicyError
 from tenuto.core.settings.policy import Policy
 from tenuto.detection import readings
+from tenuto.detection.encodings import unpacked
 from tenuto.telemetry.capture import FORMAT
 from tenuto.turn.drivers.commands import ConnectionLost, Head, Headers, Request, encoded
 from tenuto.wires.base import Wire
@@ -126,12 +127,11 @@ def _unpacked(content: bytes) -> bytes:
         NotRecorded: they can't be unpacked."""
     if content[:2] != b"\x1f\x8b":
         return content
-    decoder = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
-        plain = decoder.decompress(content, UNPACKED_MAX_BYTES)
+        plain = unpacked(content, UNPACKED_MAX_BYTES)
     except zlib.error as error:
         raise NotRecorded(f"it cannot be unpacked: {error}") from None
-    if decoder.unconsumed_tail:
+    if len(plain) > UNPACKED_MAX_BYTES:
         raise NotRecorded(f"it unpacks to more than {UNPACKED_MAX_BYTES} bytes")
     return plain
 

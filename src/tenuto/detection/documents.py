@@ -24,14 +24,6 @@ begins_events: Callable[[bytes], re.Match[bytes] | None] = re.compile(
 begins_object: Callable[[bytes], re.Match[bytes] | None] = re.compile(rb"\s*\{").match
 """Matches a block between events that begins as an object does: no field of an event does."""
 
-begins_answer: Callable[[bytes], re.Match[bytes] | None] = re.compile(
-    rb'\A\s*\[?\s*\{\s*"(?:choices|candidates)"|"id"\s*:\s*"(?:chatcmpl-|msg_|resp_|gen-)'
-    rb'|"object"\s*:\s*"(?:chat\.comp|text_comp|response"|interaction)'
-    rb'|"type"\s*:\s*"(?:message|response)|"output"\s*:\s*\{\s*"message"'
-    rb'|\A[^\[]{0,200}"message"\s*:\s*\{\s*"role"\s*:\s*"assistant"'
-).search
-"""Matches the beginning of a body that broke off and can only be an answer."""
-
 _HEADINGS = (b"#", b"//", b"--", b"HTTP/")
 
 
@@ -73,9 +65,9 @@ def first_object(data: bytes) -> JsonObject | None:
 
 
 def documents(body: bytes) -> list[object]:
-    """Return the values of several JSON documents in a row, such as those of joined files or lines.
-    What cannot be read before, between or behind them is returned as bytes. [] if the bytes are
-    anything else."""
+    """Return the values of several JSON documents in a row, such as those of joined files or lines,
+    or of one with something behind it. What cannot be read before, between or behind them is
+    returned as bytes. [] if the bytes are anything else."""
     values: list[object] = []
     decoder, at, unreadable = json.JSONDecoder(), 0, 0
     try:
@@ -84,17 +76,18 @@ def documents(body: bytes) -> list[object]:
             try:
                 value, end = decoder.raw_decode(text, at)
             except ValueError:
-                if text[at - 1 : at] not in ("", "\n") or unreadable == _MOST_UNREADABLE:
+                if unreadable == _MOST_UNREADABLE:
                     return []
                 unreadable += 1
                 end = _next_document(text, at)
                 value = text[at:end].strip().encode()
             values.append(value)
-            at = _behind_blanks(text, end)
+            at = _behind_separators(text, end)
     except (ValueError, RecursionError):
         return []
-    readable = sum(isinstance(value, dict) for value in values)
-    shows = all(_may_be_answer(value) for value in values if isinstance(value, bytes))
+    readable = sum(isinstance(value, dict | list) for value in values)
+    first = values[0] if values else b""
+    shows = not isinstance(first, bytes) or _may_be_answer(first)
     return values if readable > 1 or (readable and shows) else []
 
 
@@ -138,11 +131,12 @@ def _may_be_answer(data: bytes) -> bool:
     return data.startswith(b"{") or begins_events(data) is not None
 
 
-_blanks = re.compile(r"\s*")
+_separators = re.compile(r"[\s,;]*")
+"""Between documents, people and programs write commas and semicolons, too."""
 
 
-def _behind_blanks(text: str, at: int) -> int:
-    found = _blanks.match(text, at)
+def _behind_separators(text: str, at: int) -> int:
+    found = _separators.match(text, at)
     return found.end() if found else at
 
 

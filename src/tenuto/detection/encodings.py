@@ -11,6 +11,8 @@ MOST_BYTES = 64 * 2**20
 """So many bytes are unpacked at most: a few packed ones may hold any number."""
 
 _GZIP = b"\x1f\x8b"
+_MARK = b"\x1e"
+"""No JSON text has this character in it."""
 
 _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF32_LE, "utf-32"),  # which begins as UTF-16's does
@@ -23,22 +25,33 @@ _MARKS: tuple[tuple[bytes, str], ...] = (
 
 def as_utf8(data: bytes) -> bytes | Unread:
     """Return bytes that gzip or zlib packed, or that are UTF-16 or UTF-32 with a byte order mark,
-    as UTF-8; `Unread` if they hold more than `MOST_BYTES`. Any other bytes are returned as they
-    are. Packed bytes that were cut are unpacked as far as they go.
+    as UTF-8; `Unread` if they hold more than `MOST_BYTES`. A sequence of JSON texts loses its
+    marks. Any other bytes are returned as they are. Packed bytes that were cut are unpacked as far
+    as they go.
 
     >>> as_utf8("{}".encode("utf-16")), as_utf8(zlib.compress(b"{}")), as_utf8(b"xy")
     (b'{}', b'{}', b'xy')
     """
     if data.startswith(_GZIP) or _may_be_zlib(data):
         try:
-            unpacked = _unpacked(data)
+            whole = unpacked(data, MOST_BYTES)
         except zlib.error:
             return data
-        if len(unpacked) > MOST_BYTES:
+        if len(whole) > MOST_BYTES:
             return Unread()
-        data = unpacked
+        data = whole
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    return data if encoding is None else data.decode(encoding, "replace").encode()
+    return without_marks(data if encoding is None else data.decode(encoding, "replace").encode())
+
+
+def without_marks(data: bytes) -> bytes:
+    """Return a sequence of JSON texts as lines, without the mark before each (RFC 7464). Any other
+    bytes are returned as they are.
+
+    >>> without_marks(b"\\x1e{}\\n\\x1e[]\\n")
+    b'{}\\n[]\\n'
+    """
+    return data.replace(_MARK, b"") if data.startswith(_MARK) else data
 
 
 def _may_be_zlib(data: bytes) -> bool:
@@ -46,13 +59,17 @@ def _may_be_zlib(data: bytes) -> bool:
     return data[:1] == b"x" and int.from_bytes(data[:2], "big") % 31 == 0
 
 
-def _unpacked(data: bytes) -> bytes:
-    """Return what all members of a packed file hold, and at most one byte more than the limit."""
+def unpacked(data: bytes, most_bytes: int) -> bytes:
+    """Return what all members of a packed file hold, as far as they go, and at most one byte more
+    than the limit.
+
+    Raises:
+        zlib.error: the bytes aren't packed."""
     whole = b""
-    while data and len(whole) <= MOST_BYTES:
+    while data and len(whole) <= most_bytes:
         unpacker = zlib.decompressobj(32 + zlib.MAX_WBITS)  # gzip or zlib, as the header says
         try:
-            whole += unpacker.decompress(data, MOST_BYTES + 1 - len(whole))
+            whole += unpacker.decompress(data, most_bytes + 1 - len(whole))
         except zlib.error:
             if not whole:
                 raise

@@ -17,6 +17,10 @@ _MARKS = frozenset({"custom_id", "key", "recordId", "request"})
 """The members by which batch APIs name a request, or repeat it. Every line has one of them."""
 
 
+_OF_GEMINI = frozenset({"key", "error", "response", "metadata"})
+"""The members of a line of Gemini. A line of a log with an error has more."""
+
+
 def out_of_batch(value: JsonObject) -> JsonObject:
     """Return the answer or the error that a line of a batch holds; {} if it holds neither. Any
     other object is returned as it is.
@@ -38,6 +42,8 @@ def out_of_batch(value: JsonObject) -> JsonObject:
         return object_in(response.get("body")) or _error_in(value)
     if "key" in value and isinstance(value.get("response"), dict):  # Gemini
         return object_in(value["response"])
+    if "key" in value and object_in(value.get("error")) and value.keys() <= _OF_GEMINI:
+        return {"error": value["error"]}
     if "request" in value and isinstance(value.get("response"), dict):  # Vertex
         told = value.get("status")
         if isinstance(told, str) and told and "processed_time" in value and not value["response"]:

@@ -64,7 +64,8 @@ def error_shown(value: JsonObject) -> Confidence | None:
         return Confidence.HIGH
     if error is None:
         return Confidence.HIGH if _is_message(value) else None
-    if _is_known(error):
+    many = "errors" in object_in(error)  # Google's other APIs, whose codes are HTTP statuses too
+    if not many and _is_known(error):
         return Confidence.HIGH
     coded = isinstance(error, dict) and any(error.get(name) for name in _CODED)
     return Confidence.MEDIUM if coded else Confidence.LOW
@@ -95,10 +96,24 @@ def _error_in(value: JsonObject) -> object:
         return error
     if value.get("type") == "error" and isinstance(error, dict) and error.get("type"):
         return error
-    if value.get("object") == "error":
+    if value.get("object") == "error" or _is_dashscopes(value):
         return value
     first = next(iter(list_in(value.get("errors"))), None)
     return first if object_in(first).get("message") else None
+
+
+def _is_dashscopes(value: JsonObject) -> bool:
+    """Return whether it is an error of DashScope, whose codes are words in camel case. Other
+    programs answer with such members too, also where nothing failed:
+    https://help.aliyun.com/zh/model-studio/error-code (read 2026-11-28)."""
+    code = value.get("code")
+    if not {"code", "message", "request_id"} <= value.keys() or not isinstance(code, str):
+        return False
+    return _in_camel_case(code) is not None and code.lower() not in _SUCCESSES
+
+
+_in_camel_case = re.compile(r"[A-Z][A-Za-z]*[a-z](?:\.[A-Za-z]+)*\Z").match
+_SUCCESSES = ("success", "ok", "succeeded")
 
 
 def _is_message(value: JsonObject) -> bool:

@@ -26,9 +26,8 @@ from tenuto.core.answer.signals import (
 from tenuto.core.answer.stop import CALLS_MISSING, Confidence, Stop, StopReason
 from tenuto.detection.envelopes import out_of_batch
 from tenuto.detection.errors import error_shown
+from tenuto.detection.evidence import is_lookalike, is_notice
 from tenuto.detection.foreign import Foreign, foreign, unwrapped
-from tenuto.detection.lookalikes import is_lookalike
-from tenuto.detection.notices import holds_none
 from tenuto.detection.openings import is_opening, may_open, names_role
 from tenuto.detection.reading import Reading
 from tenuto.frames.frame import Frame
@@ -103,6 +102,7 @@ class OpenAnswer:
         self._error_shown = Confidence.HIGH  # how surely the first object is an error
         self._steady: bool | None = None  # whether the second event names the first one's id
         self._stopped = False  # whether a stop was read
+        self._closed = False  # whether nothing more belongs to it
         self._needle = b""  # the id as it is written in an event
         self._away = False  # whether the last chunk had another id
         self._progress = RUNNING
@@ -124,6 +124,13 @@ class OpenAnswer:
     def is_over(self) -> bool:
         """Whether the answer has an end, so that what follows may be another one."""
         return self._stopped or self.builder.ended
+
+    def close(self) -> None:
+        """Note that nothing more belongs to what was read, if anything was: it came in an envelope
+        of its own."""
+        self._closed = self.known
+        if self.known:
+            self.feed([Ended()])
 
     @property
     def _id(self) -> str:
@@ -202,7 +209,7 @@ class OpenAnswer:
     def holds_none(self, value: JsonObject) -> bool:
         """Return whether an object is surely no answer, nor an event of one."""
         asked = not (self.names_one or self.running)
-        return holds_none(value) or (asked and is_lookalike(value))
+        return is_notice(value) or (asked and is_lookalike(value) and error_shown(value) is None)
 
     def opens_another_event(self, event: Frame) -> bool:
         """Return whether an event amid a stream is the first one of another stream."""
@@ -258,6 +265,8 @@ class OpenAnswer:
     def is_behind(self, value: JsonObject, *, in_lines: bool) -> bool:
         """Return whether an object is of another answer. `in_lines`: whether each event is a
         line."""
+        if self._closed:
+            return True
         if self.running:
             self.note_mixed(value)
             if self.opens_another(value) or self.is_body_apart(value):
@@ -282,6 +291,9 @@ class OpenAnswer:
         if wire is None:
             return self.whole
         signals = wire.parse_object(value, event=wire.is_event(value))
+        apart = self.whole and (in_lines or not self.running)
+        if apart and any(isinstance(one, FaultSeen) for one in signals):
+            return True
         has_content = any(map(_has_content, signals))
         if new_id and self._id:
             return has_content
@@ -310,6 +322,8 @@ class OpenAnswer:
             return self.wire
         if isinstance(value, dict):
             return self.wire_for(value)
+        if self.strange:  # other programs end their streams with such a mark, too
+            return None
         data = event.data or b""
         each = (wire for known in in_order() for wire in known.values())
         return next((wire for wire in each if wire.is_terminator(data)), None)
@@ -331,7 +345,7 @@ class OpenAnswer:
             self.wire = None
             return None
         if self.wire is not None or likely is not None:
-            if value.get("type") == "error":  # of Anthropic's form, which others write too
+            if "error" in value or "code" in value:  # in forms that others write too
                 self._error_shown = error_shown(value) or Confidence.HIGH
             self.error_wire = likely
             return self.wire or likely

@@ -28,7 +28,6 @@ from tenuto.core.answer.stop import (
     StopReason,
 )
 from tenuto.detection.documents import (
-    begins_answer,
     begins_events,
     begins_object,
     documents,
@@ -39,12 +38,14 @@ from tenuto.detection.documents import (
 from tenuto.detection.encodings import as_utf8
 from tenuto.detection.envelopes import out_of_batch
 from tenuto.detection.errors import phrase_status
+from tenuto.detection.evidence import begins_answer
 from tenuto.detection.foreign import Foreign, foreign, unwrapped
+from tenuto.detection.loose_json import begun, tidied
 from tenuto.detection.objects import plain
 from tenuto.detection.open_answer import OpenAnswer, is_held
 from tenuto.detection.reading import Reading, only_stop
 from tenuto.detection.replies import Failure, Reply, Unread, fault_of
-from tenuto.detection.source_bytes import SHOWS_BYTES, SourceBytes, unparted
+from tenuto.detection.source_bytes import SourceBytes, unparted
 from tenuto.frames.frame import Frame
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sse_codec import SseCodec
@@ -281,6 +282,8 @@ class Reader:
             self._objects(value)
         elif value is None and (values := documents(body)):
             self._objects(values)
+        elif value is None and not is_cut(body) and (tidy := tidied(body)) != body:
+            self._document(tidy)
         elif value is None:
             self._unparsed(body)
 
@@ -293,7 +296,12 @@ class Reader:
             self._failure(Failure(Fault(FaultKind.GARBAGE), None))
 
     def _begins_answer(self, data: bytes) -> bool:
-        return begins_answer(data[:SHOWS_BYTES]) is not None or self._answer.names_one
+        if self._answer.names_one:
+            return True
+        value = begun(data)
+        if isinstance(value, list):
+            value = next(iter(value), None)
+        return isinstance(value, dict) and begins_answer(unwrapped(out_of_batch(value)))
 
     def _cut(self, data: bytes) -> Stop:
         """Return what bytes are that broke off."""
@@ -319,6 +327,9 @@ class Reader:
     def _unreadable(self, data: bytes) -> None:
         """Note bytes among several answers that are no document: a line that was cut, or that is
         something else."""
+        if isinstance(value := decode_object(data.rstrip(b" \t\r,;")), dict):
+            self._object(value)
+            return
         if self._answer.known:
             self._next()
         if begins_events(data) is not None:
@@ -416,7 +427,17 @@ class Reader:
     # --- objects
 
     def _object(self, value: JsonObject, body: bytes = b"") -> None:
-        value = unwrapped(out_of_batch(value))
+        held = out_of_batch(value)
+        if held is value:
+            self._bare_object(unwrapped(value), body)
+            return
+        # A line of a batch is an answer, an error, or nothing, whatever stands in the others.
+        if self._answer.known:
+            self._next()
+        self._bare_object(unwrapped(held), b"")
+        self._answer.close()
+
+    def _bare_object(self, value: JsonObject, body: bytes) -> None:
         if self._answer.holds_none(value):
             self._no_answer()
             return

@@ -12,7 +12,7 @@ from functools import lru_cache
 from tenuto.core.answer.builder import RUNNING
 from tenuto.core.answer.response import Response
 from tenuto.core.answer.stop import NO_ANSWER, SEVERAL_ANSWERS, Stop, printable
-from tenuto.detection.encodings import as_utf8
+from tenuto.detection.encodings import as_utf8, without_marks
 from tenuto.detection.reader import Reader
 from tenuto.detection.reading import Reading
 from tenuto.providers.registry import named
@@ -218,6 +218,8 @@ def _whole(source: object) -> object:
     is."""
     if isinstance(source, bytes | bytearray | memoryview):
         source = as_utf8(bytes(source))
+    elif isinstance(source, str):
+        source = without_marks(source.encode("utf-8", "surrogatepass"))
     if type(source) is bytes and source.startswith(b"{"):
         document = decode_strictly(source)
         return document if isinstance(document, dict) else source

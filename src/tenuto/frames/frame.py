@@ -74,6 +74,6 @@ def in_utf8(raw: bytes) -> bytes:
 
 
 def is_done(data: bytes) -> bool:
-    """Return whether data is `[DONE]`, OpenAI's end mark, which gateways also add on other
-    wires."""
-    return data.strip() == b"[DONE]"
+    """Return whether data is `[DONE]`, OpenAI's end mark, which gateways also add on other wires.
+    Some of them write it as JSON."""
+    return data.strip() in (b"[DONE]", b'"[DONE]"')

@@ -1,0 +1,239 @@
+"""What makes an object in the outline of an answer one.
+
+A wire reads every object of its own outline, also from servers that write it freely. Whoever gives
+an object without naming a wire may have found it anywhere, so here it must have what only the
+wire's answers have (N14). `EVIDENCE` says what that is, wire by wire. An answer that a wire was
+named for, and the events of a stream that has begun, are not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tenuto.core.answer.stop import StopReason
+from tenuto.wires.cohere_v1 import wire as cohere_v1
+from tenuto.wires.json import JsonObject
+from tenuto.wires.members import list_in, object_in
+from tenuto.wires.registry import wire_for_shape
+from tenuto.wires.stops import stop_reader
+
+_read_stop = stop_reader({})
+
+_SIGNED = frozenset(
+    {"id", "model", "object", "created", "usage", "usageMetadata", "usage_metadata"}
+    | {"modelVersion", "model_version", "responseId", "response_id"}
+)
+"""What bodies have beside their answers. With any of it, an odd answer is still one."""
+
+
+def is_lookalike(value: JsonObject) -> bool:
+    """Return whether an object looks like an answer and is none.
+
+    >>> is_lookalike({"choices": [{"message": {"title": "x"}, "finish_reason": "stop"}]})
+    True
+    >>> is_lookalike({"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]})
+    False
+    """
+    if _OUTLINES.isdisjoint(value):  # fast, since every object is asked
+        return False
+    wire = wire_for_shape(value)
+    shows = EVIDENCE.get(wire.name) if wire is not None else None
+    return shows is not None and not shows(value)
+
+
+_OUTLINES = frozenset(
+    {"choices", "candidates", "usageMetadata", "usage_metadata", "type", "is_finished", "output"}
+    | {"object", "status", "done", "request_id"}
+)
+"""Every outline in which other programs write has one of these members."""
+
+
+def is_notice(value: JsonObject) -> bool:
+    """Return whether an object is a notice about an answer, whatever wire was named. OpenAI's
+    webhooks name the answer's id alone, and not why it ended:
+    https://platform.openai.com/docs/api-reference/webhook-events
+
+    >>> is_notice({"object": "event", "type": "response.incomplete", "data": {"id": "resp_1"}})
+    True
+    >>> is_notice({"type": "response.incomplete", "response": {"id": "resp_1"}})
+    False
+    """
+    told = value.get("type")
+    if value.get("object") == "event":
+        return True
+    named = isinstance(told, str) and told.startswith("response.")
+    return named and "response" not in value and isinstance(value.get("data"), dict)
+
+
+def begins_answer(value: JsonObject) -> bool:
+    """Return whether an object that broke off is the beginning of an answer: it has the outline and
+    the evidence of one, or an id or a message as only answers have them.
+
+    >>> begins_answer({"id": "chatcmpl-1"}), begins_answer({"candidates": [{"address": "Main St"}]})
+    (True, False)
+    """
+    told = str(value.get("id")).startswith
+    if told("chatcmpl-") or (told(("resp_", "gen-")) and "status" not in value):
+        return True
+    if value.get("type") == "message":  # its stop and its usage come behind its content
+        return value.get("role") == "assistant" or told("msg_")
+    if object_in(value.get("message")).get("role") == "assistant":
+        return True
+    return wire_for_shape(value) is not None and not is_lookalike(value) and not is_notice(value)
+
+
+# --- the evidence of each wire
+
+
+def _chat(value: JsonObject) -> bool:
+    choice = object_in(next(iter(list_in(value.get("choices"))), None))
+    said = object_in(choice.get("message") or choice.get("delta"))
+    return not said or not _OF_MESSAGES.isdisjoint(said) or not _SIGNED.isdisjoint(value)
+
+
+_OF_MESSAGES = frozenset(
+    {"role", "content", "tool_calls", "function_call", "refusal", "audio", "annotations", "images"}
+    | {"reasoning", "reasoning_content", "reasoning_details", "thinking"}
+)
+
+
+def _gemini(value: JsonObject) -> bool:
+    """Return whether it has candidates of Gemini, or nothing but what its answers have: many of its
+    objects count tokens."""
+    if "candidates" not in value:
+        return "error" in value or all(_spelled(name) in _BESIDE_CANDIDATES for name in value)
+    candidate = object_in(next(iter(list_in(value["candidates"])), None))
+    odd = any(_spelled(name) not in _OF_CANDIDATES for name in candidate)
+    return not odd or "content" in candidate or not _SIGNED.isdisjoint(value)
+
+
+def _spelled(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+_OF_CANDIDATES = frozenset(
+    {"content", "finishreason", "finishmessage", "index", "safetyratings", "citationmetadata"}
+    | {"tokencount", "avglogprobs", "logprobsresult", "groundingmetadata", "urlcontextmetadata"}
+    | {"groundingattributions", "urlretrievalmetadata"}
+)
+"""Members of a candidate of Gemini, in any spelling: https://ai.google.dev/api/generate-content
+(read 2026-11-28)."""
+
+_BESIDE_CANDIDATES = frozenset(
+    {"promptfeedback", "usagemetadata", "modelversion", "responseid", "modelstatus", "createtime"}
+    | {"sdkhttpresponse", "automaticfunctioncallinghistory", "parsed"}
+)
+"""The other members of a response, and those that google-genai adds."""
+
+
+def _messages(value: JsonObject) -> bool:
+    """Return whether what has a type of Anthropic's has the members of that type as there:
+    https://platform.claude.com/docs/en/api/messages (read 2026-11-28)."""
+    kind = value.get("type")
+    if kind == "message":
+        if "stop_reason" not in value and "usage" not in value:
+            return True
+        listed = isinstance(value.get("content"), list | None)  # some servers write a text
+        told = listed or _is_stop(value.get("stop_reason")) or not _SIGNED.isdisjoint(value)
+        return value.get("role", "assistant") == "assistant" and told
+    if kind == "message_delta":
+        delta, used = value.get("delta"), value.get("usage")
+        known = isinstance(delta, dict) and (not delta or not _OF_DELTAS.isdisjoint(delta))
+        return known and isinstance(used, dict | None)
+    return True
+
+
+_OF_DELTAS = frozenset({"stop_reason", "stop_sequence", "stop_details", "container"})
+
+
+def _generated(value: JsonObject) -> bool:
+    """Return whether it says `is_finished` as Cohere's version 1 does, whose last event has a
+    reason or the whole answer."""
+    if not isinstance(value.get("is_finished"), bool) or not _ELSEWHERE.isdisjoint(value):
+        return True
+    if "event_type" in value or not cohere_v1.is_event(value):
+        return cohere_v1.is_event({"event_type": value.get("event_type")})
+    return not value["is_finished"] or "finish_reason" in value or "response" in value
+
+
+_ELSEWHERE = frozenset({"choices", "candidates", "content", "output", "message", "generation_id"})
+
+
+def _dashscope(value: JsonObject) -> bool:
+    """Return whether it has an output of DashScope's, with a stop of some API or a usage. Its
+    errors are looked at as those of all APIs are:
+    https://www.alibabacloud.com/help/en/model-studio/qwen-api-via-dashscope (read 2026-11-28)."""
+    output = object_in(value.get("output"))
+    if "choices" in output:
+        return True
+    if not isinstance(output.get("text"), str):
+        return False
+    told = output.get("finish_reason")
+    return told == "null" or _is_stop(told) or not _SIGNED.isdisjoint(value)
+
+
+def _responses(value: JsonObject) -> bool:
+    """Return whether a body names its model, holds an item of a model's output, or says why there
+    is none: https://platform.openai.com/docs/api-reference/responses/object (read 2026-11-28)."""
+    if "status" not in value and value.get("object") != "response":
+        return True  # an event, or an error
+    items = value.get("output")
+    if any(map(_is_output, list_in(items))) or isinstance(value.get("model"), str):
+        return True
+    ends = ("error", "incomplete_details", "usage")
+    return value.get("object") == "response" and any(
+        isinstance(value.get(name), dict) for name in ends
+    )
+
+
+def _is_output(item: object) -> bool:
+    """Return whether an item comes from a model. Messages of other programs have another text."""
+    told = object_in(item)
+    if told.get("type") != "message":
+        return "type" in told and not {"id", "summary", "call_id", "arguments"}.isdisjoint(told)
+    return told.get("role") == "assistant" or isinstance(told.get("content"), list)
+
+
+def _interactions(value: JsonObject) -> bool:
+    """Return whether a body names its model or agent, or holds a step of a model:
+    https://ai.google.dev/api/interactions-api (read 2026-11-28)."""
+    if "event_type" in value or value.get("object") != "interaction":
+        return True
+    if not {"model", "agent", "error", "errors"}.isdisjoint(value):
+        return True
+    parts = [object_in(part) for name in ("steps", "outputs") for part in list_in(value.get(name))]
+    counted = any(name.startswith("total_") for name in object_in(value.get("usage")))
+    return counted or any(part.get("type") in _OF_INTERACTIONS for part in parts)
+
+
+_OF_INTERACTIONS = ("text", "thought", "model_output", "function_call", "user_input")
+_OLLAMAS = frozenset({"done_reason", "context", "message", "error", "logprobs"})
+
+
+def _ollama(value: JsonObject) -> bool:
+    """Return whether a last line has a message, or counts what it took:
+    https://github.com/ollama/ollama/blob/main/docs/api.md (read 2026-11-28)."""
+    if value.get("done") is not True or not _OLLAMAS.isdisjoint(value):
+        return True
+    return any(name.endswith(("_duration", "_count")) for name in value)
+
+
+def _is_stop(told: object) -> bool:
+    """Return whether some API has this stop."""
+    seen = _read_stop(told, "")
+    return seen is not None and seen.reason is not StopReason.UNKNOWN
+
+
+EVIDENCE: dict[str, Callable[[JsonObject], bool]] = {
+    "openai-chat": _chat,
+    "mistral": _chat,
+    "gemini-generate": _gemini,
+    "anthropic-messages": _messages,
+    "cohere-v1": _generated,
+    "bedrock-invoke": _generated,
+    "dashscope": _dashscope,
+    "openai-responses": _responses,
+    "gemini-interactions": _interactions,
+    "ollama": _ollama,
+}
+"""For each wire whose outline other programs write too: what its answers have beside it."""
