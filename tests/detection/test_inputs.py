@@ -376,6 +376,20 @@ READ: dict[str, tuple[Any, str]] = {
     ),
     "pydantic-ai": (ModelResponse([Part("Hi")], "length"), "length"),
     "Haystack": ({"role": "assistant", "meta": {"finish_reason": "length"}, "content": [{"text": "Hi"}]}, "length"),
+    "a result of Haystack": (
+        {"replies": [{"role": "assistant", "meta": {"finish_reason": "length"}, "content": [{"text": "Hi"}]}]}, "length",
+    ),
+    "a result of Haystack with texts": ({"replies": ["Hi"], "meta": [{"finish_reason": "length"}]}, "length"),
+    "a result of a pipeline of Haystack": (
+        {"llm": {"replies": ["Hi"], "meta": [{"finish_reason": "length"}]}}, "length",
+    ),
+    "a stored message of LangChain": (
+        {"type": "ai", "data": {"content": "Hi", "response_metadata": {"finish_reason": "length"}}}, "length",
+    ),
+    "a serialized message of LangChain": (
+        {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "AIMessage"],
+         "kwargs": {"content": "Hi", "type": "ai", "response_metadata": {"finish_reason": "length"}}}, "length",
+    ),
     "LlamaIndex": ({"message": {"role": "assistant"}, "raw": chat(), "delta": None}, "length"),
     "an eval log's output": ({"model": "m", "choices": [{"message": {"role": "assistant", "content": "x"}, "stop_reason": "max_tokens"}]}, "max_tokens"),
     "httpx": (httpx.Response(200, json=chat()), "length"),
@@ -577,7 +591,6 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "requests' timeout": (requests.Timeout("x"), "timeout"),
     "httpx' connection": (httpx.ConnectError("x"), "connection"),
     "aiohttp's connection": (aiohttp.ServerDisconnectedError(), "connection"),
-    "a timeout of Python": (TimeoutError("x"), "timeout"),
     "a filter of openai": (openai.ContentFilterFinishReasonError(), "content_blocked"),
     "a line of a batch with an error": (
         {"custom_id": "1", "result": {"type": "errored", "error": {"type": "error", "error": {"type": "overloaded_error", "message": "x"}}}},

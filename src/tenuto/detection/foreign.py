@@ -61,7 +61,7 @@ def foreign(value: JsonObject) -> list[Foreign] | None:
 
 _MARKS = frozenset(
     {"response_metadata", "generations", "generation_info", "model_name", "model_provider"}
-    | {"token_usage", "outputs", "parts", "meta"}
+    | {"token_usage", "outputs", "parts", "meta", "replies"}
 )
 """Every form has one of these members."""
 
@@ -232,6 +232,28 @@ def _haystack(value: JsonObject) -> list[Foreign]:
     return [Foreign(_said(_text_of(value.get("content")), calls, None, stop), True)]
 
 
+def _replies(value: JsonObject) -> list[Foreign]:
+    """Read what a generator of Haystack returns: messages, or texts with what is told beside
+    them."""
+    answers: list[Foreign] = []
+    beside = list_in(value.get("meta"))
+    for number, reply in enumerate(list_in(value.get("replies"))):
+        if isinstance(reply, str):
+            told = object_in(beside[number]) if number < len(beside) else {}
+            answers.append(Foreign(_said(reply, iter(()), None, _stop_in(told, "meta.")), True))
+        elif isinstance(message := plain(reply), dict) and _is_haystack(message):
+            answers += _haystack(message)
+    return answers
+
+
+def _is_replies(value: JsonObject) -> bool:
+    if not isinstance(value.get("replies"), list):
+        return False
+    return any(
+        each.signals[-1:] and isinstance(each.signals[-1], StopSeen) for each in _replies(value)
+    )
+
+
 # --- vLLM
 
 
@@ -253,8 +275,9 @@ def _vllm(value: JsonObject) -> list[Foreign]:
 
 
 def unwrapped(value: JsonObject) -> JsonObject:
-    """Return the body that an object is a part of, or that it holds: for a choice, a candidate, and
-    LlamaIndex's response. Any other object is returned as it is.
+    """Return the body that an object is a part of, or that it holds: for a choice, a candidate,
+    LlamaIndex's response, a stored message of LangChain, and the result of a Haystack pipeline. Any
+    other object is returned as it is.
 
     >>> unwrapped({"index": 0, "message": {"role": "assistant"}, "finish_reason": "stop"}).keys()
     dict_keys(['choices'])
@@ -263,10 +286,26 @@ def unwrapped(value: JsonObject) -> JsonObject:
         return {"choices": [value]}
     if "parts" in object_in(value.get("content")) and not _STOP_OF_GEMINI.isdisjoint(value):
         return {"candidates": [value]}
+    if "data" in value or "kwargs" in value:
+        return _stored(value)
+    if len(value) == 1 and "replies" in (inner := object_in(next(iter(value.values())))):
+        return inner
     if "raw" not in value or "delta" not in value or not _is_of_llamaindex(value):
         return value
     raw = plain(value["raw"])
     return raw if isinstance(raw, dict) else value
+
+
+def _stored(value: JsonObject) -> JsonObject:
+    """Return a message of LangChain that `messages_to_dict` or `dumpd` stored, as a message; any
+    other object as it is."""
+    kind, held, kept = value.get("type"), value.get("data"), value.get("kwargs")
+    if kind in _AI and isinstance(held, dict) and "response_metadata" in held:
+        return {"type": kind, **held}
+    name = next(reversed(list_in(value.get("id"))), None)
+    if kind == "constructor" and "lc" in value and name in _AI and isinstance(kept, dict):
+        return {"type": name, **kept}
+    return value
 
 
 def _is_of_llamaindex(value: JsonObject) -> bool:
@@ -303,5 +342,6 @@ _FORMS: tuple[_Form, ...] = (
     (_is_metadata, _metadata),
     (_is_model_response, _model_response),
     (_is_haystack, _haystack),
+    (_is_replies, _replies),
     (_is_vllm, _vllm),
 )

@@ -12,7 +12,8 @@ import logging
 from typing import Any
 
 from tenuto.core.answer.stop import printable
-from tenuto.detection.replies import Failure, Reply, Unread, of_exception, reply_of
+from tenuto.detection.exceptions import of_exception
+from tenuto.detection.replies import Failure, Reply, Unread, reply_of
 
 log: logging.Logger = logging.getLogger("tenuto")
 

@@ -30,6 +30,7 @@ from tenuto.detection.evidence import is_lookalike, is_notice
 from tenuto.detection.foreign import Foreign, foreign, unwrapped
 from tenuto.detection.openings import is_opening, may_open, names_role
 from tenuto.detection.reading import Reading
+from tenuto.detection.replies import Failure
 from tenuto.frames.frame import Frame
 from tenuto.wires.answer_id import answer_id
 from tenuto.wires.base import Wire
@@ -38,6 +39,8 @@ from tenuto.wires.registry import in_order, is_built_in, wire_for_frame, wire_fo
 from tenuto.wires.stops import unread_stop
 from tenuto.wires.stream import EventReader, event_object, garbled
 
+_NOT_REPORTED = (FaultKind.CONNECTION, FaultKind.TIMEOUT, FaultKind.REDIRECTED)
+"""Faults that nobody reported: what they are is no guess."""
 _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 """What an error table says of an error of which it knows no more."""
 _ENDS = (StopSeen, FaultSeen)
@@ -182,6 +185,16 @@ class OpenAnswer:
             self.feed([Ended()])
         return True
 
+    def add_failure(self, failure: Failure) -> None:
+        """Add what an exception or an HTTP response says. Behind the beginning of an answer, it is
+        surely that answer's."""
+        if not self.known:
+            self._error_shown = failure.sure
+        self.known = True
+        if self.wire is None:
+            self.error_wire = failure.wire
+        self.feed([FaultSeen(failure.fault)])
+
     def built(self) -> Reading:
         """Return what was read of an answer that a wire knows."""
         if self.events is not None:
@@ -200,9 +213,8 @@ class OpenAnswer:
         shown = self._error_shown
         if shown is Confidence.HIGH or stop.reason is not StopReason.ERROR:
             return stop
-        return replace(
-            stop, detail=stop.detail if shown is Confidence.MEDIUM else None, confidence=shown
-        )
+        kept = shown is Confidence.MEDIUM or stop.detail in _NOT_REPORTED
+        return replace(stop, detail=stop.detail if kept else None, confidence=shown)
 
     # --- what belongs to another answer
 

@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenuto.core.answer.fault import Fault, FaultKind
-from tenuto.core.answer.signals import FaultSeen
 from tenuto.core.answer.stop import (
     BROKE_OFF_UNREAD,
     NO_ANSWER,
     NOTHING_CAME,
     SEVERAL_ANSWERS,
     UNREAD,
+    Confidence,
     Stop,
     StopReason,
 )
@@ -44,7 +44,7 @@ from tenuto.detection.loose_json import begun, tidied
 from tenuto.detection.objects import plain
 from tenuto.detection.open_answer import OpenAnswer, is_held
 from tenuto.detection.reading import Reading, only_stop
-from tenuto.detection.replies import Failure, Reply, Unread, fault_of
+from tenuto.detection.replies import Failure, Reply, Unread, failure_of, fault_of
 from tenuto.detection.source_bytes import SourceBytes, unparted
 from tenuto.frames.frame import Frame
 from tenuto.frames.pieces import Pieces
@@ -56,9 +56,6 @@ from tenuto.wires.stream import EventReader, event_object
 
 _BYTES = (bytes, bytearray, memoryview)
 """Not `bytes | …` where it is used: that makes a type for every chunk."""
-
-_ERRORS_FROM = 300
-"""HTTP statuses from this on bring no answer."""
 
 
 class Reader:
@@ -473,8 +470,11 @@ class Reader:
         if self._answer.is_over:
             self._next()
         wire = self._named or self._likely or next(iter(wires_for_path(reply.path)), None)
-        if reply.status >= _ERRORS_FROM:
-            self._failure(Failure(fault_of(reply, wire or wires()["openai-chat"]), wire))
+        if reply.is_error:
+            failure = failure_of(reply, wire)
+            self._failure(
+                failure._replace(sure=Confidence.HIGH) if self._answer.names_one else failure
+            )
             return
         inner = Reader(self._name)
         inner.take(reply.content)
@@ -484,7 +484,4 @@ class Reader:
         """Read an exception of an SDK: it ends the answer that is being read, if any."""
         if self._answer.is_over:
             self._next()
-        self._answer.known = True
-        if self._answer.wire is None:
-            self._answer.error_wire = failure.wire
-        self._answer.feed([FaultSeen(failure.fault)])
+        self._answer.add_failure(failure)

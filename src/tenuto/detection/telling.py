@@ -31,7 +31,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
             SDK, a response of `httpx`, `requests` or `aiohttp` whose body was read, a message or a
             `response_metadata` of LangChain, and the answers of pydantic-ai, Haystack, LlamaIndex
             and vLLM. Bytes may be packed by gzip or zlib (at most 64 MiB unpacked), and in UTF-16
-            or UTF-32 with a byte order mark.
+            or UTF-32 with a byte order mark. Commas, comments or prose around an answer don't
+            matter.
         wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if
             there are several (`acme@2`). None: Tenuto detects the wire. It does so for an unknown
             name too, and logs a warning once, and for an object that has the shape of another wire.
@@ -44,9 +45,12 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
         reads from none of them; or packed bytes that hold too many (UNKNOWN). `nothing_came`: it
         is empty (DROPPED).
         `broke_off_unread`: it broke off before it showed whether it is an answer (DROPPED). An
-        answer that breaks off is DROPPED without a detail. An error that many programs write in
-        the same form, such as `{"error": "not found"}`, has low confidence; one with a code that
-        no known API has, medium. What the provider's values mean:
+        answer that breaks off is DROPPED without a detail. Of several choices in an answer, the
+        gravest end counts; it breaks off where one of them does. An error that many programs write
+        in the same form, such as `{"error": "not found"}`, has low confidence, and so has one of a
+        URL or an HTTP client that is not known to be of an API; one with a code that no known API
+        has, medium. An exception that any program may raise (`TimeoutError`, an error of S3) is no
+        answer. What the provider's values mean:
         https://platform.openai.com/docs/api-reference/chat/object
 
     >>> detect({"object": "chat.completion", "choices": [

@@ -1,0 +1,183 @@
+"""Exceptions of SDKs and HTTP clients as what they tell of an answer. Nothing here imports one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from tenuto.core.answer.fault import Fault, FaultKind
+from tenuto.core.answer.signals import FaultSeen
+from tenuto.core.answer.stop import Confidence
+from tenuto.detection.replies import (
+    BODIES,
+    Failure,
+    Reply,
+    failure_of,
+    headers_of,
+    is_of_api,
+    reply_of,
+)
+from tenuto.wires.json import encode
+from tenuto.wires.members import object_in
+from tenuto.wires.registry import wires
+
+_SDKS: dict[str, str] = {
+    "openai": "openai-chat",
+    "groq": "openai-chat",
+    "together": "openai-chat",
+    "cerebras": "openai-chat",
+    "anthropic": "anthropic-messages",
+    "google.genai": "gemini-generate",
+    "google.api_core": "gemini-generate",  # of google-generativeai, and of Google's other clients
+    "mistralai": "mistral",
+    "cohere": "cohere",
+    "ollama": "ollama",
+    "botocore": "bedrock-converse",
+    "huggingface_hub": "tgi",
+    "pydantic_ai": "openai-chat",  # whose errors hold the body of any API
+}
+"""The wires whose error tables read the exceptions of a package."""
+
+_SHARED = frozenset({"google.api_core"})
+"""Packages that clients of other services have too, without a word of which it was."""
+
+_OF_BEDROCK = re.compile(r"(?:Converse|InvokeModel|RetrieveAndGenerate)").match
+"""Matches the operations of botocore in which a model answers."""
+
+
+def _sure_of_aws(error: BaseException) -> Confidence | None:
+    """Return how surely botocore's exception is of Bedrock, by its operation or endpoint; None: it
+    is of another service. A host of one's own may be in front of any."""
+    operation = getattr(error, "operation_name", None)
+    if isinstance(operation, str):
+        return Confidence.HIGH if _OF_BEDROCK(operation) else None
+    endpoint = object_in(getattr(error, "kwargs", None)).get("endpoint_url")
+    host = urlsplit(endpoint).hostname if isinstance(endpoint, str) else None
+    if host is None or "bedrock" in host:
+        return Confidence.LOW if host is None else Confidence.HIGH
+    return None if _OF_AWS(host) else Confidence.LOW
+
+
+_OF_AWS = re.compile(r"(?:^|\.)(?:amazonaws\.com(?:\.cn)?|api\.aws)\Z").search
+
+_CLIENTS = frozenset({*BODIES, "httpcore", "httpcore2"})
+"""Packages whose exceptions may tell of a connection. Those that Python has itself come from any
+connection."""
+
+_KINDS: tuple[tuple[str, FaultKind], ...] = (
+    ("ContentFilterFinishReason", FaultKind.CONTENT_BLOCKED),
+    ("Timeout", FaultKind.TIMEOUT),
+    ("Connect", FaultKind.CONNECTION),
+    ("Network", FaultKind.CONNECTION),
+    ("RemoteProtocol", FaultKind.CONNECTION),
+    ("IncompleteRead", FaultKind.CONNECTION),
+    ("ClientPayload", FaultKind.CONNECTION),
+    ("NoResponse", FaultKind.CONNECTION),
+)
+"""What words in the names of exceptions say, if they hold no response."""
+
+
+def of_exception(error: BaseException) -> object:
+    """Return what an exception tells: the answer that it holds, as a `Reply` or an object of the
+    SDK, or a `Failure`; None if it tells nothing of an answer."""
+    for name in ("completion", "last_completion"):  # openai's, instructor's
+        if (held := getattr(error, name, None)) is not None:
+            return held
+    packages = {kind: _package_of(kind) for kind in type(error).__mro__}
+    package = next((name for name in packages.values() if name in _SDKS), None)
+    sure = _sure_of(error, package)
+    if sure is None:
+        return None
+    wire = wires()[_SDKS[package]] if package is not None else None
+    reply = _reply_in(error, told=wire is not None)
+    if reply is not None:
+        if not reply.is_error:
+            return reply
+        failure = failure_of(reply, wire)
+        return failure if wire is None else failure._replace(sure=sure)
+    if wire is not None:
+        told = object_in(getattr(error, "body", None))  # an error in a stream
+        seen = wire.parse_object({"error": told}, event=True) if told else ()
+        fault = next((one.fault for one in seen if isinstance(one, FaultSeen)), None)
+        if fault is not None:
+            return Failure(fault, wire, sure)
+    named = [
+        c.__name__ for c, package in packages.items() if package in _SDKS or package in _CLIENTS
+    ]
+    kind = _kind_in(named)
+    if kind is None:
+        return None
+    return Failure(Fault(kind), wire, sure)
+
+
+def _sure_of(error: BaseException, package: str | None) -> Confidence | None:
+    """Return how surely an exception is of a known API: that of its SDK, or by its URL; None: it is
+    of another one."""
+    if package is None:
+        return Confidence.HIGH if is_of_api(_url_of_request(error)) else Confidence.LOW
+    if package == "botocore":
+        return _sure_of_aws(error)
+    return Confidence.LOW if package in _SHARED else Confidence.HIGH
+
+
+def _package_of(kind: type) -> str:
+    """Return the package of a class, with the second name if several packages share the first."""
+    first, _, rest = kind.__module__.partition(".")
+    return f"{first}.{rest.partition('.')[0]}" if first == "google" else first
+
+
+def _url_of_request(error: BaseException) -> str:
+    # httpx raises a RuntimeError where no request is known.
+    request = getattr(error, "request", None) if getattr(error, "_request", error) else None
+    return str(getattr(request, "url", None) or "")
+
+
+def _kind_in(names: Iterable[str]) -> FaultKind | None:
+    spelled = " ".join(names)
+    return next((kind for word, kind in _KINDS if word in spelled), None)
+
+
+def _reply_in(error: BaseException, *, told: bool) -> Reply | None:
+    """Return the HTTP response that an exception holds; None if it holds none. `told`: whether its
+    own attributes may tell of one."""
+    held = getattr(error, "response", None)
+    if held is None:
+        held = getattr(error, "raw_response", None)
+    if isinstance(held, dict):
+        return _reply_of_botocore(held)
+    reply = reply_of(held) if held is not None else None
+    if isinstance(reply, Reply) and reply.content:
+        return reply
+    if not told:
+        return reply if isinstance(reply, Reply) else None
+    statuses = (getattr(error, name, None) for name in ("status_code", "code"))
+    status = next((one for one in statuses if isinstance(one, int) and one in _STATUSES), None)
+    if status is None:
+        return None
+    bodies = (getattr(error, name, None) for name in ("body", "details", "error"))
+    return Reply(status, headers_of(error), _bytes_of(next(filter(None, bodies), str(error))))
+
+
+_STATUSES = range(200, 600)
+
+
+def _bytes_of(body: object) -> bytes:
+    if isinstance(body, bytes):
+        return body
+    if isinstance(body, dict):
+        return encode(body)
+    text = str(body)
+    return text.encode() if text.lstrip().startswith("{") else encode({"error": text})
+
+
+def _reply_of_botocore(held: dict[str, Any]) -> Reply | None:
+    error, about = object_in(held.get("Error")), object_in(held.get("ResponseMetadata"))
+    if not error:
+        return None
+    headers = {str(k).lower(): str(v) for k, v in object_in(about.get("HTTPHeaders")).items()}
+    headers["x-amzn-errortype"] = str(error.get("Code") or "")
+    status = about.get("HTTPStatusCode")
+    body = encode({"message": str(error.get("Message") or "")})
+    return Reply(status if isinstance(status, int) else 400, headers, body)
