@@ -77,6 +77,8 @@ def begins_answer(value: JsonObject) -> bool:
         return True
     if value.get("type") == "message":  # its stop and its usage come behind its content
         return value.get("role") == "assistant" or told("msg_")
+    if "message" in object_in(value.get("output")):  # Bedrock's
+        return True
     if object_in(value.get("message")).get("role") == "assistant":
         return True
     return wire_for_shape(value) is not None and not is_lookalike(value) and not is_notice(value)
