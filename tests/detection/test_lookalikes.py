@@ -113,6 +113,7 @@ ODD_ANSWERS: dict[str, tuple[Any, str | None, dict[str, str]]] = {
     "a content that is a text": (
         {"type": "message", "role": "assistant", "content": "x", "stop_reason": "max_tokens"}, "max_tokens", {},
     ),
+    "a response without a model": ({"object": "response", "id": "resp_1", "status": "completed"}, "completed", {}),
     "an event without a stop": ({"type": "message_delta", "delta": {}, "usage": {"output_tokens": 1}}, None, {}),
 }  # fmt: skip
 
@@ -123,6 +124,16 @@ def test_an_odd_answer_with_what_only_an_api_has_is_still_one(name: str) -> None
     source, raw, options = ODD_ANSWERS[name]
     stop = detect(source, **options)
     assert (stop.raw, stop.detail) == (raw, None)
+
+
+@pytest.mark.behaviour("N14")
+def test_an_error_of_dashscope_may_have_members_without_a_value() -> None:
+    body = {"code": "InvalidApiKey", "message": "x", "request_id": "r"}
+    for more in ({}, {"status_code": 400, "output": None, "usage": None}):
+        stop = detect(body | more)
+        assert (stop.detail, stop.confidence) == ("authentication", Confidence.HIGH)
+    stop = detect(body | {"code": "NotYetKnown"})
+    assert (stop.detail, stop.confidence) == ("server", Confidence.MEDIUM)
 
 
 def vertex(finish: str) -> dict[str, Any]:

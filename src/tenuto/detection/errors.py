@@ -23,6 +23,9 @@ _MEMBERS = frozenset(
 """What error bodies hold. An object with anything else beside its `error` is something else, such
 as a line of a log."""
 
+_NULL_IN_ERRORS = ("choices", "output", "usage")
+"""Members that errors of MiniMax and of DashScope's SDK have without a value."""
+
 _OF_A_PERSON = frozenset({"event_id", "user_id", "timestamp", "path", "success"})
 """Members that a message of a person has too. A body that is nothing but a message has none."""
 
@@ -55,8 +58,7 @@ def error_shown(value: JsonObject) -> Confidence | None:
     True
     """
     unlike = value.keys() - _MEMBERS
-    if value.get("choices", "") is None:
-        unlike -= {"choices"}  # MiniMax's errors have none
+    unlike -= {name for name in _NULL_IN_ERRORS if value.get(name, "") is None}
     if unlike or value.get("object", "error") != "error":
         return None
     error = _error_in(value)

@@ -175,11 +175,14 @@ def _dashscope(value: JsonObject) -> bool:
 
 
 def _responses(value: JsonObject) -> bool:
-    """Return whether a body names its model, holds an item of a model's output, or says why there
-    is none: https://platform.openai.com/docs/api-reference/responses/object (read 2026-11-28)."""
+    """Return whether a body names its model, has an id of OpenAI's, holds an item of a model's
+    output, or says why there is none:
+    https://platform.openai.com/docs/api-reference/responses/object (read 2026-11-28)."""
     if "status" not in value and value.get("object") != "response":
         return True  # an event, or an error
     items = value.get("output")
+    if str(value.get("id")).startswith("resp_"):
+        return True
     if any(map(_is_output, list_in(items))) or isinstance(value.get("model"), str):
         return True
     ends = ("error", "incomplete_details", "usage")
