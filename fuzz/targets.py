@@ -21,8 +21,6 @@ ASKED = ("edits", "turns")
 """Those that send a request; some wires are only read."""
 SHORT = ("short",)
 """Those of wires with a short path."""
-WITHOUT_ROWS = ("tgi",)
-"""Their requests are one text, which edits make longer; `turns` does so as well."""
 
 
 class Target(NamedTuple):
@@ -46,7 +44,6 @@ def wires_of(name: str) -> list[Wire]:
         for wire in wires().values()
         if name in READ or not wire.only_read
         if name not in SHORT or wire.short is not None
-        if name != "edits" or wire.name not in WITHOUT_ROWS
     ]
 
 

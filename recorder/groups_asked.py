@@ -103,7 +103,6 @@ ASKED: Mapping[str, Mapping[str, Members]] = {
         "suffix": {"suffix": "The end."},
         "limit": {"max_tokens": 90},
     },
-    "tgi": {"whole": {"parameters": {"details": True, "return_full_text": True}}},
     "dashscope": {
         "limit": {"parameters": {"max_tokens": 90, "result_format": "message"}},
         "repeats": {"parameters": {"result_format": "message"}},

@@ -150,13 +150,6 @@ def _completions(wanted: Wanted) -> tuple[str, Json]:
     return "/v1/completions", {**body, "stream": wanted.stream}
 
 
-def _tgi(wanted: Wanted) -> tuple[str, Json]:
-    parameters = {"details": True, **wanted.more}
-    end = "generate_stream" if wanted.stream else "generate"
-    model = quote(wanted.model, safe="/")
-    return f"/{model}/{end}", {"inputs": f"{wanted.prompt}\n", "parameters": parameters}
-
-
 def _messages(wanted: Wanted) -> tuple[str, Json]:
     rows: list[Json] = [{"role": "user", "content": wanted.prompt}]
     if wanted.result:
@@ -298,7 +291,6 @@ QUESTIONS: dict[str, Question] = {
     "cohere-v1": Question("https://api.cohere.com", _cohere_v1, "chat_history"),
     "ollama": Question("http://localhost:11434", _ollama),
     "mistral": Question("https://api.mistral.ai", _mistral, before="/mistral"),
-    "tgi": Question("https://x.endpoints.huggingface.cloud", _tgi, "inputs"),
     "dashscope": Question("https://dashscope-intl.aliyuncs.com", _dashscope, "input.messages"),
     "watsonx": Question("https://us-south.ml.cloud.ibm.com", _watsonx),
     "bedrock-invoke-nova": Question(_BEDROCK, _nova),

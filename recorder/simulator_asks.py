@@ -79,7 +79,6 @@ PLACES = {
     "watsonx": Place("watsonx", "watsonx"),
     "nova": Place("bedrock-invoke-nova", "", "", _with(schemaVersion="messages-v1")),
     "ollama-prompt": Place("ollama", "", "/api/generate", _with(messages=[], prompt=PROMPT)),
-    "tgi-root": Place("tgi", "", "/models/sim"),
     "dashscope-text": Place("dashscope", "", "", _with(parameters={})),
     "dashscope-lists": Place("dashscope", "", _MULTIMODAL),
 }
@@ -114,9 +113,6 @@ ANSWERS: dict[str, Callable[[Json], Rows]] = {
     "openai-responses": lambda document: document["output"],
     "gemini-interactions": lambda document: document["steps"],
     "openai-completions": lambda document: document["choices"][0]["text"],
-    "tgi": lambda document: (document[0] if isinstance(document, list) else document)[
-        "generated_text"
-    ],
 }
 """What a history holds of the document of an answer."""
 
@@ -290,14 +286,6 @@ MORE: dict[str, list[Json]] = {
         {"format": "json"},
         {"format": _SCHEMA},
         {"think": True},
-    ],
-    "tgi": [
-        *({"parameters": {"max_new_tokens": tokens, "details": True}} for tokens in _BUDGETS),
-        *({"parameters": {name: 2}} for name in ("best_of", "decoder_input_details")),
-        {"parameters": {"best_of": 2, "do_sample": True}},
-        {"parameters": {"decoder_input_details": True}},
-        {"parameters": {"grammar": {"type": "x"}}},
-        {"parameters": {"grammar": {"type": "json", "value": _SCHEMA}, "return_full_text": True}},
     ],
     "dashscope": [
         *({"parameters": {"max_tokens": t, "result_format": "message"}} for t in _BUDGETS),

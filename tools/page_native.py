@@ -182,7 +182,6 @@ NONE: Final[dict[str, str]] = {
     "dashscope": "None is known. Its SDK belongs to no extra.",
     "ollama": "ollama 0.6: no answer is kept; the model continues a trailing message by itself.",
     "openai-completions": "The model continues the prompt by itself.",
-    "tgi": "The model continues the prompt by itself.",
     "watsonx": "None is known. Its SDK belongs to no extra.",
 }
 """Wires without one: what the SDKs of the extras were searched for on 2026-11-28."""

@@ -49,7 +49,6 @@ NAMES = {
     "ollama": "Ollama",
     "dashscope": "DashScope",
     "watsonx": "watsonx.ai",
-    "tgi": "Text Generation Inference",
 }
 """The APIs whose turns Tenuto finishes, in the order of the page. Others follow."""
 

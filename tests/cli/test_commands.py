@@ -95,7 +95,10 @@ def test_help_wraps_at_the_width_of_the_terminal_only(
     [
         (["no-such-command"], "no-such-command"),
         (["bogus"], "'bogus': tenuto takes check, demo, detect, doctor, explain, faults,"),
-        (["faults", "tgi"], "unexpected argument 'tgi': tenuto faults takes --wire, --json (see"),
+        (
+            ["faults", "ollama"],
+            "unexpected argument 'ollama': tenuto faults takes --wire, --json (see",
+        ),
         (["demo", "nope"], "unexpected argument 'nope': tenuto demo takes agent, --live, --model,"),
         (["demo", "agent", "nope"], "'nope': tenuto demo agent takes --wire, --json (see"),
         (["tail", "a", "b"], "unexpected argument 'b': tenuto tail takes FILE, --last, --all,"),
@@ -121,7 +124,7 @@ def test_help_wraps_at_the_width_of_the_terminal_only(
         (["providers", "openai", "--wire", "morse"], "openai speaks openai-chat, and not the wire"),
         (["providers", "openai", "--url", "a.b"], "give a name or --url, not both"),
         (["providers", "--model", "m"], "--model needs the name of a provider before it"),
-        (["providers", "--wire", "tgi"], "--wire needs the name of a provider before it"),
+        (["providers", "--wire", "ollama"], "--wire needs the name of a provider before it"),
         (["run", "Hi.", "--model", "m"], "--model is 'm', but it must be provider:model"),
         (["run", "Hi.", "--model", "vllm:m"], "vllm has no base URL of its own: give --base-url"),
         (

@@ -59,9 +59,9 @@ def test_a_url_that_serves_several_wires_is_asked_about_by_wire():
     assert tenuto.capabilities(url, wire="openai-responses").wire == "openai-responses"
     assert tenuto.capabilities(f"{url}/responses").wire == "openai-responses"
     with pytest.raises(
-        tenuto.RegistrationError, match=r"speaks openai-chat, .* not the wire 'tgi'"
+        tenuto.RegistrationError, match=r"speaks openai-chat, .* not the wire 'ollama'"
     ):
-        tenuto.capabilities(url, wire="tgi")
+        tenuto.capabilities(url, wire="ollama")
 
 
 @pytest.mark.parametrize("given", ["", "  ", None, 3])
@@ -97,12 +97,11 @@ def test_who_asks_for_the_wire_of_another_row_is_led_there(provider, wire, besid
 HI = {"role": "user", "content": "Hi"}
 BARE = {
     "openai-completions": {"model": "m", "prompt": "Hi"},
-    "tgi": {"inputs": "Hi", "parameters": {"return_full_text": False}},
     "dashscope": {"model": "m", "input": {"messages": [HI]}},
     "watsonx": {"model_id": "m", "project_id": "p", "messages": [HI]},
 }
 """Requests on the wires that have no form."""
-PATHS = {"tgi": "/generate", "dashscope": "/api/v1/services/aigc/text-generation/generation"}
+PATHS = {"dashscope": "/api/v1/services/aigc/text-generation/generation"}
 
 
 @pytest.mark.parametrize("name", [n for n in ROWS.all() if tenuto.capabilities(n).finishes])

@@ -26,9 +26,7 @@ ANSWERS = {
     "calls": saying("", LOOK, LOOK, ("look", {})),
     "word_and_call": saying("tide", LOOK),
 }
-MOVES_EVENTS = frozenset(
-    {"openai-chat", "anthropic-messages", "cohere", "cohere-v1", "ollama", "tgi"}
-)
+MOVES_EVENTS = frozenset({"openai-chat", "anthropic-messages", "cohere", "cohere-v1", "ollama"})
 """Wires on which no event says another thing where it stands elsewhere."""
 STEPS = {
     wire: sorted({step for case in CASES_ON[wire].values() for step in case.plan}, key=str)

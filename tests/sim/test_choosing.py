@@ -42,7 +42,6 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "cohere-v1": ("/v1/chat", {"message": "x"}),
     "mistral": ("/mistral/v1/chat/completions", CHAT),
     "ollama": ("/api/chat", CHAT | {"stream": False}),
-    "tgi": ("/models/{}", {"inputs": "x"}),
     "dashscope": ("/api/v1/services/aigc/text-generation/generation", {"input": CHAT}),
 }
 """By wire: a path, in which {} is the model where the body does not say it, and a body."""

@@ -29,7 +29,6 @@ from support.asking import (
     openai_chat,
     openai_completions,
     openai_responses,
-    tgi,
 )
 from support.asking import ollama as asking_ollama
 from support.asking.anthropic_messages import WrappedAnthropic, assert_one_message
@@ -375,14 +374,5 @@ FACING = (
         bare=openai_responses.ResponsesAsker,
         # Pieces are tokens, and with fewer a limit falls below the least that this wire takes.
         chars=(4, 8),
-    ),
-    Facing(
-        "huggingface-hub",
-        tgi.RecoveringTgi,
-        tgi.WIRE,
-        raises=tgi.TgiAsker.own_errors,
-        stops=_CHAT,
-        is_one=lambda asker: tgi.assert_one_generation(asker.told),
-        chars=(8, 20),  # with larger pieces `length_json` is not mended
     ),
 )

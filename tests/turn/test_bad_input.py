@@ -67,7 +67,7 @@ READ = [("detecting", wire) for wire in wires()]
 ASKED = [("turns", name) for name, wire in wires().items() if not wire.only_read]
 
 LEAST = {"bedrock-converse": 300, "bedrock-invoke": 100, "ollama": 400, "openai-completions": 300}
-LEAST |= {"dashscope": 200, "tgi": 100, "watsonx": 200}
+LEAST |= {"dashscope": 200, "watsonx": 200}
 LEAST |= dict.fromkeys((name for name, wire in wires().items() if wire.only_read), 20)
 """Wires with fewer members to change: how many changes there must be at least."""
 
@@ -105,7 +105,6 @@ CUT = {
     "openai-chat": "length-stream",
     "openai-completions": "length-stream",
     "openai-responses": "max-output-tokens-stream",
-    "tgi": "length-stream",
     "watsonx": "length-stream",
 }
 """A stream that the output limit cut, on each wire: what follows it is written by the wire."""

@@ -50,7 +50,6 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "openai-chat": ("https://api.openai.com" + CHAT, {"model": "m"} | ROWS),
     "openai-completions": ("https://host" + COMPLETIONS, {"model": "m", "prompt": "Hi"}),
     "openai-responses": ("https://api.openai.com" + RESPONSES, {"model": "m"} | ITEMS),
-    "tgi": ("https://host/generate", {"inputs": "Hi", "parameters": {"details": True}}),
     "watsonx": ("https://host/ml/v1/text/chat?version=1", {"model_id": "m"} | ROWS),
 }
 NAMING: dict[str, str] = {
@@ -111,7 +110,6 @@ OKS: dict[str, Any] = {
             }
         ],
     },
-    "tgi": {"generated_text": "Hi.", "details": {"finish_reason": "eos_token"}},
 }
 
 

@@ -33,7 +33,6 @@ ROWS: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("cohere-v1", "max-tokens", "/v1/chat", {"message": "Go on."}, "meta"),
     ("mistral", "length", "/v1/chat/completions", CHAT, "usage"),
     ("ollama", "length", "/api/chat", CHAT, "eval_count"),
-    ("tgi", "length", "/%s", {"inputs": "Go on."}, "generated_tokens"),
     (
         "dashscope",
         "length",
@@ -45,11 +44,9 @@ ROWS: list[tuple[str, str, str, dict[str, Any], str]] = [
 PATHS = {
     ("gemini-generate", False): "generateContent",
     ("gemini-generate", True): "streamGenerateContent?alt=sse",
-    ("tgi", False): "generate",
-    ("tgi", True): "generate_stream",
 }
-TOLD = ("bedrock-converse", "tgi")
-"""Wires whose streams always tell it: in an event of its own, or by numbering the tokens."""
+TOLD = ("bedrock-converse",)
+"""Wires whose streams always tell it, in an event of its own."""
 
 CASES = [
     pytest.param(*row, stream, id=f"{row[0]}-{'stream' if stream else 'body'}")
@@ -148,8 +145,6 @@ def test_what_came_of_an_attempt_without_usage_is_shown_as_used(
         path %= PATHS[wire, stream]
     elif stream:
         asked = asked | {"stream": True}
-    if wire == "tgi":
-        asked = asked | {"parameters": {"details": True}}
     told = cut_answer(wire, case, "nothing", stream=stream)
     untold = cut_answer(wire, case, name, stream=stream)
     expected = json.loads((HERE / wire / (case + "-stream" * stream) / "expect.json").read_bytes())

@@ -45,7 +45,6 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "gemini-interactions": ("/v1beta/interactions", {"model": "m", "input": "List them."}),
     "cohere-v1": ("/v1/chat", {"model": "m", "message": "List them."}),
     "ollama": ("/api/chat", CHAT),
-    "tgi": ("/generate", {"inputs": "List them."}),
     "bedrock-converse": (
         "/model/m/converse",
         {"messages": [{"role": "user", "content": [{"text": "List them."}]}]},
@@ -132,10 +131,6 @@ FORMS: list[tuple[str, dict[str, Any], Any]] = [
     ("ollama", {"format": {"type": "array", "items": {}}}, {"type": "array", "items": {}}),
     ("ollama", {"format": {"anyOf": [SCHEMA]}}, {"anyOf": [SCHEMA]}),
     ("ollama", {"format": ""}, NONE),
-    ("tgi", {"parameters": {"grammar": {"type": "json", "value": SCHEMA}}}, SCHEMA),
-    ("tgi", {"parameters": {"grammar": {"type": "json", "value": TEXT}}}, SCHEMA),
-    ("tgi", {"parameters": {"grammar": {"type": "json_schema", "value": NAMED}}}, SCHEMA),
-    ("tgi", {"parameters": {"grammar": {"type": "regex", "value": "[0-9]+"}}}, NONE),
     ("bedrock-converse", converse(TEXT), SCHEMA),
     ("bedrock-converse", converse("{broken"), NONE),
     ("bedrock-converse", converse("[1]"), NONE),

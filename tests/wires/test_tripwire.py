@@ -18,9 +18,6 @@ from cohere.types import (
 )
 from google.genai.interactions import Interaction
 from google.genai.types import FinishReason
-from huggingface_hub.inference._generated.types.text_generation import (
-    TextGenerationOutputFinishReason,
-)
 from mistralai.client.models import (
     chatcompletionchoice,
     completionresponsestreamchoice,
@@ -65,7 +62,6 @@ KNOWN: dict[str, Callable[[], Iterable[str]]] = {
     "cohere-v1": lambda: set().union(*map(literals, COHERES[1:])),
     "gemini-generate": lambda: [reason.value for reason in FinishReason],
     "mistral": lambda: set().union(*map(literals, MISTRALS)),
-    "tgi": lambda: literals(TextGenerationOutputFinishReason),
     "gemini-interactions": lambda: literals(Interaction.model_fields["status"].annotation),
 }
 """By wire, the stops that its official SDK knows."""

@@ -35,7 +35,7 @@ _SDKS: dict[str, str] = {
     "cohere": "cohere",
     "ollama": "ollama",
     "botocore": "bedrock-converse",
-    "huggingface_hub": "tgi",
+    "huggingface_hub": "openai-chat",
     "pydantic_ai": "openai-chat",  # whose errors hold the body of any API
 }
 """The wires whose error tables read the exceptions of a package."""

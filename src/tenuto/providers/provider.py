@@ -123,8 +123,6 @@ SPOKEN: dict[str, dict[str, Any]] = {
     "ollama": {
         "prefill_models": re.compile(r"\A(?:qwen3|olmo-?3|command-a|lfm2|laguna)"),
     },
-    # The last event of a stream repeats the whole text, on any server.
-    "tgi": {"prefill": True, "sends_stop": True},
 }  # fmt: skip
 """Columns of `Row` and of `Dialect` that apply to every provider of a wire."""
 

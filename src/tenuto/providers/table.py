@@ -26,12 +26,6 @@ UNKNOWN = UNKNOWN_OF["openai-chat"]
 PROVIDERS: tuple[Row, ...] = (
     *CHAT,
     *COMPLETIONS,
-    row("tgi", "tgi",
-        (".endpoints.huggingface.cloud", "router.huggingface.co/hf-inference",
-         "api-inference.huggingface.co"),
-        "huggingface_hub 2.4.0, huggingface_hub/inference/_generated/types/text_generation.py "
-        "2026-11-22",
-        quirks=("n1a-no-details", "n1a-no-details-stream", "q22-error-event-stream")),
     row("dashscope", "dashscope",
         ("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"),
         "https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope; https://help.aliyun.com/"

@@ -21,18 +21,17 @@ from tenuto.sim.ollama import wire as ollama
 from tenuto.sim.openai_chat import wire as openai_chat
 from tenuto.sim.openai_completions import wire as openai_completions
 from tenuto.sim.openai_responses import wire as openai_responses
-from tenuto.sim.tgi import wire as tgi
 from tenuto.sim.wire import Wire
 
 _SPOKEN: Final = (
     *(openai_chat.WIRE, anthropic_messages.WIRE, openai_completions.WIRE, openai_responses.WIRE),
     *(gemini_generate.WIRE, gemini_interactions.WIRE, bedrock_converse.WIRE, bedrock_invoke.WIRE),
-    *(cohere.WIRE, cohere_v1.WIRE, ollama.WIRE, mistral.WIRE, tgi.WIRE, dashscope.WIRE),
+    *(cohere.WIRE, cohere_v1.WIRE, ollama.WIRE, mistral.WIRE, dashscope.WIRE),
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
 
-_AT: Final = (nova.NOVA, *_SPOKEN, ollama.GENERATE, *tgi.ELSEWHERE)
+_AT: Final = (nova.NOVA, *_SPOKEN, ollama.GENERATE)
 """A row for each path of a wire; the first match wins."""
 
 

@@ -21,7 +21,6 @@ SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
 OPERATIONS: Mapping[str, str] = {
     "gemini-generate": "generate_content",
     "openai-completions": "text_completion",
-    "tgi": "text_completion",
 }
 """`gen_ai.operation.name` by wire; "chat" for all others."""
 

@@ -1,1 +1,0 @@
-"""Text Generation Inference's own API."""
