@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import cycle
-from pathlib import Path
 
+from examples.wires.tests import at_hand
 from tenuto.frames.aws_messages import AwsEventDecoder
 
 KNOBS = 8
-FIXTURES = Path(__file__).resolve().parent.parent / "tests" / "fixtures"
 
 
 def split(data: bytes) -> tuple[bytes, bytes]:
@@ -56,7 +55,7 @@ def text_of(payload: bytes) -> str:
 
 def fixtures(wire: str) -> Iterator[bytes]:
     """The bodies and streams of one wire's fixtures."""
-    for file in sorted(FIXTURES.glob(f"{wire}/*/*")):
+    for file in sorted(at_hand.fixtures(wire).glob("*/*")):
         if file.stem in ("body", "stream"):
             yield as_lines(file.read_bytes())
 

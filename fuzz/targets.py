@@ -12,8 +12,11 @@ from functools import partial
 from types import ModuleType
 from typing import NamedTuple
 
+from examples.wires.tests import at_hand
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.wires.base import Wire
-from tenuto.wires.registry import wires
+
+at_hand.install()
 
 PLAIN = ("sse", "framing", "arguments", "seam", "codings", "policies")
 READ = ("alike", "detecting", "faults")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import tenuto
+from examples.wires.tests.at_hand import fixture_folders, fixtures
 from recorder import playing, showing
 from recorder.cases import Group, Recorded
 from recorder.far import Answer, Sim, Written, in_pieces
@@ -21,7 +22,6 @@ from recorder.questions import QUESTIONS, Request, plain, with_rows
 from recorder.showing import Shown, shown, unwatched
 
 PROJECT = Path(__file__).resolve().parent.parent
-FIXTURES = PROJECT / "tests" / "fixtures"
 CORPUS = Path("shared/corpus/recorded.jsonl.gz")
 KINDS = {
     ".sse": "text/event-stream",
@@ -48,7 +48,7 @@ def corpus() -> Path | None:
 
 def groups() -> Iterator[Group]:
     """Return the groups of every wire."""
-    for folder in sorted(FIXTURES.iterdir()):
+    for folder in fixture_folders():
         yield Group(f"fixture/{folder.name}", partial(_fixtures, folder.name))
     for wire in QUESTIONS:
         yield Group(f"status/{wire}", partial(_statuses, wire))
@@ -104,7 +104,7 @@ def _asked_of(wire: str, name: str, *, stream: bool) -> Request:
 
 def _fixtures(wire: str) -> Iterator[Recorded]:
     known: list[tuple[str, Path, int]] = []
-    for folder in sorted((FIXTURES / wire).iterdir()):
+    for folder in sorted(fixtures(wire).iterdir()):
         found = [p for p in sorted(folder.iterdir()) if p.stem in ("body", "stream")]
         expected = json.loads((folder / "expect.json").read_text("utf-8"))
         known += [(folder.name, path, expected.get("status", 200)) for path in found]
@@ -170,7 +170,7 @@ def _all(played: playing.Played) -> bytes:
 
 def _arrays() -> Iterator[Recorded]:
     """Streams of Gemini as they come without `alt=sse`: one array."""
-    for path in sorted((FIXTURES / "gemini-generate").glob("*/stream.sse")):
+    for path in sorted(fixtures("gemini-generate").glob("*/stream.sse")):
         yield f"array/gemini-generate/{path.parent.name}", partial(_array, path)
 
 

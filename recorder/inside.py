@@ -3,9 +3,12 @@ changes this one file, and the cases stay what they are."""
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import EnumType
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import tenuto.sansio
@@ -28,6 +31,10 @@ __all__ = [
     "simulated",
     "steps_on",
 ]
+
+# The wires of examples/wires, of the tree that this file is in.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+importlib.import_module("examples.wires.tests.at_hand").install()
 
 FINISHES = (
     "stop",

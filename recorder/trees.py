@@ -18,8 +18,8 @@ PROJECT = Path(__file__).resolve().parent.parent
 MAIN = ("origin/main", "main")
 """Where a branch comes from, the first that there is."""
 
-PLAYED = frozenset({"src", "packages", "recorder"})
-"""What is unpacked of a commit: its source, and its `inside.py`."""
+PLAYED = frozenset({"src", "packages", "examples", "recorder"})
+"""What is unpacked of a commit: its source, the wires beside it, and its `inside.py`."""
 
 
 class Tree(NamedTuple):

@@ -1,11 +1,13 @@
 """Counts what is in the recorded answers of real services (`shared/corpus`, not part of the
-project) and writes tools/shares.json, from which docs/shares.md is made. `make shares` runs it.
+project) and writes tools/shares.json, from which docs/shares.md is made. `make shares` runs it. The
+wires of examples/wires read their answers too.
 """
 
 from __future__ import annotations
 
 import base64
 import gzip
+import importlib
 import json
 import sys
 from collections import Counter
@@ -60,6 +62,9 @@ def main() -> int:
     if path is None:
         print(f"there is no {CORPUS} above the project", file=sys.stderr)
         return 1
+    # A program in this folder finds what is beside it, and not the project's folders.
+    sys.path.append(str(FIGURES.parents[1]))
+    importlib.import_module("examples.wires.tests.at_hand").install()
     FIGURES.write_text(json.dumps(count(path), indent=1) + "\n", "utf-8")
     print(f"wrote {FIGURES.name}")
     return 0

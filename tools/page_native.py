@@ -178,11 +178,8 @@ MEANS: Final[tuple[Means, ...]] = (
 NONE: Final[dict[str, str]] = {
     "bedrock-converse": "boto3 1.43: no stop of Converse pauses an answer, and none is kept.",
     "cohere": "cohere 7: no answer is kept, and none can be resumed.",
-    "cohere-v1": "cohere 7: no answer is kept, and none can be resumed.",
-    "dashscope": "None is known. Its SDK belongs to no extra.",
     "ollama": "ollama 0.6: no answer is kept; the model continues a trailing message by itself.",
     "openai-completions": "The model continues the prompt by itself.",
-    "watsonx": "None is known. Its SDK belongs to no extra.",
 }
 """Wires without one: what the SDKs of the extras were searched for on 2026-11-28."""
 

@@ -45,10 +45,7 @@ NAMES = {
     "bedrock-invoke": "Bedrock InvokeModel",
     "mistral": "Mistral",
     "cohere": "Cohere",
-    "cohere-v1": "Cohere version 1",
     "ollama": "Ollama",
-    "dashscope": "DashScope",
-    "watsonx": "watsonx.ai",
 }
 """The APIs whose turns Tenuto finishes, in the order of the page. Others follow."""
 

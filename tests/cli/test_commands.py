@@ -15,13 +15,14 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import tenuto
 from tenuto.cli import main
 from tenuto.cli.app import COMMANDS, build
+from tenuto.cli.faults import WireName
 from tenuto.core.settings.policy import RULES
 from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
@@ -367,7 +368,8 @@ def test_faults_lists_every_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)
     assert tables["faults"]["length_once"]["bare"] == "silent"
-    for wire, cases in CASES_ON.items():
+    for wire in get_args(WireName):
+        cases = CASES_ON[wire]
         assert main(["faults", "--wire", wire]) == 0
         names = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()[1:]]
         assert names == list(cases)
@@ -649,7 +651,7 @@ def test_sim_announces_its_address_answers_and_ends_on_an_interrupt(
     with urllib.request.urlopen(announced["faults_url"], timeout=10) as response:
         assert "length_twice" in json.load(response)["faults"]
     assert announced["base_url"] == announced["anthropic_base_url"] + "/v1"
-    assert announced["base_urls"].keys() == CASES_ON.keys()
+    assert announced["base_urls"].keys() == set(get_args(WireName))
     assert announced["base_urls"]["mistral"] == announced["anthropic_base_url"] + "/mistral"
     port = announced["base_url"].rpartition(":")[2].removesuffix("/v1")
     taken = subprocess.run(

@@ -24,9 +24,10 @@ from support.aws import ACCESS_KEY, REGION, SECRET_KEY
 from support.far_sides import FarSide, json_answer
 from together import Together
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.schema.checking import Checker
 from tenuto.wires.dialect import Dialect
-from tenuto.wires.registry import wires, wires_for_path
+from tenuto.wires.registry import wires_for_path
 
 HI = "List the crew."
 ROWS: Any = [{"role": "user", "content": HI}]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from support.replay.openai_chat import END, FILES, MAX, TOOL, Call, R
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.core import hints
 from tenuto.wires.dialect import Dialect
-from tenuto.wires.registry import wires
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 FORCED: dict[str, Any] = {"type": "function", "function": {"name": "write_file"}}

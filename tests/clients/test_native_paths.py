@@ -11,13 +11,13 @@ import pytest
 from support.asking.native_paths import WrappedDatabricks, WrappedWatsonx
 from support.asking.openai_chat import TOOLS
 from support.asking.wrapping import QUICK, is_right
+from tenuto_wires.watsonx import parse_request
 
 import tenuto
 from tenuto.core.deciding.actions import FreeToolChoice
 from tenuto.providers.registry import route
 from tenuto.sim import CASES, Simulator
 from tenuto.wires.dialect import Dialect
-from tenuto.wires.watsonx.wire import parse_request
 
 POLICY = tenuto.Policy(**QUICK)
 FAULTS = ("length_once", "drop_mid_text", "call_cut_length", "error_chunk_mid_text", "empty_once")

@@ -11,10 +11,10 @@ import pytest
 from support.asking.wrapping import QUICK
 from support.far_sides import Answer, FarSide, answer, json_answer, sse_answer
 from support.telling import check_each_turn
+from tenuto_wires.dashscope.request import PATHS
 
 import tenuto
 from tenuto.core.events.turn import TurnEnded
-from tenuto.wires.dashscope.request import PATHS
 
 ROWS = [{"role": "user", "content": "Hi"}]
 CHAT: dict[str, Any] = {"model": "m", "messages": ROWS}

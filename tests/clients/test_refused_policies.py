@@ -21,9 +21,10 @@ from google.genai import types
 from mistralai.client import Mistral
 
 import tenuto
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.sim import Simulator
 from tenuto.turn.settings.refusal import refusal
-from tenuto.wires.registry import WIRES, wires
+from tenuto.wires.registry import WIRES
 
 pytestmark = pytest.mark.behaviour("P3", "P1b")
 

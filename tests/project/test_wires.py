@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
 from support.facing_rows import FACING
 
+from examples.wires.tests.at_hand import every_wire as wires
+from examples.wires.tests.at_hand import fixture_folders
 from fuzz import asked
 from recorder.questions import QUESTIONS
 from tenuto.sim.wires import WIRES as SIMULATED
-from tenuto.wires.registry import wires
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+ROOT = Path(__file__).resolve().parents[2]
 
 HAVING: Mapping[str, Collection[str]] = {
-    "a folder in tests/fixtures": {folder.name for folder in FIXTURES.iterdir()},
+    "a folder in tests/fixtures": {folder.name for folder in fixture_folders()},
     "a simulated wire in tenuto.sim": SIMULATED,
     "an asker in tests/support/facing_rows.py": {row.wire for row in FACING},
     "a recorded case in recorder/questions.py": QUESTIONS,
@@ -61,3 +63,20 @@ def test_no_reason_is_left_over(lacks: tuple[str, str]) -> None:
     name, what = lacks
     assert name in wires()
     assert name not in HAVING[what]
+
+
+def test_a_wire_of_another_package_imports_the_kit_alone() -> None:
+    found = {}
+    for file in [*(ROOT / "examples").glob("*/*.py"), *(ROOT / "examples/wires/src").rglob("*.py")]:
+        tree = ast.walk(ast.parse(file.read_text("utf-8")))
+        named = [node.module or "" for node in tree if isinstance(node, ast.ImportFrom)]
+        own = {name for name in named if name.partition(".")[0] == "tenuto"}
+        found[str(file.relative_to(ROOT))] = own
+    assert len(found) > 9
+    assert set().union(*found.values()) == {"tenuto", "tenuto.wire_kit"}
+    assert found["examples/own_wire/brook.py"] == {"tenuto"}  # from tenuto import wire_kit as kit
+
+
+def test_the_wire_that_the_guide_shows_is_one_file_of_at_most_200_lines() -> None:
+    (file,) = (ROOT / "examples/own_wire").glob("*.py")
+    assert len(file.read_text("utf-8").splitlines()) <= 200

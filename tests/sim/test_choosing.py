@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 import openai
 import pytest
 
 from tenuto.cli.app import main
+from tenuto.cli.faults import WireName
 from tenuto.sim import CASES, CASES_ON, STEPS, Simulator, Step
 from tenuto.sim.exchange import Answer, Exchange
 
@@ -166,8 +167,10 @@ def test_what_does_not_exist_is_refused_on_every_wire_and_said_where_it_is_liste
     said = inner if isinstance(inner, str) else inner["message"]
     assert "'no_such'" in said
     name, *command = shlex.split(re.findall("`(.+)`", said)[0])
-    assert (name, main(command)) == ("tenuto", 0)
-    assert "length_once" in capsys.readouterr().out
+    assert (name, command[:3]) == ("tenuto", ["faults", "--wire", wire][: len(command)])
+    if wire in get_args(WireName):  # others are played by a test run alone
+        assert main(command) == 0
+        assert "length_once" in capsys.readouterr().out
     (listed,) = re.findall(r"GET (/\S+)\.", said)
     assert Exchange().answer("GET", listed, {}, b"").status == 200
 

@@ -7,14 +7,14 @@ import itertools
 import json
 from typing import Any
 
+from examples.wires.tests.asking.cohere_v1 import TOOLS as COHERE_V1_TOOLS
+from examples.wires.tests.asking.cohere_v1 import WrappedCohereV1
 from support.asking.anthropic_messages import TOOLS as ANTHROPIC_TOOLS
 from support.asking.anthropic_messages import WrappedAnthropic
 from support.asking.bedrock_converse import TOOLS as CONVERSE_TOOLS
 from support.asking.bedrock_converse import WrappedBedrock
 from support.asking.bedrock_invoke import WrappedInvoke
 from support.asking.cohere import WrappedCohere
-from support.asking.cohere_v1 import TOOLS as COHERE_V1_TOOLS
-from support.asking.cohere_v1 import WrappedCohereV1
 from support.asking.gemini_generate import TOOLS as GEMINI_TOOLS
 from support.asking.gemini_generate import WrappedGemini
 from support.asking.gemini_interactions import TOOLS as INTERACTIONS_TOOLS

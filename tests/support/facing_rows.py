@@ -16,13 +16,15 @@ from cerebras.cloud import sdk as cerebras
 from cohere.core import ApiError
 from google.genai import errors, types
 
+from examples.wires.tests.asking import cohere_v1, dashscope
+from examples.wires.tests.asking.cohere_v1 import WrappedCohereV1
+from examples.wires.tests.asking.cohere_v1 import assert_one_message as assert_one_message_of_v1
+from examples.wires.tests.asking.dashscope import WrappedDashScope
 from support.asking import (
     anthropic_messages,
     bedrock_converse,
     bedrock_invoke,
     cohere,
-    cohere_v1,
-    dashscope,
     gemini_generate,
     gemini_interactions,
     mistral,
@@ -36,9 +38,6 @@ from support.asking.bedrock_converse import WrappedBedrock, assert_one_converse_
 from support.asking.bedrock_invoke import assert_one_chat
 from support.asking.cohere import WrappedCohere
 from support.asking.cohere import assert_one_message as assert_one_cohere_message
-from support.asking.cohere_v1 import WrappedCohereV1
-from support.asking.cohere_v1 import assert_one_message as assert_one_message_of_v1
-from support.asking.dashscope import WrappedDashScope
 from support.asking.gemini_generate import WrappedGemini
 from support.asking.gemini_interactions import WrappedInteractions, assert_one_interaction
 from support.asking.mistral import WrappedMistral

@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import aiobotocore.session
@@ -24,6 +23,7 @@ from mistralai.client import Mistral
 from mistralai.client.errors import MistralError
 
 import tenuto
+from examples.wires.tests.at_hand import fixtures
 from support.asking.bedrock_converse import given_to_a_client
 from support.asking.gemini_interactions import ErrorEventSeen
 from support.aws import KEYS, as_botocore_reads
@@ -55,7 +55,6 @@ ERROR = json.dumps(
     }
 ).encode()
 POLICY = tenuto.Policy(backoff_s=0.0, retry_after_max_s=0.0)
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 class Got(NamedTuple):
@@ -95,7 +94,7 @@ def told(wire: str) -> tuple[bytes, bytes]:
         made = replay_gemini.R(TEXT)
         return made.body(), made.stream()
     name, file = RECORDED[wire]
-    folder = FIXTURES / wire
+    folder = fixtures(wire)
     body = (folder / name / "body.json").read_bytes()
     stream = (folder / f"{name}-stream" / file).read_bytes()
     for said, meant in OTHER_WORDS.get(wire, {}).items():

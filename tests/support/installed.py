@@ -49,5 +49,10 @@ def read_anew() -> None:
     """Let entry points be read when they are needed the next time."""
     OUTSIDE._all = None
     outside._told.clear()
+    forget_routes()
+
+
+def forget_routes() -> None:
+    """Forget which wire and provider a URL has."""
     registry._route.cache_clear()
     table._rows_of.cache_clear()

@@ -13,10 +13,11 @@ import pytest
 from support.pairing import some_or_every
 from support.replacing import places, shape
 
-from fuzz.drawing import FIXTURES, as_lines, fixtures, is_stream
+from examples.wires.tests import at_hand
+from examples.wires.tests.at_hand import every_wire as wires
+from fuzz.drawing import as_lines, fixtures, is_stream
 from fuzz.targets import target
 from fuzz.turns import BETWEEN
-from tenuto.wires.registry import wires
 
 DEEP: Any = "deepest"
 for _ in range(60):
@@ -121,7 +122,7 @@ LEAST_OF_STREAMS = LEAST | {"mistral": 250, "watsonx": 150}
 @pytest.mark.parametrize("without", [False, True])
 def test_a_wrong_type_in_a_continuation_is_no_exception_and_no_hang(wire, without):
     check = target(f"turns-{wire}").check
-    (file,) = (FIXTURES / wire / CUT[wire]).glob("stream*")
+    (file,) = (at_hand.fixtures(wire) / CUT[wire]).glob("stream*")
     before = bytes([255, 255, 255, 1, 0, 0, 0, 0]) + as_lines(file.read_bytes()) + BETWEEN
     seen = 0
     for data in fixtures(wire):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from examples.wires.tests.at_hand import every_wire as wires
+from examples.wires.tests.at_hand import fixture_folders
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.calls import ToolCall
@@ -16,12 +17,14 @@ from tenuto.core.answer.response import Response
 from tenuto.core.answer.signals import Ended
 from tenuto.turn.receiving.gathering import gathered
 from tenuto.wires.json import JsonObject, decode_object, encode
-from tenuto.wires.registry import wires
 
-FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 STREAMS = [
     path
-    for path in sorted([*FIXTURES.glob("*/*/stream.sse"), *FIXTURES.glob("*/*/stream.ndjson")])
+    for path in (
+        path
+        for at in fixture_folders()
+        for path in sorted([*at.glob("*/stream.sse"), *at.glob("*/stream.ndjson")])
+    )
     if not wires()[path.parts[-3]].only_read
 ]
 

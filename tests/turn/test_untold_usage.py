@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from examples.wires.tests.at_hand import fixtures
 from tenuto.core.settings.policy import Policy
 from tenuto.turn.drivers.commands import Request
 from tenuto.turn.drivers.drive import Drive
 from tenuto.turn.drivers.scripted import Script, Scripted
 from tenuto.turn.pipeline.engine import Engine
 
-HERE = Path(__file__).parents[1] / "fixtures"
 CHAT = {"messages": [{"role": "user", "content": "Go on."}], "model": "m"}
 PROMPT = {"prompt": "Go on.", "model": "m"}
 GEMINI = {"contents": [{"role": "user", "parts": [{"text": "Go on."}]}]}
@@ -66,9 +65,9 @@ def without(value: Any, name: str) -> Any:
 def cut_answer(wire: str, case: str, name: str, *, stream: bool) -> Scripted:
     """A recorded answer that the limit cut, without a word of its usage."""
     if not stream:
-        body = json.loads((HERE / wire / case / "body.json").read_bytes())
+        body = json.loads((fixtures(wire) / case / "body.json").read_bytes())
         return Scripted.body(json.dumps(without(body, name)).encode())
-    raw = next((HERE / wire / f"{case}-stream").glob("stream.*")).read_bytes()
+    raw = next((fixtures(wire) / f"{case}-stream").glob("stream.*")).read_bytes()
 
     def told(found: re.Match[bytes]) -> bytes:
         return json.dumps(without(json.loads(found[0]), name)).encode()
@@ -147,7 +146,9 @@ def test_what_came_of_an_attempt_without_usage_is_shown_as_used(
         asked = asked | {"stream": True}
     told = cut_answer(wire, case, "nothing", stream=stream)
     untold = cut_answer(wire, case, name, stream=stream)
-    expected = json.loads((HERE / wire / (case + "-stream" * stream) / "expect.json").read_bytes())
+    expected = json.loads(
+        (fixtures(wire) / (case + "-stream" * stream) / "expect.json").read_bytes()
+    )
     each = max(shown(wire, path, asked, told)) // 2
     came = -(-len(expected["text"]) // 4)
     assert max(shown(wire, path, asked, untold, told)) == came + each > each

@@ -14,7 +14,7 @@ from tenuto.core.answer.response import Response
 from tenuto.core.deciding.outcome import classify
 from tenuto.detection import read
 from tenuto.detection.reader import Reader
-from tenuto.wires.registry import wires
+from tenuto.wires.registry import WIRES
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 FOLDERS = sorted(p.parent for p in FIXTURES.glob("*/*/expect.json"))
@@ -74,6 +74,11 @@ def in_pieces(data: bytes, sizes: Any, wire: str | None) -> Response:
 @pytest.mark.behaviour("N1", "N1a", "N2", "N3", "N4", "S1", "S6", "S8", "S9")
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f"{f.parent.name}-{f.name}")
 def test_a_fixture_reads_as_it_says_whole_byte_by_byte_and_in_random_pieces(folder):
+    assert_reads(folder)
+
+
+def assert_reads(folder: Path) -> None:
+    """A fixture reads as it says in whatever pieces it comes."""
     data, wire = content(folder), folder.parent.name
     expected = json.loads((folder / "expect.json").read_text("utf-8"))
     expected["stop"].setdefault("terminal", True)
@@ -81,7 +86,9 @@ def test_a_fixture_reads_as_it_says_whole_byte_by_byte_and_in_random_pieces(fold
     whole = read(data, wire=wire)
     assert named(shown(whole), expected) == expected
     if status:
-        fault = wires()[wire].parse_fault(status, {}, data)
+        found = WIRES.find(wire)
+        assert found is not None
+        fault = found.parse_fault(status, {}, data)
         assert (fault.kind.value, fault.status) == (expected["fault"], status)
     rng = random.Random(folder.name)
     assert detect(data) == whole.stop, "the shape tells the wire"

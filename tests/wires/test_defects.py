@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.core import hints
 from tenuto.core.history.signed import STAND_IN
 from tenuto.providers.provider import SPOKEN
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
-from tenuto.wires.registry import wires
 
 Row = dict[str, Any]
 Rows = list[Row]

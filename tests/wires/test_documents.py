@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.agent.composing import Composed
 from tenuto.core.deciding.actions import AppendUser, DropConstraint
 from tenuto.schema.checking import Checker
@@ -14,7 +15,6 @@ from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import schema_in
 from tenuto.wires.form import Opening
 from tenuto.wires.gemini_like.schema import as_json_schema
-from tenuto.wires.registry import wires
 from tenuto.wires.request import WireRequest
 
 SCHEMA: dict[str, Any] = {

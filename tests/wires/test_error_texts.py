@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from support.refusals import REFUSALS, SHAPES, everywhere
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.core.answer.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.answer.stop import StopReason
 from tenuto.wires.chat_like.errors import read_fault
 from tenuto.wires.openai_chat.wire import WIRE
-from tenuto.wires.registry import wires
 
 K = FaultKind
 

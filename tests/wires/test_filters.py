@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support.refusals import SHAPES
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.core.answer.fault import FaultKind
-from tenuto.wires.registry import wires
 
 K = FaultKind
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.core.answer.parts import CallPiece
 from tenuto.core.answer.signals import CallDelta, Usage, UsageSeen
-from tenuto.wires.registry import wires
 
 
 @pytest.mark.parametrize(

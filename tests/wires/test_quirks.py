@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from examples.wires.tests.at_hand import fixture_folders
 from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
 from tenuto.turn.drivers.commands import Request
@@ -23,7 +24,8 @@ URL = "https://api.openai.com/v1/chat/completions"
 def test_every_quirk_has_a_fixture():
     shown = {
         int(found[1])
-        for folder in FIXTURES.glob("*/*/expect.json")
+        for at in fixture_folders()
+        for folder in at.glob("*/expect.json")
         if (found := re.match(r"q(\d+)b?-", folder.parent.name))
     }
     assert set(range(1, 51)) <= shown

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.core import hints
 from tenuto.wires.dialect import Dialect
-from tenuto.wires.registry import wires
 
 Row = dict[str, Any]
 IDS, TEXTS = (

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support.aws_messages import chunk, message
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto import StopReason, detect
-from tenuto.wires.registry import wires
 
 METRICS = {"amazon-bedrock-invocationMetrics": {"inputTokenCount": 1, "outputTokenCount": 2}}
 

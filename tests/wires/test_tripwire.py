@@ -25,10 +25,10 @@ from mistralai.client.models import (
 )
 from openai.types.chat import chat_completion, chat_completion_chunk
 
+from examples.wires.tests.at_hand import every_wire as wires
 from tenuto.wires.bedrock_converse.events import EVENTS
 from tenuto.wires.bedrock_like.errors import read_fault
 from tenuto.wires.chat_like.chat import OTHER_PARTS
-from tenuto.wires.registry import wires
 
 RUNTIME: Any = botocore.session.get_session().get_service_model("bedrock-runtime")
 

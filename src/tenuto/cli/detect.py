@@ -9,7 +9,7 @@ from tenuto.cli.command_error import CommandError
 from tenuto.cli.explained import plain_stop, why
 from tenuto.cli.printing import BAD_FILE, FileName, JsonFlag, print_told, read_file, told_of
 from tenuto.cli.recorded import Answer, Capture, NotRecorded, read_answers, read_recording
-from tenuto.core.answer.stop import NO_ANSWER, StopReason, printable
+from tenuto.core.answer.stop import NEEDS_WIRE, NO_ANSWER, StopReason, printable
 from tenuto.providers.registry import named
 from tenuto.wires.registry import WIRES
 
@@ -44,10 +44,13 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
     code = 0
     for told in told_of(files, lambda name: {"answers": described(name, read_file(name), wire)}):
         for found in told.get("answers", [told]):
-            if "error" in found or found["detail"] == NO_ANSWER.detail or _is_cut_line(found):
+            if "error" in found or found["detail"] in _NONE or _is_cut_line(found):
                 code = BAD_FILE
             print_told(found, "read", partial(_sentence, found), json=json)
     return code
+
+
+_NONE = (NO_ANSWER.detail, NEEDS_WIRE.detail)
 
 
 def _is_cut_line(found: dict[str, Any]) -> bool:

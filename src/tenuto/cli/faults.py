@@ -12,7 +12,7 @@ EXAMPLES = ("tenuto faults", "tenuto faults --wire anthropic-messages", "tenuto 
 WireName = Literal[
     "openai-chat", "anthropic-messages", "openai-responses", "openai-completions",
     "gemini-generate", "gemini-interactions", "bedrock-converse", "bedrock-invoke", "cohere",
-    "cohere-v1", "mistral", "ollama", "dashscope",
+    "mistral", "ollama",
 ]  # fmt: skip
 
 _GROUPS: Final = {"faults": "fault", "http_faults": "http", "quirks": "quirk"}

@@ -26,7 +26,6 @@ _BELOW: Mapping[str, str] = {
     "openai-completions": "/v1",
     "openai-responses": "/v1",
     "mistral": "/mistral",
-    "dashscope": "/api/v1",
 }
 """The path of the base URL of a wire's clients, below the simulator's address; "" for others."""
 

@@ -20,11 +20,15 @@ from tenuto.clients.libraries import library_of
 from tenuto.clients.sdk_client import is_named
 from tenuto.core.errors import UnsupportedClient
 from tenuto.turn.pipeline.engine import Engine
+from tenuto.wires.moved import HOW
+from tenuto.wires.registry import WIRES
 
 CLASSES: Mapping[str, frozenset[str]] = {
     "cohere": frozenset({"Client", "AsyncClient", "ClientV2", "AsyncClientV2"}),
 }
 """Subclasses count, except those of the SDK that translate to another service (`_ELSEWHERE`)."""
+
+_VERSION_2 = {"cohere": frozenset({"ClientV2", "AsyncClientV2"})}
 
 NAMES: tuple[str, ...] = tuple(f"cohere.{name}" for name in sorted(CLASSES["cohere"]))
 
@@ -62,7 +66,16 @@ def is_wrapped(client: Any) -> bool:
 
 
 def recovering(client: Any, engine: Engine) -> Any:
-    """Return a copy of the client that finishes its turns."""
+    """Return a copy of the client that finishes its turns.
+
+    Raises:
+        UnsupportedClient: it speaks version 1 of the API, whose wire isn't installed, or one of its
+            methods was replaced."""
+    if not is_named(client, _VERSION_2) and WIRES.find("cohere-v1") is None:
+        raise UnsupportedClient(
+            f"cannot wrap a cohere.{type(client).__name__}, whose chat is version 1 of the API: "
+            f"use cohere.ClientV2, or {HOW}"
+        )
     http = _http_of(client)
     made: dict[int, Any] = {id(http): httpx_client.recovering(http, engine)}
     wrapped = _copied(client, made)

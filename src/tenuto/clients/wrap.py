@@ -20,6 +20,7 @@ from tenuto.core.settings.names import refuses_unknown
 from tenuto.core.settings.policy import RULES, Policy
 from tenuto.turn.pipeline.engine import Engine
 from tenuto.turn.settings import switch
+from tenuto.wires.moved import HOW
 
 
 class _Optioned(Protocol):
@@ -174,6 +175,9 @@ INSTEAD = {
 }
 """What to do instead, by the package of the object passed."""
 
+_MOVED = ("dashscope.", "ibm_watsonx_ai.")
+"""Packages of the APIs whose wires are in another package."""
+
 
 def _supported() -> str:
     """Return whose clients can be wrapped, and where each class is named."""
@@ -190,6 +194,9 @@ def _advice(client: object) -> str:
         name = library.__name__
         arguments = "" if name == "httpx2" else repr(name)
         return f"make a client that recovers with `tenuto.{maker}({arguments})` instead"
+    cls = client if isinstance(client, type) else type(client)
+    if f"{cls.__module__}.".startswith(_MOVED):
+        return f"{HOW}, and ask through `tenuto.http_client()`"
     if isinstance(client, type):
         return "give an instance of the class, not the class"
     package = f"{type(client).__module__}."

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tenuto.core.answer.stop import StopReason
-from tenuto.wires.cohere_v1 import wire as cohere_v1
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in
+from tenuto.wires.moved import is_cohere_event, shape_of
 from tenuto.wires.registry import wire_for_shape
 from tenuto.wires.stops import stop_reader
 
@@ -46,6 +46,17 @@ _OUTLINES = frozenset(
     | {"object", "status", "done", "request_id"}
 )
 """Every outline in which other programs write has one of these members."""
+
+
+def moved_wire(value: JsonObject) -> str:
+    """Return the name of the wire in another package that would read an object as an answer; "":
+    none is known.
+
+    >>> moved_wire({"output": {"text": "Hi", "finish_reason": "stop"}}), moved_wire({"words": "Hi"})
+    ('dashscope', '')
+    """
+    name = shape_of(value)
+    return name if name and EVIDENCE.get(name, bool)(value) else ""
 
 
 def is_notice(value: JsonObject) -> bool:
@@ -153,8 +164,8 @@ def _generated(value: JsonObject) -> bool:
     reason or the whole answer."""
     if not isinstance(value.get("is_finished"), bool) or not _ELSEWHERE.isdisjoint(value):
         return True
-    if "event_type" in value or not cohere_v1.is_event(value):
-        return cohere_v1.is_event({"event_type": value.get("event_type")})
+    if "event_type" in value or not is_cohere_event(value):
+        return is_cohere_event({"event_type": value.get("event_type")})
     return not value["is_finished"] or "finish_reason" in value or "response" in value
 
 

@@ -77,6 +77,7 @@ class OpenAnswer:
         unread: the first event that no wire can read.
         cut: whether half an event was left at the end.
         mixed: whether chunks of several streams alternate.
+        moved: the wire of another package that could read it; "": none is known.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class OpenAnswer:
         self.unread: Frame | None = None
         self.cut: bool = False
         self.mixed: bool = False
+        self.moved: str = ""
         self._error_shown = Confidence.HIGH  # how surely the first object is an error
         self._steady: bool | None = None  # whether the second event names the first one's id
         self._stopped = False  # whether a stop was read

@@ -38,12 +38,12 @@ from tenuto.detection.documents import (
 from tenuto.detection.encodings import as_utf8
 from tenuto.detection.envelopes import out_of_batch
 from tenuto.detection.errors import phrase_status
-from tenuto.detection.evidence import begins_answer
+from tenuto.detection.evidence import begins_answer, moved_wire
 from tenuto.detection.foreign import Foreign, foreign, unwrapped
 from tenuto.detection.loose_json import begun, tidied
 from tenuto.detection.objects import plain
 from tenuto.detection.open_answer import OpenAnswer, is_held
-from tenuto.detection.reading import Reading, only_stop
+from tenuto.detection.reading import Reading, nothing_for, only_stop
 from tenuto.detection.replies import Failure, Reply, Unread, failure_of, fault_of
 from tenuto.detection.source_bytes import SourceBytes, unparted
 from tenuto.frames.frame import Frame
@@ -240,7 +240,7 @@ class Reader:
             return NOTHING_CAME
         source, answer = self._source, self._answer
         if not source.streams or not source.is_broken(cut=answer.cut, strange=answer.strange):
-            return NO_ANSWER
+            return nothing_for(answer.moved)
         return Stop(StopReason.DROPPED) if answer.names_one else BROKE_OFF_UNREAD
 
     def _next(self) -> None:
@@ -405,8 +405,10 @@ class Reader:
         value = event_object(event)
         if wire is None:
             answer.strange = answer.strange or event.terminated
+            if isinstance(value, dict):
+                answer.moved = answer.moved or moved_wire(value)
             if isinstance(value, dict) and source.in_lines:
-                self._no_answer()
+                self._no_answer(moved_wire(value))
             elif source.in_lines and self._before:
                 self._unreadable(event.data or b"")
             elif answer.unread is None and not isinstance(value, dict):
@@ -448,7 +450,7 @@ class Reader:
             self._foreign(parts)
             return
         if not self._answer.add_object(value, body, in_lines=self._source.in_lines):
-            self._no_answer()
+            self._no_answer(moved_wire(value))
 
     def _foreign(self, parts: Sequence[Foreign]) -> None:
         """Add the answers in an object of a framework: the first belongs to the one that is being
@@ -458,12 +460,13 @@ class Reader:
                 self._next()
             self._answer.add_foreign(part)
 
-    def _no_answer(self) -> None:
-        """Note an object that is no answer, unless it stands amid the events of one."""
+    def _no_answer(self, moved: str = "") -> None:
+        """Note an object that is no answer, unless it stands amid the events of one. `moved`: the
+        wire of another package that could read it; "": none is known."""
         if not self._answer.known or self._answer.is_over:
             if self._answer.known:
                 self._next()
-            self._before.append(only_stop(NO_ANSWER))
+            self._before.append(only_stop(nothing_for(moved)))
 
     def _reply(self, reply: Reply) -> None:
         """Read an HTTP response: an error, or bytes as they were received."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from tenuto.core.answer.response import Response
-from tenuto.core.answer.stop import NO_ANSWER, NOTHING_CAME, UNREAD, Stop
+from tenuto.core.answer.stop import NEEDS_WIRE, NO_ANSWER, NOTHING_CAME, UNREAD, Stop
 from tenuto.wires.base import Wire
 
 
@@ -22,12 +23,21 @@ class Reading(NamedTuple):
     @property
     def is_answer(self) -> bool:
         """Whether it is an answer, or may be the beginning of one."""
-        return self.response.stop.detail not in (NO_ANSWER.detail, UNREAD.detail)
+        return self.response.stop.detail not in _NONE
 
     @property
     def is_known(self) -> bool:
         """Whether it is an answer, or nothing speaks against it."""
         return self.is_answer and not self.strange and self.response.stop != NOTHING_CAME
+
+
+def nothing_for(wire: str) -> Stop:
+    """Return the stop of what no wire reads. `wire`: the name of one in another package that would;
+    "": none is known."""
+    return replace(NEEDS_WIRE, metadata={"wire": wire}) if wire else NO_ANSWER
+
+
+_NONE = frozenset(each.detail for each in (NO_ANSWER, UNREAD, NEEDS_WIRE))
 
 
 def only_stop(stop: Stop, *, strange: bool = False) -> Reading:

@@ -41,6 +41,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
         the stop. For what is not one answer, it has low confidence, and `detail` says what it is:
         `no_answer`: no known API has this format (reason UNKNOWN). `several_answers`: it holds
         several; `metadata["answers"]` counts them, and `detect_each` tells each (UNKNOWN).
+        `needs_wire`: it is of an API whose wire is in another package, which is not installed;
+        `metadata["wire"]` names the wire (UNKNOWN).
         `unread`: a stream, an iterator, a file, or a response whose body was not read; `detect`
         reads from none of them; or packed bytes that hold too many (UNKNOWN). `nothing_came`: it
         is empty (DROPPED).

@@ -14,7 +14,6 @@ from tenuto.providers.models import (
     CLAUDE_TAKES_PREFILL,
     GEMINI_SIGNS_CALLS,
     GEMINI_TAKES_PREFILL,
-    QWEN_MAY_NOT_THINK,
 )
 from tenuto.wires.dialect import Dialect
 
@@ -111,12 +110,6 @@ SPOKEN: dict[str, dict[str, Any]] = {
     "cohere": {},
     # Every host behind Mistral's SDK serves Mistral's models.
     "mistral": {"prefill": True, "prefill_row": (("prefix", True),), "prefill_echoed": True},
-    "watsonx": {"output_key": "max_completion_tokens"},
-    # Every host with this API serves its models.
-    "dashscope": {
-        "prefill_models": QWEN_MAY_NOT_THINK, "prefill_row": (("partial", True),),
-        "prefill_members": (("enable_thinking", False),),
-    },
     # Ollama continues a trailing assistant message if it writes the prompt itself, as for these
     # models, or if the model's own template leaves that message open, which nothing reveals.
     # https://github.com/ollama/ollama/tree/main/model/renderers 2026-11-22

@@ -16,7 +16,7 @@ from tenuto.core.answer.stop import StopReason
 from tenuto.core.errors import RegistrationError
 from tenuto.core.settings.names import refuses_unknown
 from tenuto.providers.provider import Overrides, Row
-from tenuto.providers.table import ROWS, unknown_of
+from tenuto.providers.table import ROWS, own_row, unknown_of
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.names import key_of, wrong_name
@@ -256,7 +256,7 @@ def _like(provider: Provider) -> Row:
     if name == "":
         return _unknown(wire)
     spoken = wire.partition("@")[0]
-    row = ROWS.find(name) if isinstance(name, str) else None
+    row = (ROWS.find(name) or own_row(name)) if isinstance(name, str) else None
     if row is None or row.wire.partition("@")[0] != spoken:
         known = [key for key, row in ROWS.all().items() if row.wire.partition("@")[0] == spoken]
         raise RegistrationError(

@@ -26,15 +26,6 @@ UNKNOWN = UNKNOWN_OF["openai-chat"]
 PROVIDERS: tuple[Row, ...] = (
     *CHAT,
     *COMPLETIONS,
-    row("dashscope", "dashscope",
-        ("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"),
-        "https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope; https://help.aliyun.com/"
-        "zh/model-studio/partial-mode 2026-11-22",
-        quirks=("all-so-far-stream", "q22-error-event-stream", "q29-null-as-text",
-                "q34-400-filter")),
-    row("watsonx", "watsonx", (".ml.cloud.ibm.com",),
-        "https://cloud.ibm.com/apidocs/watsonx-ai#text-chat 2026-11-22",
-        quirks=("generated-stream", "length-stream", "time-limit")),
     row("anthropic-messages", "anthropic", ("api.anthropic.com",),
         "https://platform.claude.com/docs/en/api/messages 2026-11-21",
         authorization="x-api-key", sends_stop=True),

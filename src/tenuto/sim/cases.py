@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim import tables_common
 from tenuto.sim.case import Arguments, Case, Continuation, Ending, Kind, Say, Search, Step
 from tenuto.sim.tables_own import Tables
+from tenuto.sim.wire import Wire
 from tenuto.sim.wires import WIRES
 
 CHAT: Final = "openai-chat"
@@ -35,11 +35,21 @@ def _with_wires() -> dict[str, Tables]:
 TABLES_ON: Final = _with_wires()
 """The tables of cases by wire and title, each case in that wire's version."""
 
-CASES_ON: Final[Mapping[str, Mapping[str, Case]]] = {
+CASES_ON: Final[dict[str, dict[str, Case]]] = {
     wire: {name: case for table in tables.values() for name, case in table.items()}
     for wire, tables in TABLES_ON.items()
 }
 """All cases by wire and name; `Case.wires` lists the other wires of a case."""
+
+
+def add_wire(wire: Wire) -> None:
+    """Let simulators serve a wire of another package, too. Call it before the first simulator."""
+    WIRES[wire.name] = wire
+    for name, tables in _with_wires().items():
+        for title, table in tables.items():
+            TABLES_ON.setdefault(name, {}).setdefault(title, {}).update(table)
+            CASES_ON.setdefault(name, {}).update(table)
+
 
 NORMAL: Final = TABLES_ON[CHAT]["normal"]
 """Answers without a fault on Chat Completions, like the other named tables below."""

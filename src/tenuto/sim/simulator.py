@@ -32,8 +32,8 @@ class Simulator:
     "reject" (on Anthropic Messages, "restart" rejects too, unless the model's name says otherwise).
     On Chat Completions, `prefill_echo` makes bodies repeat the prefill, and `prefill_refusal`
     chooses the words that reject it.
-    `dialect` is the version of Chat Completions: "groq", "together", "cerebras", "watsonx" or
-    "databricks", "" for OpenAI's.
+    `dialect` is the version of Chat Completions: "groq", "together", "cerebras" or "databricks",
+    "" for OpenAI's.
     `max_output_tokens` is the model's output limit. `delay_s` is the wait before each event but the
     first (0: none). `lockstep_timeout_s` is how long a stream waits for `acknowledge()`.
     `strict=False` accepts every history and header. With `begins_anew`, as in `tenuto sim`, a

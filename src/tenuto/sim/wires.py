@@ -12,8 +12,6 @@ from tenuto.sim.bedrock_converse import wire as bedrock_converse
 from tenuto.sim.bedrock_invoke import nova
 from tenuto.sim.bedrock_invoke import wire as bedrock_invoke
 from tenuto.sim.cohere import wire as cohere
-from tenuto.sim.cohere_v1 import wire as cohere_v1
-from tenuto.sim.dashscope import wire as dashscope
 from tenuto.sim.gemini_generate import wire as gemini_generate
 from tenuto.sim.gemini_interactions import wire as gemini_interactions
 from tenuto.sim.mistral import wire as mistral
@@ -26,13 +24,14 @@ from tenuto.sim.wire import Wire
 _SPOKEN: Final = (
     *(openai_chat.WIRE, anthropic_messages.WIRE, openai_completions.WIRE, openai_responses.WIRE),
     *(gemini_generate.WIRE, gemini_interactions.WIRE, bedrock_converse.WIRE, bedrock_invoke.WIRE),
-    *(cohere.WIRE, cohere_v1.WIRE, ollama.WIRE, mistral.WIRE, dashscope.WIRE),
+    *(cohere.WIRE, ollama.WIRE, mistral.WIRE),
 )
 
-WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
+WIRES: Final[dict[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
+"""The wires by name. `cases.add_wire` adds others."""
 
 _AT: Final = (nova.NOVA, *_SPOKEN, ollama.GENERATE)
-"""A row for each path of a wire; the first match wins."""
+"""A row for each path of a wire; the first match wins. Wires that were added come last."""
 
 
 def wire_at(path: str, query: str = "", dialect: str = "") -> tuple[Wire, Mapping[str, str]] | None:
@@ -44,7 +43,7 @@ def wire_at(path: str, query: str = "", dialect: str = "") -> tuple[Wire, Mappin
     {'beta': 'true'}
     """
     spoken = (openai_chat.IN_DIALECTS[dialect],) if dialect else ()
-    for wire in (*spoken, *_AT):
+    for wire in (*spoken, *_AT, *WIRES.values()):
         if (match := re.fullmatch(wire.path, path)) is not None:
             said = {name: unquote(text) for name, text in match.groupdict().items() if text}
             return wire, dict(parse_qsl(query)) | said

@@ -154,6 +154,8 @@ class Wire:
             None: it takes them as they come.
         named_events: whether its SDK ignores events without a name, which is the `type` of their
             object.
+        streams_lines: whether the stream of a request with these headers (names in lower case) is
+            lines of JSON; None: it is server-sent events.
         keep_alive: the type of an event that only keeps the connection alive; "": comments do.
         raises_on_errors: whether its official SDK raises on an event of a stream that holds an
             `error`.
@@ -222,6 +224,7 @@ class Wire:
     parts_close: bool = False
     mender: Callable[[str], Mender] | None = None
     named_events: bool = False
+    streams_lines: Callable[[Mapping[str, str]], bool] | None = None
     keep_alive: str = ""
     raises_on_errors: bool = True
     breaks_on_errors: bool = False

@@ -1,4 +1,4 @@
-"""Usage on both of Cohere's APIs: the tokens counted, and those billed."""
+"""Usage of Cohere's API: the tokens counted, and those billed."""
 
 from __future__ import annotations
 
@@ -47,22 +47,3 @@ def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
         billed["output_tokens"] = before[1] + usage.output_tokens - before[0]  # type: ignore[operator]
     merged = {**raw, "tokens": tokens, "billed_units": billed}
     return {key: value for key, value in merged.items() if value or key in raw}
-
-
-def grown_usage(meta: JsonObject, usage: Usage) -> JsonObject:
-    """Return the same for version 1, which writes whole numbers. Only the output changes.
-
-    >>> meta = {"billed_units": {"output_tokens": 2.0}, "tokens": {"output_tokens": 3}}
-    >>> grown_usage(meta, Usage(5, 9))
-    {'billed_units': {'output_tokens': 8}, 'tokens': {'output_tokens': 9}}
-    """
-    if usage.output_tokens is None:
-        return meta
-    more = usage.output_tokens - (read_usage(meta).output_tokens or 0)
-    grown = dict(meta)
-    for name in COUNTED:
-        told = object_in(meta.get(name))
-        before = count_of_decimal(told.get("output_tokens"))
-        if before is not None:
-            grown[name] = told | {"output_tokens": before + more}
-    return grown

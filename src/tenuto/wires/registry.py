@@ -13,6 +13,7 @@ from pathlib import Path
 from tenuto import wires as package
 from tenuto.wires.base import Wire
 from tenuto.wires.json import JsonObject
+from tenuto.wires.moved import sign_of
 from tenuto.wires.names import Names
 from tenuto.wires.outside import OutsideWires
 
@@ -99,6 +100,8 @@ def wire_for_shape(value: JsonObject, *, ours: bool = False) -> Wire | None:
     those of other packages."""
     if ours:
         return _shaped(wires(), value)
+    if (name := sign_of(value)) and (moved := WIRES.find(name)) is not None:
+        return moved
     return next(filter(None, (_shaped(known, value) for known in in_order())), None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -61,6 +61,14 @@ class RequestFacts(msgspec.Struct, frozen=True):
     follows: str = ""
     repeats: bool | None = False
     keeps: bool = False
+
+    def changed(self, **members: Any) -> RequestFacts:
+        """Return the same facts with other values of some members.
+
+        >>> RequestFacts(model="m").changed(stream=True).stream
+        True
+        """
+        return msgspec.structs.replace(self, **members)
 
 
 class WireRequest(Protocol):

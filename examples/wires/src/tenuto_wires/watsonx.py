@@ -12,32 +12,61 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-import msgspec
+from tenuto.wire_kit import (
+    CHAT,
+    CHAT_ERRORS,
+    CHAT_STOPS,
+    CHAT_TEXT,
+    DONE,
+    Answer,
+    AnySignal,
+    ChatLayout,
+    ChatRequest,
+    Dialect,
+    Envelope,
+    ErrorRow,
+    FaultKind,
+    FaultSeen,
+    JsonObject,
+    Kind,
+    Piece,
+    StopReason,
+    StopTable,
+    Usage,
+    UsageSeen,
+    count,
+    decode_object,
+    encode_event,
+    error_body,
+    fault_parser,
+    fault_reader,
+    is_chat_event,
+    list_in,
+    looks_like_chat,
+    object_in,
+    read_chat,
+    stop_reader,
+    text_in,
+    value_at,
+    value_of,
+)
+from tenuto.wire_kit import (
+    chat_request_of as request_of,
+)
+from tenuto.wire_kit import (
+    error_row as _row,
+)
 
-from tenuto.core.answer.fault import FaultKind
-from tenuto.core.answer.parts import AnySignal, Envelope, Kind, Piece
-from tenuto.core.answer.signals import FaultSeen, Signal, Usage, UsageSeen
-from tenuto.core.answer.stop import StopReason
-from tenuto.wires.answer import Answer, error_body
-from tenuto.wires.chat_like import chat as chat_like
-from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
-from tenuto.wires.chat_like.render import DONE, ChatLayout
-from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
-from tenuto.wires.dialect import Dialect
-from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
-from tenuto.wires.errors import row as _row
-from tenuto.wires.json import JsonObject, count, decode_object, encode_event
-from tenuto.wires.members import list_in, object_in, value_at, value_of
-from tenuto.wires.request_reading import text_in
-from tenuto.wires.stops import StopTable, stop_reader
+_PLAIN = Dialect()
+"""The dialect of an unknown provider."""
 
 _K, _R = FaultKind, StopReason
 
 STOPS: StopTable = {
     # Chat: a natural end or a stop sequence; the output limit; a call.
-    "stop": chat_like.STOPS["stop"],
-    "length": chat_like.STOPS["length"],
-    "tool_calls": chat_like.STOPS["tool_calls"],
+    "stop": CHAT_STOPS["stop"],
+    "length": CHAT_STOPS["length"],
+    "tool_calls": CHAT_STOPS["tool_calls"],
     # Text generation: "not finished" is no stop, and is never looked up.
     "eos_token": (_R.END_TURN, None),
     "stop_sequence": (_R.STOP_SEQUENCE, None),
@@ -73,7 +102,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     *CHAT_ERRORS[-2:],
 )
 
-read_fault: ReadFault = fault_reader(ERRORS)
+read_fault = fault_reader(ERRORS)
 
 _PATH = re.compile(r"/ml/v1/(?:deployments/[^/]+/)?text/chat(_stream)?/?\Z")
 
@@ -105,7 +134,7 @@ class WatsonxRequest(ChatRequest):
 
 
 def parse_request(
-    body: bytes, probe_max_tokens: int = 0, path: str = "", dialect: Dialect = PLAIN
+    body: bytes, probe_max_tokens: int = 0, path: str = "", dialect: Dialect = _PLAIN
 ) -> WatsonxRequest | None:
     """Return a chat request, or None if the bytes are none; they then pass unchanged (C7).
 
@@ -116,8 +145,7 @@ def parse_request(
     """
     made = request_of(WatsonxRequest, body, probe_max_tokens, dialect)
     if made is not None:
-        made.facts = msgspec.structs.replace(
-            made.facts,
+        made.facts = made.facts.changed(
             model=text_in(object_in(decode_object(body)).get("model_id")),
             stream=path.rstrip("/").endswith("_stream"),
             include_usage=True,  # always
@@ -135,8 +163,8 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     if isinstance(value.get("results"), list):
         return [Envelope(value), *_generated(_result(value))]
     error = _error_of(value)
-    found: list[Signal] = [] if error is None else [FaultSeen(read_fault(error))]
-    return [*chat_like.read(value, event=event), *found]
+    found: list[AnySignal] = [] if error is None else [FaultSeen(read_fault(error))]
+    return [*read_chat(value, event=event), *found]
 
 
 def _result(value: JsonObject) -> JsonObject:
@@ -148,7 +176,7 @@ def _generated(result: JsonObject) -> Iterator[AnySignal]:
     """Read a result. Only its first event counts the input."""
     raw = result.get("stop_reason")
     if text := text_in(result.get("generated_text")):
-        yield Piece(chat_like.CONTENT, Kind.TEXT, text, holds="content")
+        yield Piece(CHAT_TEXT, Kind.TEXT, text, holds="content")
     stop = None if raw == _NOT_FINISHED else _read_stop(raw, "results[0].stop_reason")
     if stop is not None:
         yield stop
@@ -175,7 +203,7 @@ def is_its_own(value: JsonObject) -> bool:
         return "generated_text" in result and "stop_reason" in result
     if isinstance(value.get("errors"), list):
         return "trace" in value
-    chat = value.get("choices") == [] or chat_like.looks_like(value)
+    chat = value.get("choices") == [] or looks_like_chat(value)
     return isinstance(value.get("model_id"), str) and chat
 
 
@@ -184,7 +212,7 @@ def is_event(value: JsonObject) -> bool:
     a generation may also be a whole body, and is read the same way."""
     if isinstance(value.get("results"), list):
         return _result(value).get("stop_reason") == _NOT_FINISHED
-    return chat_like.is_event(value)
+    return is_chat_event(value)
 
 
 # --- writing ----------------------------------------------------------------------------------
@@ -208,15 +236,17 @@ class WatsonxLayout(ChatLayout):
 
 def _error(code: str, message: str) -> JsonObject:
     error = {"code": code, "message": message, "more_info": "", "type": "tenuto_incomplete"}
-    return {"errors": [error], "trace": "", "status_code": chat_like.CHAT.error_status}
+    return {"errors": [error], "trace": "", "status_code": CHAT.error_status}
 
 
 WIRE = replace(
-    chat_like.CHAT,
+    CHAT,
     name="watsonx",
     stops=STOPS,
     errors=ERRORS,
     is_request=is_request,
+    hosts=(".ml.cloud.ibm.com",),
+    dialect=Dialect(output_key="max_completion_tokens"),
     request=parse_request,
     looks_like=is_its_own,
     claims=is_its_own,

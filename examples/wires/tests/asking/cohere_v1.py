@@ -11,10 +11,10 @@ from typing import Any
 
 import cohere
 from cohere.core import ApiError
-
 from support.asking.cohere import ErrorSeen
 from support.asking.wrapping import Watching
 from support.loops import close_loop
+
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "cohere-v1"

@@ -10,11 +10,11 @@ import json
 from typing import Any
 
 import httpx
-
-import tenuto
 from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import Watching
 from support.loops import close_loop
+
+import tenuto
 from tenuto.sim import CASES_ON, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "DashScopeAsker"]

@@ -10,7 +10,13 @@ import pytest
 from cohere.types import Message, NonStreamedChatResponse, StreamedChatResponse, ToolResult
 from pydantic import TypeAdapter
 from support.paths import wire_for_path
+from tenuto_wires.cohere_v1 import wire
+from tenuto_wires.cohere_v1.billed_usage import grown_usage
+from tenuto_wires.cohere_v1.errors import read_fault
+from tenuto_wires.cohere_v1.render import ChatLayout, render_body
+from tenuto_wires.cohere_v1.request import ChatRequest, parse_request
 
+from examples.wires.tests.simulated.cohere_v1.rules import impossible, violations
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
@@ -24,14 +30,9 @@ from tenuto.core.deciding.actions import (
     DropConstraint,
     SetOutputLimit,
 )
-from tenuto.sim.cohere_v1.rules import impossible, violations
 from tenuto.sim.reply import Settings
 from tenuto.wires.answer import Answer
-from tenuto.wires.billed_usage import grown_usage
-from tenuto.wires.cohere_v1 import wire
-from tenuto.wires.cohere_v1.errors import read_fault
-from tenuto.wires.cohere_v1.render import ChatLayout, render_body
-from tenuto.wires.cohere_v1.request import ChatRequest, parse_request
+from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.registry import wire_for_shape
@@ -92,11 +93,15 @@ def test_no_event_of_the_installed_sdk_is_missing_from_the_table() -> None:
     assert kinds == wire.EVENT_TYPES
 
 
+def name_of(found: Wire | None) -> str:
+    return found.name if found is not None else ""
+
+
 def test_its_path_and_its_events_are_its_own() -> None:
-    assert wire_for_path("/v1/chat") is wire.WIRE
+    assert name_of(wire_for_path("/v1/chat")) == "cohere-v1"
     assert wire_for_path("/v1/embed") is None
     event = {"is_finished": False, "event_type": "text-generation", "text": "Hi"}
-    assert wire_for_shape(event) is wire.WIRE
+    assert name_of(wire_for_shape(event)) == "cohere-v1"
     bedrocks = wire_for_shape(event | {"amazon-bedrock-invocationMetrics": {}})
     assert bedrocks is not None
     assert bedrocks.name == "bedrock-invoke"

@@ -212,3 +212,4 @@ Signal = (
     | TransferEnded
     | Ended
 )
+"""What the builder weighs: one thing read, without its place."""

@@ -96,6 +96,8 @@ _SAID_OF: dict[str, str] = {
     "nothing_came": "Nothing came, so there is no answer.",
     "broke_off_unread": "This broke off before it showed whether it is an answer.",
     "unread": "This has not been read yet, so nothing shows how it ends.",
+    "needs_wire": "This is of an API that Tenuto reads with the package tenuto-wires, which is not "
+    "installed.",
     # Faults that the provider did not report itself.
     "garbage": "The provider sent something that cannot be read.",
     "not_this_api": "What answers is not this API.",
@@ -119,8 +121,8 @@ class Stop:
         raw: the provider's own value, unchanged, or None if it gave none.
         field: the path of the native field (`choices[0].finish_reason`), or None.
         detail: a finer word (`recitation`, `guardrail`, `time_limit`, …), or None. `detect` uses
-            `no_answer`, `several_answers`, `nothing_came`, `broke_off_unread` and `unread` for what
-            is not one answer.
+            `no_answer`, `several_answers`, `nothing_came`, `broke_off_unread`, `unread` and
+            `needs_wire` for what is not one answer.
         confidence: how reliable the reason is: high for a known value, medium for an unknown or
             inferred one, low for none.
         anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …), often empty.
@@ -285,4 +287,5 @@ SEVERAL_ANSWERS = Stop(StopReason.UNKNOWN, detail="several_answers")
 NOTHING_CAME = Stop(StopReason.DROPPED, detail="nothing_came")
 BROKE_OFF_UNREAD = Stop(StopReason.DROPPED, detail="broke_off_unread")
 UNREAD = Stop(StopReason.UNKNOWN, detail="unread")
+NEEDS_WIRE = Stop(StopReason.UNKNOWN, detail="needs_wire")
 """What `detect` says of things that are not one answer (N14)."""

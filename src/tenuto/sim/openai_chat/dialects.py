@@ -1,7 +1,6 @@
 """How other providers differ from OpenAI on Chat Completions, one row each.
 
-groq 1.7.0, together 3.1.1 and cerebras_cloud_sdk 1.91.0, types/chat/; the references of watsonx.ai
-(https://cloud.ibm.com/apidocs/watsonx-ai#text-chat) and Databricks
+groq 1.7.0, together 3.1.1 and cerebras_cloud_sdk 1.91.0, types/chat/; the reference of Databricks
 (https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference), read
 2026-11-22. For what self-hosted servers, and DeepSeek's beta address, do with a trailing assistant
 row: https://github.com/ggml-org/llama.cpp/pull/23089, measured with xllamacpp 2026.10.11549;
@@ -77,42 +76,10 @@ OPENAI: Final = Dialect(reasoning_key="reasoning_content", in_last_chunk=lambda 
 _TIMES: Final = {"time_info": {"queue_time": 0.001, "prompt_time": 0.002, "total_time": 0.1}}
 
 
-def _without(body: Members, *names: str) -> dict[str, Any]:
+def renamed(body: Members, *names: str) -> dict[str, Any]:
     """Return a body whose members of these names are renamed, so that nothing accepts them."""
     return {f"_{name}" if name in names else name: item for name, item in body.items()}
 
-
-def _of_watsonx(body: Members, said: Mapping[str, str]) -> Members:
-    """Return a body with what the path says. The path says whether it streams, and a stream always
-    reports the usage. One key names a tool, and another decides whether to call one."""
-    chosen = ("tool_choice",) if isinstance(body.get("tool_choice"), str) else ()
-    out = _without(body, "model", "stream", "stream_options", *chosen)
-    out["model"] = out.pop("model_id", said.get("model"))
-    out.pop("project_id", None)
-    if "tool_choice_option" in body:
-        out.setdefault("tool_choice", body["tool_choice_option"])
-    streams = {"stream": True, "stream_options": {"include_usage": True}}
-    return out | (streams if said.get("streams") else {})
-
-
-def _watsonx_error(document: Members, key: str) -> Members:
-    error = document.get("error")
-    if not isinstance(error, dict):
-        return document
-    code = error.get("code") or "invalid_input_argument"
-    told = {"code": code, "message": error["message"], "more_info": _WATSONX_DOCS}
-    return {"errors": [told], "trace": key}
-
-
-_WATSONX_DOCS: Final = "https://cloud.ibm.com/apidocs/watsonx-ai#text-chat"
-_WATSONX_FAILS: Final = Failure(
-    200,
-    {
-        "errors": [{"code": "downstream_request_failed", "message": "The model failed."}],
-        "trace": "0a6a011bb0f7050226d320447255f295",
-        "status_code": 500,
-    },
-)
 
 _BOTH: Final = "Cannot set both add_generation_prompt and continue_final_message to true."
 
@@ -148,17 +115,6 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         in_piece={"type": "function"},
         in_last_chunk=lambda usage: {"usage": usage, **_TIMES},
     ),
-    "watsonx": Dialect(
-        path=r"/ml/v1/(?:deployments/(?P<model>[^/]+)/)?text/chat(?P<streams>_stream)?",
-        reasoning_key="reasoning_content",
-        breaks_off=_WATSONX_FAILS,
-        in_last_chunk=lambda _: {},
-        located=_of_watsonx,
-        said=lambda document: document | ({"model_id": m} if (m := document.get("model")) else {}),
-        refused=_watsonx_error,
-        event="message",
-        done=False,
-    ),
     # https://ai.google.dev/gemini-api/docs/openai 2026-11-21
     "gemini": Dialect(
         path="/v1beta/openai/chat/completions", in_last_chunk=lambda _: {}, counts_run=True
@@ -168,7 +124,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         path=r"/serving-endpoints/(?P<model>[^/]+)/invocations",
         reasoning_key="reasoning_content",
         in_last_chunk=lambda _: {},
-        located=lambda body, said: _without(body, "model") | {"model": said["model"]},
+        located=lambda body, said: renamed(body, "model") | {"model": said["model"]},
     ),
     "llama.cpp": replace(
         OPENAI,

@@ -11,6 +11,7 @@ from tenuto.sim.case import Ending, Framing, Odd
 from tenuto.sim.envelope import dump
 from tenuto.sim.framing import Event, frame
 from tenuto.sim.openai_chat import dialects, errors, history, render
+from tenuto.sim.openai_chat.dialects import Dialect
 from tenuto.sim.prose import key_of
 from tenuto.sim.tables_own import own_tables
 from tenuto.sim.wire import Wire
@@ -54,8 +55,10 @@ WIRE: Final = Wire(
     last_event=frame([render.DONE], Framing.PLAIN)[0],
 )
 
-IN_DIALECTS: Final[Mapping[str, Wire]] = {
-    name: replace(
+
+def in_dialect(dialect: Dialect) -> Wire:
+    """Return the wire of providers with a dialect."""
+    return replace(
         WIRE,
         path=dialect.path,
         read=partial(dialects.read, dialect=dialect),
@@ -68,6 +71,9 @@ IN_DIALECTS: Final[Mapping[str, Wire]] = {
         marks=WIRE.marks if dialect.done else lambda step: int(step.odd is Odd.DOUBLE_DONE),
         last_event=WIRE.last_event if dialect.done else b"",
     )
-    for name, dialect in dialects.DIALECTS.items()
+
+
+IN_DIALECTS: Final[dict[str, Wire]] = {
+    name: in_dialect(dialect) for name, dialect in dialects.DIALECTS.items()
 }
 """The rows of providers with a dialect, by name."""

@@ -31,6 +31,7 @@ from tenuto.turn.settings.refusal import refusal
 from tenuto.turn.short_path.body import Short
 from tenuto.turn.short_path.stream import ShortStream, is_for_streams
 from tenuto.turn.stream.framing import in_one_array
+from tenuto.wires.moved import tell_moved
 from tenuto.wires.registry import is_built_in
 from tenuto.wires.request import WireRequest
 from tenuto.wires.short import Asks
@@ -110,7 +111,12 @@ class Engine:
     def is_turn(self, method: str, url: str) -> bool:
         """Return whether a request asks a model for a turn, on a known wire, and Tenuto may finish
         it."""
-        return method == "POST" and not switch.off and route(url, self.speaks)[0] is not None
+        if method != "POST" or switch.off:
+            return False
+        wire, _, path = route(url, self.speaks)
+        if wire is None:
+            tell_moved(path)
+        return wire is not None
 
     def check(self, request: Request) -> None:
         """Raise the `PolicyError` of a request for a turn with settings that are wrong or not
@@ -146,8 +152,9 @@ class Engine:
             return self.read(request)
         if request.context is not None or request.method != "POST" or policy_around():
             return self.read(request)
-        wire, provider, _ = route(request.url, self.speaks)
+        wire, provider, path = route(request.url, self.speaks)
         if wire is None:
+            tell_moved(path)
             return None
         for name, _ in request.headers:
             if name[1:3] in LIKE_OURS and name[:8].lower() == OURS:
@@ -189,6 +196,7 @@ class Engine:
         meant = context.provider if context is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
         if wire is None:
+            tell_moved(path)
             return None
         if meant is not None and provider.unknown:
             provider = meant

@@ -210,7 +210,8 @@ class TurnRecord:
     def framing(self) -> StreamFraming:
         """How the turn's stream is framed."""
         alone, named = bool(self.left_alone), self.wire.named_events
-        rule = rule_of(self.request, self.path, named=named, left_alone=alone)
+        lines = self.wire.streams_lines
+        rule = rule_of(self.request, self.path, named=named, left_alone=alone, streams_lines=lines)
         return StreamFraming(rule, self.policy.event_max_bytes, left_alone=alone)
 
     @cached_property

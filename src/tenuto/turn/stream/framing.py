@@ -30,6 +30,7 @@ from tenuto.turn.drivers.commands import (
     Run,
     SendData,
     StartResponse,
+    decoded,
     late,
     reading,
 )
@@ -94,43 +95,47 @@ def _googles(request: Request, events: MakeCodec, left_alone: bool) -> FramingRu
     return FramingRule(Framing.EVENTS, DataLineCodec, {**_ELEMENTS, Framing.EVENTS: DataLineCodec})
 
 
-def _ollamas(_: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
+def _lines(_: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
     reads = {Framing.LINES: LineCodec, Framing.EVENTS: events}
     return FramingRule(Framing.LINES, LineCodec, reads, b"application/x-ndjson", or_json=True)
-
-
-def _coheres(request: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
-    # Version 1 writes events if one of these asks for them. The SDK uses the second name.
-    asking = (value for key, value in request.headers if key.lower() in (b"accept", b"accepts"))
-    if any(EVENTS in value for value in asking):
-        return rule_for_events(events)
-    return _ollamas(request, events, left_alone)
 
 
 RULES: dict[str, Callable[[Request, MakeCodec, bool], FramingRule]] = {
     "/invoke-with-response-stream": partial(_aws, render_event),
     "/converse-stream": partial(_aws, render_named),
     ":streamGenerateContent": _googles,
-    "/api/chat": _ollamas,
-    "/api/generate": _ollamas,
-    "/v1/chat": _coheres,
+    "/api/chat": _lines,
+    "/api/generate": _lines,
 }
-"""The rules by the end of a request's path; all other callers read events."""
+"""The rules by the end of a request's path. Other callers read events, unless their wire says
+otherwise (`Wire.streams_lines`)."""
 
 
-def rule_of(request: Request, path: str, *, named: bool, left_alone: bool) -> FramingRule:
+def rule_of(
+    request: Request,
+    path: str,
+    *,
+    named: bool,
+    left_alone: bool,
+    streams_lines: Callable[[Mapping[str, str]], bool] | None = None,
+) -> FramingRule:
     """Return the rule for a request.
 
     Args:
         path: the path of its URL.
         named: whether the caller's SDK ignores events without a name.
         left_alone: whether the turn is only watched.
+        streams_lines: whether the headers ask for lines (`Wire.streams_lines`).
     """
     path = unquote(path).rstrip("/")
     events = partial(SseCodec, named=named, fails_on=fails_on(request.headers, path))
     for end, made in RULES.items():
         if path.endswith(end):
             return made(request, events, left_alone)
+    if streams_lines is not None:
+        told = {key.lower(): value for key, value in decoded(request.headers)}
+        if streams_lines(told):
+            return _lines(request, events, left_alone)
     return rule_for_events(events)
 
 

@@ -6,13 +6,25 @@ An error is an object with a `message`. Only limits have a code, the `error_type
 
 from __future__ import annotations
 
-from tenuto.core.answer.fault import Fault, FaultKind
-from tenuto.wires.cohere.errors import GAVE_UP, SAID_ALIKE
-from tenuto.wires.errors import HISTORY_REJECTED, ErrorRow, ReadFault, by_status, fault_reader, row
-from tenuto.wires.filters import BLOCKED
-from tenuto.wires.json import JsonObject
+from tenuto.wire_kit import (
+    BLOCKED,
+    HISTORY_REJECTED,
+    TENUTO_ERROR,
+    ErrorRow,
+    Fault,
+    FaultKind,
+    JsonObject,
+    by_status,
+    fault_reader,
+)
+from tenuto.wire_kit import (
+    error_row as row,
+)
 
 _K = FaultKind
+
+GAVE_UP = row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", TENUTO_ERROR, words=rf"^{TENUTO_ERROR}:")
+"""The end of a stream has room only for words."""
 
 ERRORS: tuple[ErrorRow, ...] = (
     GAVE_UP,
@@ -20,7 +32,10 @@ ERRORS: tuple[ErrorRow, ...] = (
         _K.OUTPUT_BUDGET_TOO_LARGE,
         words=r"tokens must be less than or equal to (?P<allowed>\d{1,9}(?!\d))",
     ),
-    *SAID_ALIKE,
+    row(_K.UNKNOWN_KEY, words=r"unknown field: parameter '?(?P<unknown>[\w.\[\]]+)'? is not"),
+    row(_K.CONTEXT_OVERFLOW, words=r"too many tokens|size limit exceeded"),
+    # Blocked by the usage guidelines.
+    row(_K.CONTENT_BLOCKED, words=r"blocked (?:output|input)", statuses=range(498, 499)),
     *BLOCKED,
     HISTORY_REJECTED,
     *by_status(),
@@ -39,7 +54,7 @@ def error_of(value: JsonObject) -> object | None:
     return value.get("error") or None
 
 
-read_fault: ReadFault = fault_reader(ERRORS)
+read_fault = fault_reader(ERRORS)
 
 
 def fault_in(value: JsonObject) -> Fault | None:

@@ -10,10 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenuto.core import hints
-from tenuto.core.history.table import Call, Result, Role, Rules, by_role
-from tenuto.wires.json import JsonObject
-from tenuto.wires.members import object_in
+from tenuto.wire_kit import (
+    ORPHAN_RESULT,
+    Call,
+    JsonObject,
+    Result,
+    Role,
+    Rules,
+    by_role,
+    object_in,
+)
 
 PARTS = "tool_calls"
 """Rules know one member for a row's parts, so in a plan results are where calls are."""
@@ -22,7 +28,7 @@ PARTS = "tool_calls"
 def _stub(call: Any) -> JsonObject:
     given = call.get("parameters")  # if it is no object, it is replaced in the call too
     named = {"name": call.get("name"), "parameters": given if isinstance(given, dict) else {}}
-    return {"call": named, "outputs": [{"text": hints.ORPHAN_RESULT}]}
+    return {"call": named, "outputs": [{"text": ORPHAN_RESULT}]}
 
 
 RULES = Rules(

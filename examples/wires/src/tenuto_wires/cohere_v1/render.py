@@ -11,15 +11,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from tenuto.core.answer.calls import ToolCall
-from tenuto.core.answer.parts import AnySignal, Kind
-from tenuto.wires.answer import Answer
-from tenuto.wires.billed_usage import grown_usage
-from tenuto.wires.calls import object_of
-from tenuto.wires.chat_like.citations import joined_annotations
-from tenuto.wires.chat_like.render import ChatLayout as OpenAIChatLayout
-from tenuto.wires.errors import OURS
-from tenuto.wires.json import JsonObject, encode, encode_named_event
+from tenuto.wire_kit import (
+    TENUTO_ERROR as OURS,
+)
+from tenuto.wire_kit import (
+    Answer,
+    AnySignal,
+    JsonObject,
+    Kind,
+    ToolCall,
+    encode,
+    encode_named_event,
+    joined_annotations,
+    object_of,
+)
+from tenuto.wire_kit import (
+    ChatLayout as OpenAIChatLayout,
+)
+from tenuto_wires.cohere_v1.billed_usage import grown_usage
 
 TOLD = frozenset({"text", "tool_calls", "citations", "meta", "finish_reason", "error", "message"})
 """Members of an answer that are merged over the attempts of a turn."""

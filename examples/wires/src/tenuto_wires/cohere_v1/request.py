@@ -11,28 +11,43 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from tenuto.core import hints
-from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, AppendUser, Edit
-from tenuto.wires.base import Wire
-from tenuto.wires.calls import schemas_in, valid_call
-from tenuto.wires.cohere_v1.history import PARTS, RULES
-from tenuto.wires.cohere_v1.render import call_of
-from tenuto.wires.dialect import Dialect
-from tenuto.wires.documents import asks_for_json
-from tenuto.wires.json import UNREADABLE, JsonObject, decode_object, encode, is_utf8
-from tenuto.wires.members import joined, list_in, listed, members_of, object_in, rows_of, value_of
-from tenuto.wires.request import RequestFacts
-from tenuto.wires.request_edits import EditableRequest, Paths
-from tenuto.wires.request_reading import (
+from tenuto.wire_kit import (
+    EMPTY_WITH_TOOLS_NOTE,
+    UNREADABLE,
+    AppendAssistant,
+    AppendCalls,
+    AppendUser,
+    Dialect,
+    Edit,
+    EditableRequest,
+    JsonObject,
+    Paths,
+    RequestFacts,
+    Wire,
+    asks_for_json,
+    decode_object,
+    encode,
     is_switch,
+    is_utf8,
+    joined,
     limit_in,
+    list_in,
+    listed,
+    members_of,
+    object_in,
+    rows_of,
+    schemas_in,
     text_in,
+    valid_call,
+    value_of,
     why_left_alone,
 )
+from tenuto_wires.cohere_v1.history import PARTS, RULES
+from tenuto_wires.cohere_v1.render import call_of
 
 ROWS, RESULTS = "chat_history", "tool_results"
 
-_BRIDGE = encode({"role": "CHATBOT", "message": hints.EMPTY_WITH_TOOLS_NOTE})
+_BRIDGE = encode({"role": "CHATBOT", "message": EMPTY_WITH_TOOLS_NOTE})
 """Stands between the results of tools and a user's text."""
 
 
@@ -139,7 +154,7 @@ def _asked_now(members: Mapping[str, bytes], before: Sequence[bytes]) -> list[by
     if not says or (before and members_of(before[-1]).get("tool_calls")):
         return [results, *says]
     calls = [object_in(result).get("call") for result in answered]
-    called = {"role": "CHATBOT", "message": hints.EMPTY_WITH_TOOLS_NOTE, "tool_calls": calls}
+    called = {"role": "CHATBOT", "message": EMPTY_WITH_TOOLS_NOTE, "tool_calls": calls}
     return [*says, encode(called), results]
 
 

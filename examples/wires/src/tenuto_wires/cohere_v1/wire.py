@@ -8,28 +8,47 @@ them. The last one repeats the whole response. Calls have no ids, and arrive dec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from tenuto.core.answer.parts import AnySignal, CallPiece, Kind, Piece, Said
-from tenuto.core.answer.signals import CallDelta, Ended, FaultSeen, UsageSeen
-from tenuto.core.answer.stop import StopReason
-from tenuto.wires.answer import error_body, shown_alike
-from tenuto.wires.base import Wire
-from tenuto.wires.bedrock_invoke import makers
-from tenuto.wires.billed_usage import COUNTED, read_usage
-from tenuto.wires.chat_like.chat import CONTENT
-from tenuto.wires.cohere_v1 import render
-from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
-from tenuto.wires.cohere_v1.request import ChatRequest, parse_request
-from tenuto.wires.dialect import Dialect
-from tenuto.wires.errors import bare_error, fault_parser
-from tenuto.wires.json import JsonObject, arguments_of
-from tenuto.wires.members import list_in, object_in, objects_in
-from tenuto.wires.request import WireRequest
-from tenuto.wires.request_edits import key_at
-from tenuto.wires.request_reading import text_in
-from tenuto.wires.stops import StopTable, clean_stop, stop_reader
+from tenuto.wire_kit import (
+    CHAT_TEXT as CONTENT,
+)
+from tenuto.wire_kit import (
+    AnySignal,
+    CallDelta,
+    CallPiece,
+    Dialect,
+    Ended,
+    FaultSeen,
+    JsonObject,
+    Kind,
+    OneText,
+    Piece,
+    Said,
+    StopReason,
+    StopTable,
+    UsageSeen,
+    Wire,
+    WireRequest,
+    arguments_of,
+    bare_error,
+    clean_stop,
+    error_body,
+    fault_parser,
+    key_at,
+    list_in,
+    object_in,
+    objects_in,
+    shown_alike,
+    stop_reader,
+    text_in,
+)
+from tenuto_wires.cohere_v1 import render
+from tenuto_wires.cohere_v1.billed_usage import COUNTED, read_usage
+from tenuto_wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
+from tenuto_wires.cohere_v1.request import ChatRequest, parse_request
 
 _R = StopReason
 
@@ -96,6 +115,24 @@ def looks_like(value: JsonObject) -> bool:
 
 # --- reading
 
+_METRICS = "amazon-bedrock-invocationMetrics"
+"""A member that Bedrock adds, whose wire reads such events."""
+
+_GENERATED = (
+    OneText(
+        ("generations[0].text", "generations[0].finish_reason"),
+        "generations[0].text",
+        ("generations[0].finish_reason",),
+    ),
+    OneText(("text", "is_finished"), "text", ("finish_reason",)),
+    # The last event has only the stop; its `response` repeats everything.
+    OneText(("is_finished", "finish_reason"), "", ("finish_reason",)),
+    OneText(
+        ("is_finished", "response.generations[0]"), "", ("response.generations[0].finish_reason",)
+    ),
+)
+"""Where answers and events of `/v1/generate` keep their text. The first that fits counts."""
+
 _NOT_BESIDE = render.TOLD | {"event_type", "is_finished", "response", "tool_call_delta", "prompt"}
 
 
@@ -106,7 +143,8 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     signals: list[AnySignal] = []
     kind, whole = value.get("event_type"), object_in(value.get("response"))
     if kind is None and ("generations" in value or is_event(value)):
-        signals += makers.read(value, event=event)  # Bedrock's shape, with its end from this wire
+        place = next((place for place in _GENERATED if place.fits(value)), None)
+        signals += place.signals(value, _read_stop) if place is not None else []
     else:
         beside = (whole or value).items()
         signals.append(Said({k: v for k, v in beside if k not in _NOT_BESIDE and v is not None}))
@@ -195,6 +233,11 @@ def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> 
     return parsed
 
 
+def _streams_lines(headers: Mapping[str, str]) -> bool:
+    """Return whether none of the headers asks for events. The SDK uses the second name."""
+    return not any("text/event-stream" in headers.get(key, "") for key in ("accept", "accepts"))
+
+
 WIRE = Wire(
     name="cohere-v1",
     stops=STOPS,
@@ -204,11 +247,12 @@ WIRE = Wire(
     request=request,
     limit_key=lambda _: key_at(ChatRequest.paths.output_limit),
     looks_like=looks_like,
-    signed=lambda value: "event_type" in value and is_event(value) and makers.METRICS not in value,
+    signed=lambda value: "event_type" in value and is_event(value) and _METRICS not in value,
     is_event=is_event,
     last_is_body=True,
     read=read,
     parts_close=True,
+    streams_lines=_streams_lines,
     raises_on_errors=False,
     breaks_on_errors=True,
     usage_object=usage_object,

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tenuto.wires.json import JsonObject
-from tenuto.wires.members import list_in, object_in
-from tenuto.wires.request_reading import text_in
+from tenuto.wire_kit import (
+    JsonObject,
+    list_in,
+    object_in,
+    text_in,
+)
 
 _TEXTS = ("content", "reasoning_content")
 

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenuto.core.answer.parts import AnySignal, Message
-from tenuto.core.answer.signals import Usage
-from tenuto.wires.answer import Answer
-from tenuto.wires.chat_like.render import ChatLayout, choice_of, completion, envelope
-from tenuto.wires.dashscope.events import first_choice, like, message_of
-from tenuto.wires.json import JsonObject, encode
-from tenuto.wires.members import object_in
-from tenuto.wires.usage import Counts
+from tenuto.wire_kit import (
+    Answer,
+    AnySignal,
+    ChatLayout,
+    Counts,
+    JsonObject,
+    Message,
+    Usage,
+    choice_of,
+    completion,
+    encode,
+    envelope,
+    object_in,
+)
+from tenuto_wires.dashscope.events import first_choice, like, message_of
 
 _OF_CHAT = {
     "input_tokens": "prompt_tokens",

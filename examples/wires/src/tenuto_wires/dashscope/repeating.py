@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from collections import deque
 
-from tenuto.frames.frame import Frame
-from tenuto.frames.sse import BOM
-from tenuto.wires.dashscope.events import SoFar, Unrepeated
-from tenuto.wires.json import JsonObject, decode_object, encode
+from tenuto.wire_kit import (
+    Frame,
+    JsonObject,
+    decode_object,
+    encode,
+)
+from tenuto_wires.dashscope.events import SoFar, Unrepeated
 
 
 class Repeating:
@@ -76,7 +79,7 @@ def _with_data(event: Frame, value: JsonObject) -> bytes:
     """Return an event with another object; the lines before its data stay."""
     lines = [
         line
-        for line in event.raw.removeprefix(BOM).splitlines()
+        for line in event.raw.removeprefix(b"\xef\xbb\xbf").splitlines()
         if line and not line.startswith(b"data:")
     ]
     return b"".join(line + b"\n" for line in (*lines, b"data:" + encode(value))) + b"\n"

@@ -11,16 +11,30 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
+from tenuto.wire_kit import (
+    UNREADABLE,
+    ChatRequest,
+    Dialect,
+    Edit,
+    JsonObject,
+    Watched,
+    WireRequest,
+    begins_answer,
+    encode,
+    is_utf8,
+    joined,
+    members_of,
+    object_in,
+    value_of,
+    with_beginnings,
+    with_members,
+)
+from tenuto.wire_kit import (
+    chat_request_of as request_of,
+)
 
-from tenuto.core.deciding.actions import Edit
-from tenuto.wires.chat_like.beginnings import begins_answer, with_beginnings
-from tenuto.wires.chat_like.request import PLAIN, ChatRequest, request_of
-from tenuto.wires.dialect import Dialect
-from tenuto.wires.json import JsonObject, encode, is_utf8
-from tenuto.wires.members import joined, members_of, object_in, value_of, with_members
-from tenuto.wires.request import WireRequest
-from tenuto.wires.watched import Watched
+_PLAIN = Dialect()
+"""The dialect of an unknown provider."""
 
 MULTIMODAL = "/multimodal-generation/generation"
 PATHS = ("/services/aigc/text-generation/generation", f"/services/aigc{MULTIMODAL}")
@@ -30,6 +44,12 @@ _PARTIAL = "partial"
 
 _SAY_WHAT_IS_NEW = re.compile(r"qwen3-(?:max|vl|\d)|qwq|qvq")
 """Models whose streams repeat only on request; streams of others repeat by default."""
+
+MAY_NOT_THINK = re.compile(
+    r"(?:qwen-(?:plus|flash|turbo)|qwen3(?:\.\d)?-(?:max|plus|flash|\d))(?!.*(?:thinking|instruct))"
+)
+"""Models for which the request decides whether they think. Partial mode requires thinking to be
+off. https://help.aliyun.com/zh/model-studio/deep-thinking 2026-11-22"""
 
 _NO_CHAT = re.compile(r"-(?:asr|tts|image)\b|^wan")
 """Models at the same address whose answers are no text to continue: speech, images."""
@@ -85,7 +105,7 @@ def is_request(path: str) -> bool:
 
 
 def parse_request(
-    body: bytes, probe_max_tokens: int = 0, path: str = PATHS[0], dialect: Dialect = PLAIN
+    body: bytes, probe_max_tokens: int = 0, path: str = PATHS[0], dialect: Dialect = _PLAIN
 ) -> DashScopeRequest | Watched | None:
     """Return a request, or None if the bytes are none; they then pass unchanged (C7).
 
@@ -100,7 +120,7 @@ def parse_request(
         parameters = members_of(members.get("parameters", b"{}"))
         flat = {key: raw for key, raw in parameters.items() if key not in _ASIDE}
         model, rows = members["model"], _rows(members_of(members["input"]))
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
+    except (*UNREADABLE, KeyError):
         return None
     asked = joined({"model": model, "messages": rows, **flat})
     chat = request_of(DashScopeRequest, asked, probe_max_tokens, dialect)
@@ -111,8 +131,7 @@ def parse_request(
         return Watched(body, chat.facts.model, stream=False)
     chat.given, chat.lists = body, path.rstrip("/").endswith(MULTIMODAL)
     barred = chat.facts.prefill_barred and not begins_answer(_last(rows), _PARTIAL)
-    chat.facts = msgspec.structs.replace(
-        chat.facts,
+    chat.facts = chat.facts.changed(
         stream=False,
         include_usage=True,
         prefill_barred=barred,
@@ -127,7 +146,7 @@ def with_headers(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest
     events = "text/event-stream" in headers.get("accept", "").lower()
     streams = wanted == "enable" or (events and wanted != "disable")
     if streams and isinstance(parsed, DashScopeRequest | Watched):
-        parsed.facts = msgspec.structs.replace(parsed.facts, stream=True)
+        parsed.facts = parsed.facts.changed(stream=True)
     return parsed
 
 

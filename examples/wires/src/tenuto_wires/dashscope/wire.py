@@ -10,34 +10,56 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.answer.fault import FaultKind
-from tenuto.core.answer.parts import AnySignal, Envelope, is_silent
-from tenuto.core.answer.signals import Began, ChoiceSeen, FaultSeen, Signal, StopSeen, UsageSeen
-from tenuto.wires.answer import error_body
-from tenuto.wires.base import never
-from tenuto.wires.chat_like import chat as chat_like
-from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
-from tenuto.wires.dashscope import render
-from tenuto.wires.dashscope.events import Unrepeated, stops
-from tenuto.wires.dashscope.render import as_chat
-from tenuto.wires.dashscope.repeating import Repeating
-from tenuto.wires.dashscope.request import is_request, parse_request, with_headers
-from tenuto.wires.errors import ErrorRow, ReadFault, fault_parser, fault_reader
-from tenuto.wires.errors import row as _row
-from tenuto.wires.json import JsonObject
-from tenuto.wires.members import list_in, object_in
-from tenuto.wires.stops import StopTable
+from tenuto.wire_kit import (
+    CHAT,
+    CHAT_ERRORS,
+    CHAT_STOPS,
+    AnySignal,
+    Began,
+    ChoiceSeen,
+    Dialect,
+    Envelope,
+    ErrorRow,
+    FaultKind,
+    FaultSeen,
+    JsonObject,
+    Signal,
+    StopSeen,
+    StopTable,
+    UsageSeen,
+    error_body,
+    fault_parser,
+    fault_reader,
+    is_silent,
+    list_in,
+    never,
+    object_in,
+    read_chat,
+)
+from tenuto.wire_kit import (
+    error_row as _row,
+)
+from tenuto_wires.dashscope import render
+from tenuto_wires.dashscope.events import Unrepeated, stops
+from tenuto_wires.dashscope.render import as_chat
+from tenuto_wires.dashscope.repeating import Repeating
+from tenuto_wires.dashscope.request import (
+    MAY_NOT_THINK,
+    is_request,
+    parse_request,
+    with_headers,
+)
 
 _K = FaultKind
 
 STOPS: StopTable = {
     # It ended by itself, or by a stop sequence of the request. Before, the value is the text
     # "null".
-    "stop": chat_like.STOPS["stop"],
+    "stop": CHAT_STOPS["stop"],
     # It became too long.
-    "length": chat_like.STOPS["length"],
+    "length": CHAT_STOPS["length"],
     # The model called a tool.
-    "tool_calls": chat_like.STOPS["tool_calls"],
+    "tool_calls": CHAT_STOPS["tool_calls"],
 }
 """Values in the order of the reference."""
 
@@ -64,7 +86,7 @@ ERRORS: tuple[ErrorRow, ...] = (
 )
 """Rows by code, then those of its compatible endpoint."""
 
-read_fault: ReadFault = fault_reader(ERRORS)
+read_fault = fault_reader(ERRORS)
 
 
 def _under_output(signal: AnySignal) -> AnySignal:
@@ -86,7 +108,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     error = _error_of(value)
     if error is not None:
         return [FaultSeen(read_fault(error))]
-    signals = [Envelope(value), *chat_like.read(as_chat(value), event=event)]
+    signals = [Envelope(value), *read_chat(as_chat(value), event=event)]
     if event and all(isinstance(s, UsageSeen) or is_silent(s) for s in signals):
         signals.insert(0, Began())  # the first events report only usage
     return [_under_output(signal) for signal in signals]
@@ -115,11 +137,18 @@ def is_event(value: JsonObject) -> bool:
 
 
 WIRE = replace(
-    chat_like.CHAT,
+    CHAT,
     name="dashscope",
     stops=STOPS,
     errors=ERRORS,
     is_request=is_request,
+    hosts=("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"),
+    # Every host with this API serves its models.
+    dialect=Dialect(
+        prefill_models=MAY_NOT_THINK,
+        prefill_row=(("partial", True),),
+        prefill_members=(("enable_thinking", False),),
+    ),
     request=parse_request,
     limit_key=lambda dialect: f"parameters.{dialect.output_key}",
     with_headers=with_headers,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from support.asking.cohere_v1 import WrappedCohereV1
 from support.asking.wrapping import QUICK
 
 import tenuto
+from examples.wires.tests.asking.cohere_v1 import WrappedCohereV1
 from tenuto.sim import Simulator
 
 

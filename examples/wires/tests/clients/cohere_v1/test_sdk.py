@@ -12,11 +12,18 @@ import cohere
 import httpx
 import pytest
 from cohere.core import ApiError
-from support.asking.cohere_v1 import CASES, TOOLS, assert_one_message, of_answer, of_events, plain
 from support.asking.wrapping import QUICK
 from support.far_sides import FarSide, answer, json_answer
 
 import tenuto
+from examples.wires.tests.asking.cohere_v1 import (
+    CASES,
+    TOOLS,
+    assert_one_message,
+    of_answer,
+    of_events,
+    plain,
+)
 from tenuto.core import hints
 from tenuto.sim import Simulator
 

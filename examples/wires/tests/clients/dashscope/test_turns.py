@@ -9,10 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
-from support.asking.dashscope import CASES, DashScopeAsker, WrappedDashScope
 from support.asking.wrapping import QUICK
 
 import tenuto
+from examples.wires.tests.asking.dashscope import CASES, DashScopeAsker, WrappedDashScope
 from tenuto.providers.table import ROWS
 from tenuto.sim import Simulator
 from tenuto.turn.drivers.commands import Request, encoded

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from support.asking.cohere_v1 import CohereV1Asker
 
+from examples.wires.tests.asking.cohere_v1 import CohereV1Asker
 from tenuto.sim import Simulator
 
 

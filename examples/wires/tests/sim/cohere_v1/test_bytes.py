@@ -10,8 +10,8 @@ import httpx
 import pytest
 from cohere.types import NonStreamedChatResponse, StreamedChatResponse
 from pydantic import BaseModel, TypeAdapter
-from support.asking.cohere_v1 import CASES, TOOLS, CohereV1Asker
 
+from examples.wires.tests.asking.cohere_v1 import CASES, TOOLS, CohereV1Asker
 from tenuto.sim import Case, Simulator
 
 EVENT: TypeAdapter[Any] = TypeAdapter(StreamedChatResponse)

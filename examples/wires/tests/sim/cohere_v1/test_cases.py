@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from support.asking.cohere_v1 import CASES, WIRE, verdicts
 from support.pairing import in_every_mode
 
+from examples.wires.tests.asking.cohere_v1 import CASES, WIRE, verdicts
 from tenuto.sim import TABLES_ON, Bare
 
 

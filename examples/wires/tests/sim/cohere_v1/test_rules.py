@@ -6,16 +6,16 @@ from typing import Any
 
 import httpx
 import pytest
-from support.asking.cohere_v1 import TOOLS
 
-from tenuto.sim import Simulator
-from tenuto.sim.cohere_v1.rules import (
+from examples.wires.tests.asking.cohere_v1 import TOOLS
+from examples.wires.tests.simulated.cohere_v1.rules import (
     MESSAGE_AND_RESULTS,
     NO_MESSAGE,
     NOTHING_ASKED,
     ORPHAN_CALL,
     ORPHAN_RESULT,
 )
+from tenuto.sim import Simulator
 
 USER: dict[str, Any] = {"role": "USER", "message": "hello"}
 CALL: dict[str, Any] = {"name": "write_file", "parameters": {"path": "a"}}

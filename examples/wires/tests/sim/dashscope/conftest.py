@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from support.asking.dashscope import DashScopeAsker
 
+from examples.wires.tests.asking.dashscope import DashScopeAsker
 from tenuto.sim import Simulator
 
 

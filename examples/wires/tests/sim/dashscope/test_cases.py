@@ -7,10 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from support.asking.dashscope import CASES, WIRE
 from support.asking.openai_chat import verdicts
 from support.pairing import in_every_mode
 
+from examples.wires.tests.asking.dashscope import CASES, WIRE
 from tenuto.sim import TABLES_ON, Bare, Simulator
 
 USER: Any = {"role": "user", "content": "Hi"}

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from examples.wires.tests.simulated.cohere_v1.errors import ERRORS
 from tenuto.sim.case import CUT_SHORT, Ending, Odd, Step
-from tenuto.sim.cohere_v1.errors import ERRORS
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.reply import Call, Reply
 from tenuto.sim.writing import decoded, end_again, end_before, in_the_middle, pieces

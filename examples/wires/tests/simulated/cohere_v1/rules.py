@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from examples.wires.tests.simulated.cohere_v1.errors import too_many_tokens, unknown_field
+from examples.wires.tests.simulated.cohere_v1.request import rows_of
 from tenuto.sim.cohere.errors import failure, mistyped
 from tenuto.sim.cohere.history import NOT_JSON, TYPES
-from tenuto.sim.cohere_v1.errors import too_many_tokens, unknown_field
-from tenuto.sim.cohere_v1.request import rows_of
 from tenuto.sim.reply import Settings
 from tenuto.sim.shapes import Types, Violations, from_us, of_other_types, others, unpaired
 

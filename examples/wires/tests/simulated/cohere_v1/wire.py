@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from examples.wires.tests.simulated.cohere_v1 import cases, errors, render, request, rules
 from tenuto.sim.cohere.errors import failure
-from tenuto.sim.cohere_v1 import cases, errors, render, request, rules
 from tenuto.sim.framing import lines
 from tenuto.sim.prose import key_of
 from tenuto.sim.wire import Wire

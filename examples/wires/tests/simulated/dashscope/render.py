@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from examples.wires.tests.simulated.dashscope.errors import ERRORS
+from examples.wires.tests.simulated.dashscope.request import LISTS, SO_FAR, TEXT
 from tenuto.sim.case import Framing, Step
-from tenuto.sim.dashscope.errors import ERRORS
-from tenuto.sim.dashscope.request import LISTS, SO_FAR, TEXT
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
 from tenuto.sim.framing import Event

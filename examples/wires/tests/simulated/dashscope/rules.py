@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.sim.dashscope.errors import by_algorithm, failure, too_many_tokens
-from tenuto.sim.dashscope.request import as_chat
+from examples.wires.tests.simulated.dashscope.errors import by_algorithm, failure, too_many_tokens
+from examples.wires.tests.simulated.dashscope.request import as_chat
 from tenuto.sim.errors import Failure
 from tenuto.sim.openai_chat import history as chat
 from tenuto.sim.reply import Settings

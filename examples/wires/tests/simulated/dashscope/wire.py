@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim.dashscope import cases, errors, render, request, rules
+from examples.wires.tests.simulated.dashscope import cases, errors, render, request, rules
 from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(

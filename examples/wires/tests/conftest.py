@@ -1,0 +1,3 @@
+"""The fixtures of all tests of this repository."""
+
+from conftest import *  # noqa: F403
