@@ -12,7 +12,7 @@ EXAMPLES = (
     "tenuto check results.jsonl --requests requests.jsonl",
     "tenuto check answers.jsonl --limit 512 --fail-over 1%",
     "tenuto check results/ --out report/",
-    "tenuto check mine.jsonl --answer /result/text --stop /result/why --limit /asked/max_tokens",
+    "tenuto check mine.jsonl --answer /text --stop /why --limit /max_tokens",
 )
 
 
