@@ -25,7 +25,7 @@ from tenuto.turn.drivers.commands import (
     StartResponse,
     late,
 )
-from tenuto.turn.receiving.fetching import fetching_of
+from tenuto.turn.receiving.fetching import Fetching, fetching_of
 from tenuto.turn.receiving.joining import joint_of, keep, put_together, stopped
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.turn_record import TurnRecord
@@ -71,100 +71,18 @@ _SAMPLED = 64
 """Of this many pieces, one is timed for the metric of detection."""
 
 
-def read_stream(
-    turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
-) -> Generator[Command, Reply, Attempt | None]:
-    """Read a stream to its end, and hand on what may be sent at once.
-
-    `ahead`: the part of it that was read already."""
-    given, joint = yield from _begin(turn, head, decoder, ahead)
-    builder, outlet = turn.builder(), turn.outlet
-    events, codec = _Events(turn, decoder), turn.framing.codec
-    fetching, slow = fetching_of(turn), turn.reading
-    quick = events.quick(outlet, builder)
-    tail, lost, heard, heard_s, spoke, odd = b"", None, -1, 0.0, False, events.odd()
-    pieces = 0
-    # This one generator does everything with each piece: another one around it would cost time for
-    # every piece.
-    while not builder.ended:
-        flows = outlet.flows and fetching is None
-        offered = quick if codec.idle and flows and not odd else slow
-        reply = ahead.popleft() if ahead else (yield offered)
-        broke = not isinstance(reply, bytes) or not reply
-        if broke and fetching is not None and not turn.late:
-            fetched = yield from fetching.rest()
-            if fetched is not None:
-                head, decoder = fetched
-                events, codec = _Events(turn, decoder), turn.framing.codec
-                ahead.clear()
-                continue
-        if heard < 0 and reply and turn.events is not None and isinstance(reply, bytes):
-            turn.events.piece_came()
-        if not isinstance(reply, bytes):
-            lost = reply if isinstance(reply, ConnectionLost) else None
-            if turn.late:
-                builder.feed(_late(turn))
-            elif lost is not None and lost.kind is FaultKind.LIMIT:
-                builder.feed(_unreadable(lost.error))
-            builder.feed(HalfSeen())
-            break
-        try:
-            came = events.of(reply)
-            if fetching is not None:
-                came = fetching.new(came)
-                fetching = None if fetching.is_hopeless else fetching
-        except (FrameTooLarge, UndecodableBytes) as error:
-            builder.feed(_unreadable(error))
-            break
-        spoke = spoke or any(event.data for event in came)
-        sampled = turn.events is not None and pieces % _SAMPLED == 0
-        begun_s, pieces = turn.around.now() if sampled else 0.0, pieces + 1
-        out, tail = _taken(came, outlet, builder)
-        if sampled and turn.events is not None:
-            turn.events.detected(turn.around.now() - begun_s)
-        if builder.ended and outlet.transparent:
-            # An SDK stops reading at the end mark, so everything is reported before it.
-            out, tail = b"", out + tail
-        if turn.left_alone and not reply:
-            out, tail = b"", out  # it is the last, and `rest_of_stream` sends it
-        if out and reply is not given:
-            yield SendData(out)
-        if (joint is not None and joint.found) or outlet.broken:
-            break  # the rest is not wanted any more, or comes after a gap
-        if outlet.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
-            builder.feed(_limit_passed(turn))
-        elif heard == outlet.heard and turn.is_over() and events.stalls(reply, heard_s):
-            lost = late()
-            builder.feed(HalfSeen())
-        elif reply and codec.failed is None:
-            if heard != outlet.heard:
-                heard, heard_s = outlet.heard, turn.around.now()
-            continue
-        elif spoke or holds_prefill(turn.state.last_edits):
-            # Without an event, nothing is known, but a prefill may leave a model nothing to add.
-            turn.transfer_ended(builder, head)
-        break
-    for what in odd:
-        builder.feed(OddSeen(what, mended=True))
-    turn.ended(builder)
-    if out := outlet.end(builder):
-        yield SendData(out)
-    if builder.ended and not outlet.writing:
-        tail += codec.behind_end(codec.rest())
-    attempt = Attempt(builder.build(), head, tail=tail, decoder=decoder, codec=codec, lost=lost)
-    return _kept(turn, attempt, joint)
-
-
 def _begin(
     turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, tuple[Reply, StopSequenceJoint | None]]:
-    """Hand on the beginning of a stream. Return the piece that the caller has already, or None, and
+    """Forward the beginning of a stream. Return the piece that the caller has already, or None, and
     where the text joins the kept text."""
     if not turn.open and turn.answered is not None and (turn.said or turn.reasoning):
         yield from open_as_events(turn, turn.answered)  # this continues an answer that was a body
     given = ahead[0] if ahead else None
-    if isinstance(given, bytes) and _opens(turn, decoder, given):
-        # Handed on before anything is built for what follows it.
+    first = decoder.plain and not turn.state.attempts
+    if first and isinstance(given, bytes) and turn.wire.opens(given):
+        # This piece only begins the stream. It is forwarded whatever follows it, and before
+        # anything is built for that, so that the caller's first chunk comes without delay.
         yield from open_head(turn, head)
         yield SendData(given)
     else:
@@ -185,73 +103,179 @@ def _begin(
     return given, joint
 
 
-def _kept(turn: TurnRecord, attempt: Attempt, joint: StopSequenceJoint | None) -> Attempt:
-    """Keep the content of a stream, now that it is over."""
-    outlet, response, said = turn.outlet, attempt.response, turn.said
-    attempt.message = outlet.message
-    if turn.puts_together:
-        put_together(turn, attempt)
-        return turn.received(attempt)
-    attempt.new_chars = joint.new_chars if joint else len(response.text)
-    stopped(turn, attempt, joint.found if joint else None)
-    # What was only forwarded equals what was read, so one text is kept instead of two.
-    text = outlet.text if outlet.writing else response.text
-    begins = len(said) if turn.apart else len(trailing_space(said)[0]) if joint else 0
-    keep(turn, attempt, text, min(begins, len(text)))
-    return turn.received(attempt)
+def read_stream(
+    turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
+) -> Generator[Command, Reply, Attempt | None]:
+    """Read a stream to its end, and forward at once what may be sent.
+
+    `ahead`: the part of it that was read already."""
+    given, joint = yield from _begin(turn, head, decoder, ahead)
+    reading = _Reading(turn, head, decoder, joint)
+    builder, outlet = reading.builder, turn.outlet
+    # This one generator does everything with each piece: another one around it would cost time for
+    # every piece.
+    while not builder.ended:
+        reply = ahead.popleft() if ahead else (yield reading.command)
+        if reading.fetching is not None and not (isinstance(reply, bytes) and reply):
+            fetched = None if turn.late else (yield from reading.fetching.rest())
+            if fetched is not None:
+                reading.connect(*fetched)
+                ahead.clear()
+                continue
+        out = reading.add(reply)
+        if out and reply is not given:
+            yield SendData(out)
+        if not reading.goes_on(reply):
+            break
+    for what in reading.odd:
+        builder.feed(OddSeen(what, mended=True))
+    turn.ended(builder)
+    if out := outlet.end(builder):
+        yield SendData(out)
+    return reading.attempt()
 
 
-def _opens(turn: TurnRecord, decoder: Decoder, piece: bytes) -> bool:
-    """Return whether a piece only begins the turn's stream. It is then handed on whatever follows,
-    so that the caller's first chunk comes without delay."""
-    return decoder.plain and not turn.state.attempts and turn.wire.opens(piece)
+class _Reading:
+    """A stream while it is read: its pieces become events, and the outlet takes them.
 
+    Attributes:
+        builder: reads what the events mean.
+        fetching: follows the stream, so that its rest can be fetched if the connection breaks;
+            None if the provider doesn't keep it.
+        odd: what of the stream was repaired, each word once.
+    """
 
-class _Events:
-    """The events of a stream, from its pieces."""
-
-    def __init__(self, turn: TurnRecord, decoder: Decoder) -> None:
+    def __init__(
+        self, turn: TurnRecord, head: Head, decoder: Decoder, joint: StopSequenceJoint | None
+    ) -> None:
         self._turn = turn
-        self._decoder = decoder
-        self._codec = turn.framing.codec
+        self._outlet = outlet = turn.outlet
+        self._joint = joint
+        self.builder: Builder = turn.builder()
+        self.fetching: Fetching | None = fetching_of(turn)
+        self._lost: ConnectionLost | None = None
+        self._failed = False  # whether the rest can't be read
+        self._tail = b""  # what came after the end
+        self._pieces = 0
+        self._heard, self._heard_s = -1, 0.0  # `Outlet.heard`, and when it last grew
+        self._spoke = False  # whether an event had data
+        self.connect(head, decoder)
+        # Pieces that are one event like an earlier one are taken in as few steps as possible. In a
+        # further attempt, every piece is a reply, so that the time limit is checked (C29).
+        quick = decoder.plain and self._codec.has_templates
+        quick = quick and not outlet.writing and not turn.state.attempts
+        take = outlet.taking(self.builder, turn.policy.event_max_bytes) if quick else None
+        self._quick: ReadMore = turn.reading if take is None else ReadMore(take)
+
+    def connect(self, head: Head, decoder: Decoder) -> None:
+        """Read on from this response."""
+        turn = self._turn
+        self._head, self._decoder, self._codec = head, decoder, turn.framing.codec
         make = None if turn.left_alone else turn.wire.mender
         self._mending = None if make is None else Mending(make(turn.facts.model), self._codec)
+        self.odd: list[str] = [] if self._mending is None else self._mending.odd
 
-    def stalls(self, piece: bytes, heard_s: float) -> bool:
+    @property
+    def command(self) -> ReadMore:
+        """The command to read on."""
+        quick = self._codec.idle and self._outlet.flows and self.fetching is None and not self.odd
+        return self._quick if quick else self._turn.reading
+
+    def add(self, reply: Reply) -> bytes:
+        """Take a piece, b"" at the end, or the loss of the connection. Return what may be forwarded
+        now."""
+        turn, outlet, builder = self._turn, self._outlet, self.builder
+        if not isinstance(reply, bytes):
+            self._lose(reply)
+            return b""
+        events, codec = turn.events, self._codec
+        if self._heard < 0 and reply and events is not None:
+            events.piece_came()
+        try:
+            frames = codec.decode(self._decoder.feed(reply)) if reply else codec.flush()
+        except (FrameTooLarge, UndecodableBytes) as error:
+            builder.feed(_unreadable(error))
+            self._failed = True
+            return b""
+        if self._mending is not None:
+            frames = self._mending.of(frames)
+        if self.fetching is not None:
+            frames = self.fetching.new(frames)
+            self.fetching = None if self.fetching.is_hopeless else self.fetching
+        self._spoke = self._spoke or any(frame.data for frame in frames)
+        sampled = events is not None and self._pieces % _SAMPLED == 0
+        begun_s = turn.around.now() if sampled else 0.0
+        self._pieces += 1
+        out, self._tail = _taken(frames, outlet, builder)
+        if sampled and events is not None:
+            events.detected(turn.around.now() - begun_s)
+        if builder.ended and outlet.transparent:
+            # An SDK stops reading at the end mark, so everything is reported before it.
+            out, self._tail = b"", out + self._tail
+        if turn.left_alone and not reply:
+            out, self._tail = b"", out  # it is the last, and `rest_of_stream` sends it
+        return out
+
+    def _lose(self, reply: Reply) -> None:
+        """Note that the connection broke."""
+        self._lost = reply if isinstance(reply, ConnectionLost) else None
+        self._failed = True
+        if self._turn.late:
+            self.builder.feed(_late(self._turn))
+        elif self._lost is not None and self._lost.kind is FaultKind.LIMIT:
+            self.builder.feed(_unreadable(self._lost.error))
+        self.builder.feed(HalfSeen())
+
+    def goes_on(self, reply: Reply) -> bool:
+        """Return whether to read on after this reply; if not, note why."""
+        turn, outlet, codec = self._turn, self._outlet, self._codec
+        if self._failed or outlet.broken or (self._joint is not None and self._joint.found):
+            return False  # the rest can't be read, comes after a gap, or is not wanted any more
+        heard = outlet.heard
+        if outlet.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
+            self.builder.feed(_limit_passed(turn))
+        elif self._heard == heard and turn.is_over() and self._stalls(reply):
+            self._lost = late()
+            self.builder.feed(HalfSeen())
+        elif reply and codec.failed is None:
+            if self._heard != heard:
+                self._heard, self._heard_s = heard, turn.around.now()
+            return True
+        elif self._spoke or holds_prefill(turn.state.last_edits):
+            # Without an event, nothing is known, but a prefill may leave a model nothing to add.
+            turn.transfer_ended(self.builder, self._head)
+        return False
+
+    def _stalls(self, piece: Reply) -> bool:
         """Return whether a piece without content only keeps a connection alive. A piece of an event
         that may still bring content does not count, unless the event takes too long. b"" is the
-        end, and no silence.
-
-        `heard_s`: when content last came."""
-        if not piece:
+        end, and no silence."""
+        if not isinstance(piece, bytes) or not piece:
             return False
         keeps_alive = self._codec.idle or piece.strip()[:1] in (b"", b":")
-        return keeps_alive or self._turn.around.now() - heard_s > _EVENT_S
+        return keeps_alive or self._turn.around.now() - self._heard_s > _EVENT_S
 
-    def quick(self, outlet: Outlet, builder: Builder) -> ReadMore:
-        """Return the command to read while nothing is held: pieces that are one event like an
-        earlier one are then taken in as few steps as possible."""
-        # In a further attempt, every piece is a reply, so that the time limit is checked (C29).
-        unread = self._decoder.plain and self._codec.has_templates
-        if not unread or outlet.writing or self._turn.state.attempts:
-            return self._turn.reading
-        return ReadMore(outlet.taking(builder, self._turn.policy.event_max_bytes))
-
-    def of(self, piece: bytes) -> list[Frame]:
-        """Return the events that a piece completes; for b"", those left over at the end of the
-        stream.
-
-        Raises:
-            FrameTooLarge: an event is larger than the policy allows.
-            UndecodableBytes: the bytes don't match their content coding.
-        """
-        codec = self._codec
-        frames = codec.decode(self._decoder.feed(piece)) if piece else codec.flush()
-        return frames if self._mending is None else self._mending.of(frames)
-
-    def odd(self) -> list[str]:
-        """Return what of the stream was repaired, each word once."""
-        return [] if self._mending is None else self._mending.odd
+    def attempt(self) -> Attempt:
+        """Return the attempt, now that the stream is over, and keep its content."""
+        turn, outlet, joint, said = self._turn, self._outlet, self._joint, self._turn.said
+        tail, decoder, codec = self._tail, self._decoder, self._codec
+        if self.builder.ended and not outlet.writing:
+            tail += codec.behind_end(codec.rest())
+        response = self.builder.build()
+        attempt = Attempt(
+            response, self._head, tail=tail, decoder=decoder, codec=codec, lost=self._lost
+        )
+        attempt.message = outlet.message
+        if turn.puts_together:
+            put_together(turn, attempt)
+            return turn.received(attempt)
+        attempt.new_chars = joint.new_chars if joint else len(response.text)
+        stopped(turn, attempt, joint.found if joint else None)
+        # What was only forwarded equals what was read, so one text is kept instead of two.
+        text = outlet.text if outlet.writing else response.text
+        begins = len(said) if turn.apart else len(trailing_space(said)[0]) if joint else 0
+        keep(turn, attempt, text, min(begins, len(text)))
+        return turn.received(attempt)
 
 
 def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:

@@ -20,7 +20,7 @@ from tenuto.core.answer.response import Response
 from tenuto.core.answer.signals import Usage
 from tenuto.core.answer.stop import Confidence, StopReason, printable
 from tenuto.core.deciding.actions import Action, Finish, Send
-from tenuto.core.deciding.ladders import ENDINGS
+from tenuto.core.deciding.endings import ENDINGS
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.core.deciding.view import Budget, Facts, State
 from tenuto.core.events.advice import suggestion_on
