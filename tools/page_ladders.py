@@ -9,8 +9,10 @@ from tenuto.core import hints
 from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.signals import CallDelta, TextDelta
 from tenuto.core.deciding.actions import AppendAssistant, AppendUser, Edit, Status
-from tenuto.core.deciding.ladders import ENDINGS, LADDERS, Rung
+from tenuto.core.deciding.endings import ENDINGS
+from tenuto.core.deciding.ladders import LADDERS
 from tenuto.core.deciding.outcome import Outcome
+from tenuto.core.deciding.rung import Rung
 from tenuto.core.deciding.view import CONSECUTIVE, LIMITS, Facts, State, View
 from tenuto.core.events.advice import ADVICE
 from tenuto.core.settings.policy import Policy

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from page import code, table
 
 from tenuto.core.deciding.actions import Finish, Status
-from tenuto.core.deciding.ladders import ENDINGS
+from tenuto.core.deciding.endings import ENDINGS
 from tenuto.core.deciding.outcome import OF_TURNS, Outcome
 from tenuto.core.settings.policy import Policy
 from tenuto.turn.pipeline.ending import ends_in_error

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from site_svg import box, figure, line, text
 
-from tenuto.core.deciding.ladders import ENDINGS, LADDERS, Rung
+from tenuto.core.deciding.endings import ENDINGS
+from tenuto.core.deciding.ladders import LADDERS
 from tenuto.core.deciding.outcome import Outcome
+from tenuto.core.deciding.rung import Rung
 
 WIDTH, INDENT, ROW, GAP = 760, 22, 30, 26
 """In units of the drawing, which are pixels where there is room."""

@@ -17,7 +17,8 @@ from support.telling import check_each_turn
 import tenuto
 from tenuto.core.answer.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.answer.stop import StopReason
-from tenuto.core.deciding.ladders import ENDINGS, LADDERS
+from tenuto.core.deciding.endings import ENDINGS
+from tenuto.core.deciding.ladders import LADDERS
 from tenuto.core.events.advice import ADVICE, FAULT_ADVICE, advice_on, suggestion_on
 from tenuto.sim import CASES, Simulator
 

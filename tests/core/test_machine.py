@@ -47,10 +47,12 @@ from tenuto.core.deciding.actions import (
     Status,
 )
 from tenuto.core.deciding.edits import failed_results
+from tenuto.core.deciding.endings import ENDINGS
 from tenuto.core.deciding.guards import Guard
-from tenuto.core.deciding.ladders import ENDINGS, LADDERS, SENTENCES, Rung
+from tenuto.core.deciding.ladders import LADDERS, SENTENCES
 from tenuto.core.deciding.machine import settled, step
 from tenuto.core.deciding.outcome import OF_TURNS, Outcome, classify
+from tenuto.core.deciding.rung import Rung
 from tenuto.core.deciding.view import LIMITS, Budget, Facts, State, View
 from tenuto.core.errors import PolicyError
 from tenuto.core.events.advice import ADVICE, advice_on

@@ -13,7 +13,8 @@ import page_stops
 
 import tenuto
 from tenuto.cli import docstrings
-from tenuto.core.deciding.ladders import ENDINGS, LADDERS
+from tenuto.core.deciding.endings import ENDINGS
+from tenuto.core.deciding.ladders import LADDERS
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.core.settings.policy import RULES
 from tenuto.wires.anthropic_messages import wire as anthropic_messages

@@ -24,9 +24,11 @@ from tenuto.core.answer.response import Response, is_visible, visible
 from tenuto.core.answer.stop import CLEAN, NO_STOP_BUT_FAULT, StopReason
 from tenuto.core.deciding import edits
 from tenuto.core.deciding.actions import Action, Finish, FreeToolChoice, Send, Status
+from tenuto.core.deciding.endings import ENDINGS
 from tenuto.core.deciding.guards import TIME_LEFT
-from tenuto.core.deciding.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, SENTENCES, Rung
+from tenuto.core.deciding.ladders import LADDERS, MAY_BE_REPEATED, SENTENCES
 from tenuto.core.deciding.outcome import Batch, Outcome, classify, worst_calls
+from tenuto.core.deciding.rung import Rung
 from tenuto.core.deciding.view import CONSECUTIVE, Facts, State, View, call_chars
 from tenuto.core.errors import PolicyError
 from tenuto.core.events.advice import suggestion_on
