@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.answer.fault import FaultKind
 from tenuto.core.answer.response import is_visible
 from tenuto.core.answer.stop import CLEAN, StopReason
 from tenuto.core.deciding.actions import Finish, Status
@@ -23,12 +22,10 @@ from tenuto.frames.frame import FrameTooLarge
 from tenuto.turn.decision import FINISHED_UPSTREAM
 from tenuto.turn.drivers.call_context import CallContext
 from tenuto.turn.drivers.commands import (
-    READ,
     ConnectionLost,
     Head,
     Headers,
     RaiseError,
-    Reply,
     Run,
     SendData,
     Sleep,
@@ -36,18 +33,25 @@ from tenuto.turn.drivers.commands import (
     Unfinished,
 )
 from tenuto.turn.drivers.mark import has_ours, without_ours
+from tenuto.turn.pipeline.error_end import (
+    LOST,
+    MESSAGE_CHARS,
+    message_of,
+    unmarked,
+    with_message,
+    with_note,
+)
 from tenuto.turn.pipeline.quota import quota_of
 from tenuto.turn.receiving.joining import take_back_unproven
 from tenuto.turn.receiving.streams import open_as_events
-from tenuto.turn.receiving.unread import rest_of_response
+from tenuto.turn.receiving.unread import rest_of_response, rest_of_stream
 from tenuto.turn.receiving.unrecognized import with_words
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.recent import RecentTurn, recent, text_hash
 from tenuto.turn.record.turn_record import TurnRecord
 from tenuto.turn.record.usage import counted, summed, usage_comment, usage_line
 from tenuto.wires.answer import Answer, Shown
-from tenuto.wires.errors import OURS
-from tenuto.wires.json import JsonObject, encode_event, encode_named_event
+from tenuto.wires.json import JsonObject
 from tenuto.wires.usage import of_turn
 
 
@@ -61,9 +65,6 @@ def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
     invalid = finish.reason == "document_invalid" and policy.invalid_documents == "error"
     return policy.on_incomplete == "error" or no_stop or invalid
 
-
-_MESSAGE_CHARS = 2_000
-"""How much of a provider's own message an error repeats."""
 
 _MISREAD = frozenset({"no_stop", "content_after_stop"})
 """Anomalies of whole answers with which some readers lose the text: Strands needs a stop, and
@@ -87,21 +88,6 @@ _WHOLE_AS_IT_CAME = frozenset({Outcome.BLOCKED, Outcome.REFUSED})
 
 _ASKS_TO_WAIT = (b"retry-after", b"retry-after-ms")
 """Headers with which a provider asks to wait. An error that replaces its own has them too (P5)."""
-
-_LOST = {
-    FaultKind.TIMEOUT: "ended in a timeout",
-    FaultKind.CONNECTION: "lost its connection",
-}
-"""How an attempt ended about which the provider says nothing."""
-
-_WHOSE = {
-    FaultKind.LIMIT: "A limit was passed",
-    FaultKind.NOT_THIS_API: "What came",
-    FaultKind.REDIRECTED: "What came",
-    FaultKind.CONNECTION: "What failed",
-    FaultKind.TIMEOUT: "What failed",
-}
-"""Precedes the message of a fault if it is Tenuto's and not the provider's."""
 
 
 def finish_turn(
@@ -182,7 +168,7 @@ class _Ending:
             return None
         if isinstance(lost.error, (FrameTooLarge, UndecodableBytes)):
             return None  # found while reading for the turn: the transport raises nothing like it
-        return lost if lost.kind in _LOST or self._attempt is first else None
+        return lost if lost.kind in LOST or self._attempt is first else None
 
     def _raises_bare(self) -> bool:
         """Return whether nothing came but an error on which the bare SDK raises, such as that of a
@@ -213,7 +199,7 @@ class _Ending:
         fault = self._attempt.response.fault
         if fault is not None:  # some messages repeat the key that the provider rejects
             fault = with_words(fault, self._attempt)
-            fault = replace(fault, message=self._turn.redactor.brief(fault.message, _MESSAGE_CHARS))
+            fault = replace(fault, message=self._turn.redactor.brief(fault.message, MESSAGE_CHARS))
         context.refusal = self._attempt.response.refusal
         if self._attempt.head is not None:
             context.quota = quota_of(self._attempt.head.headers)
@@ -235,7 +221,7 @@ class _Ending:
         if self._reraised is not None:
             lost = self._reraised.error
             alone = self._is_first  # then nothing was tried that a note could tell of
-            yield RaiseError(lost if alone else with_note(lost, self._message(report)))
+            yield RaiseError(lost if alone else with_note(lost, message_of(turn, attempt, report)))
             return
         if self._unchanged:
             yield from self._untouched(report)
@@ -449,24 +435,9 @@ class _Ending:
         end = outlet.writer.end(answer, include_usage=include_usage)
         return rest + outlet.framed(usage_comment(usage_line(report)) + end)
 
-    def _message(self, report: Report) -> str:
-        """Return why the turn could not be finished, for people."""
-        turn, attempt = self._turn, self._attempt
-        message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
-        if report.advice:
-            message += f" {report.advice}"
-        fault = turn.watch.last.fault if turn.watch.last else None
-        failed = fault.kind if fault else FaultKind.SERVER
-        if how := _LOST.get(attempt.lost.kind if attempt.lost else failed):
-            message += f" The last of {report.attempts} attempts {how}."
-        if fault is not None and fault.message:
-            said = turn.redactor.brief(fault.message, _MESSAGE_CHARS)
-            message += f" {_WHOSE.get(fault.kind, 'The provider said')}: {said}"
-        return message
-
     def _error_end(self, answer: Answer, report: Report, code: str) -> Run:
         turn, attempt = self._turn, self._attempt
-        message = self._message(report)
+        message = message_of(turn, attempt, report)
         line = usage_line(report)
         if turn.headed:
             outlet = turn.outlet
@@ -482,10 +453,10 @@ class _Ending:
             ours = (
                 outlet.writer.failed(code, message, so_far)
                 if own is None
-                else _told(turn, own, message)
+                else with_message(turn, own, message)
             )
             breaks = self._must_break
-            event = outlet.framed(usage_comment(line) + (_unmarked(ours) if breaks else ours))
+            event = outlet.framed(usage_comment(line) + (unmarked(ours) if breaks else ours))
             # An SDK raises at this event and reads no further, so upstream is released before it.
             yield Sleep(0.0)
             yield SendData(spoken + event, last=not breaks)
@@ -501,55 +472,3 @@ class _Ending:
         head = head.plus((b"content-length", b"%d" % len(body)), told, *asked)
         yield StartResponse(turn.shown(head))
         yield SendData(body, last=True)
-
-
-def with_note(error: Exception, message: str) -> Exception:
-    """Return an exception of the transport with Tenuto's message as a note to it."""
-    if message not in getattr(error, "__notes__", ()):
-        error.add_note(message)
-    return error
-
-
-def _unmarked(events: bytes) -> bytes:
-    """Return events without the end mark, behind which an SDK reads nothing."""
-    before, between, last = events.removesuffix(b"\n\n").rpartition(b"\n\n")
-    return before + between if last.endswith(b"data: [DONE]") else events
-
-
-def _told(turn: TurnRecord, event: JsonObject, message: str) -> bytes:
-    """Return the provider's own error event, so that the SDK raises the class and the status that
-    it raises without Tenuto (P1c). It has Tenuto's message behind its own, and says whose it is, so
-    that another Tenuto does not go on (E9)."""
-    error = event["error"]
-    if isinstance(error, dict):
-        said = error.get("message")
-        words = f"{said} ({message})" if isinstance(said, str) and said else message
-        made = {**event, "error": {**error, "message": words, "source": OURS}}
-    else:
-        made = {**event, "error": f"{error} ({message})", "source": OURS}
-    return encode_named_event(made) if turn.wire.named_events else encode_event(made)
-
-
-def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
-    """Hand on what was held back of a stream's end, and what follows it."""
-    codec = attempt.codec
-    assert codec is not None
-    data = held + attempt.tail
-    reply: Reply = attempt.lost
-    breaks = left_alone and reply is not None  # and the caller is told of it
-    while True:
-        if data:
-            yield SendData(data, last=not breaks)
-        # After a break there is nothing.
-        reply = reply if attempt.lost else (yield READ)
-        if not isinstance(reply, bytes) or not reply:
-            break
-        try:
-            data = codec.behind_end(attempt.decoder.feed(reply) if attempt.decoder else reply)
-        except UndecodableBytes:
-            break
-    if data := codec.behind_end(b"", over=True):
-        yield SendData(data)
-    if left_alone and isinstance(reply, ConnectionLost):
-        # Otherwise everything was sent: a connection that breaks after the end mark doesn't matter.
-        yield RaiseError(reply.error)
