@@ -133,14 +133,6 @@ def _decoder_of(turn: TurnRecord, head: Head | None) -> Decoder | None:
     return decoder_for(head.coding, turn.policy.body_max_bytes)
 
 
-def fetching_of(turn: TurnRecord) -> Fetching | None:
-    """Return what follows a stream of this turn; None: the provider doesn't keep it."""
-    cursors = turn.wire.cursors
-    if cursors is None or not (turn.facts.keeps and turn.request.fetches):
-        return None
-    return Fetching(turn, cursors)
-
-
 def _headers(turn: TurnRecord) -> Headers:
     return tuple(
         (key, value)

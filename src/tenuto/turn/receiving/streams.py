@@ -25,7 +25,7 @@ from tenuto.turn.drivers.commands import (
     StartResponse,
     late,
 )
-from tenuto.turn.receiving.fetching import Fetching, fetching_of
+from tenuto.turn.receiving.fetching import Fetching
 from tenuto.turn.receiving.joining import joint_of, keep, put_together, stopped
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.turn_record import TurnRecord
@@ -152,7 +152,8 @@ class _Reading:
         self._outlet = outlet = turn.outlet
         self._joint = joint
         self.builder: Builder = turn.builder()
-        self.fetching: Fetching | None = fetching_of(turn)
+        cursors = turn.wire.cursors if turn.facts.keeps and turn.request.fetches else None
+        self.fetching: Fetching | None = None if cursors is None else Fetching(turn, cursors)
         self._lost: ConnectionLost | None = None
         self._failed = False  # whether the rest can't be read
         self._tail = b""  # what came after the end

@@ -9,10 +9,40 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
-from tenuto.core.answer.parts import AnySignal, CallPiece, Opened, Piece
-from tenuto.core.answer.signals import ReasoningDelta, RefusalDelta, TextDelta
+from tenuto.core.answer.parts import (
+    AnySignal,
+    Beside,
+    CallPiece,
+    Kind,
+    Opened,
+    PartClosed,
+    Piece,
+    Restated,
+)
+from tenuto.core.answer.signals import (
+    Began,
+    Closed,
+    Ended,
+    OtherSeen,
+    ReasoningDelta,
+    RefusalDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    UsageSeen,
+)
+
+Kinds = Set[type[Signal]]
+"""The kinds of an event's signals."""
+
+_FLOWING: Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
+_FLOWING_OR_COUNT: Kinds = {*_FLOWING, UsageSeen}
+WRITTEN: Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
+WRITTEN_OR_CLOSED: Kinds = {*WRITTEN, Closed}
+PART_AT_ONCE: Kinds = {Closed, TextDelta, ReasoningDelta, RefusalDelta}
+"""What an event has that closes a part, some of whose text came only now."""
 
 BLOCK_BYTES = 1 << 20
 """How much is kept as it came before it is compressed."""
@@ -121,3 +151,30 @@ def carried_by(told: Sequence[AnySignal] | None, raw: bytes) -> int:
                 continue
         carried += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
     return max(1, carried)
+
+
+def texts_in(told: Sequence[AnySignal]) -> Iterator[str]:
+    """Yield the pieces of text of an event."""
+    for signal in told:
+        if isinstance(signal, Piece | Opened) and signal.kind is Kind.TEXT:
+            yield (signal.text if isinstance(signal, Piece) else signal.says) or ""
+
+
+def begins_part(signal: AnySignal) -> bool:
+    """Return whether a piece may be the first of a part that no other signal announces."""
+    return isinstance(signal, Piece) and signal.holds is not None
+
+
+def has_place(signal: AnySignal) -> bool:
+    """Return whether the writer needs this at its place among the texts."""
+    if isinstance(signal, Piece):
+        return signal.kind is not Kind.TEXT or signal.raw is not None
+    if isinstance(signal, Beside):
+        return bool(signal.place)
+    return isinstance(signal, Opened | CallPiece | PartClosed | Restated)
+
+
+def flows_on(kinds: Kinds) -> bool:
+    """Return whether an event may be handed on at once: it carries text or reasoning and nothing
+    that ends anything, or nothing at all. Usage beside text is a running count."""
+    return not kinds or (kinds <= _FLOWING_OR_COUNT and not kinds.isdisjoint(_FLOWING))

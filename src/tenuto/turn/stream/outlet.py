@@ -21,36 +21,23 @@ the parts it came in, as in a whole body (S2).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.parts import (
     AnySignal,
-    Beside,
-    CallPiece,
     Kind,
     Message,
-    Opened,
-    PartClosed,
-    Piece,
-    Restated,
 )
-from tenuto.core.answer.response import broke_off, is_at_limit
 from tenuto.core.answer.signals import (
-    Began,
     CallDelta,
     ChoiceSeen,
     Closed,
-    Ended,
     FaultSeen,
-    OtherSeen,
     ReasoningDelta,
-    RefusalDelta,
-    Signal,
     StopSeen,
     TextDelta,
-    UsageSeen,
 )
 from tenuto.core.seam.joint import Joint
 from tenuto.core.seam.seam import ends_cut, trailing_space
@@ -58,8 +45,19 @@ from tenuto.frames.frame import Frame, Framing
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import Templates
 from tenuto.turn.drivers.call_context import CallContext, Told
+from tenuto.turn.stream.attempt_writer import AttemptWriter
 from tenuto.turn.stream.framing import StreamFraming, rule_for_events
-from tenuto.turn.stream.held import Held, carried_by
+from tenuto.turn.stream.held import (
+    PART_AT_ONCE,
+    WRITTEN,
+    WRITTEN_OR_CLOSED,
+    Held,
+    Kinds,
+    begins_part,
+    carried_by,
+    flows_on,
+    texts_in,
+)
 from tenuto.turn.stream.merger import Merger, merger
 from tenuto.turn.stream.plans import PlanJoint
 from tenuto.wires.base import Wire
@@ -69,17 +67,8 @@ from tenuto.wires.layout import FlatLayout
 from tenuto.wires.stream import EventReader, event_object
 from tenuto.wires.usage import of_turn, revised
 
-_Kinds = Set[type[Signal]]
 _Told = Sequence[AnySignal] | None
 """What the merger receives of an event: its signals; None if the event has no object."""
-
-_FLOWING: _Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
-_FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
-_WRITTEN: _Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
-_WRITTEN_OR_CLOSED: _Kinds = {*_WRITTEN, Closed}
-_CLOSED: _Kinds = {Closed}
-_WHOLE: _Kinds = {Closed, TextDelta, ReasoningDelta, RefusalDelta}
-"""What an event has that closes a part, some of whose text came only now."""
 
 _TEMPLATE_MAX_BYTES = 4_096
 """Longer templates are not kept for another stream."""
@@ -100,6 +89,7 @@ class Outlet:
         holds_text: whether all text waits for the end, within `hold_max_bytes`.
 
     Attributes:
+        writing: whether events are written by the wire rather than forwarded.
         broken: whether an event of the attempt could not be read, so that text after it would
             follow a gap.
     """
@@ -131,26 +121,19 @@ class Outlet:
         self._templates: Templates = {} if templates is None else templates
         # A reader that was made for one request reads events like others of its kind.
         self._read_by = wire.read.func if isinstance(wire.read, partial) else wire.read
-        self._reader: EventReader  # of the current attempt
+        # Both belong to the current attempt.
+        self._reader: EventReader
+        self._attempt: AttemptWriter
         self._delivered: list[str] = []
         said = context.said if context is not None else None
         self._give = self._delivered.append if said is None else self._telling(said)
         self._thought = context.thought if context is not None else None
         self._held = Held()
         self._holds_text = holds_text
-        self._withholds = False
         self._holding_all = self._holds_long = False
         self._more_held = False
         self._pending = ""
-        self._writing = False
-        self._joint: Joint | None = None
-        # The texts of an attempt that its joint holds or removed, each in its pieces, and what came
-        # behind it.
-        self._unsaid: list[tuple[list[str], list[Sequence[AnySignal]]]] = []
-        self._unsaid_bytes = 0
-        self._plan: PlanJoint | None = None
-        self._spoke = False
-        self._part_ended = False
+        self.writing: bool = False
         self._signals = 0
         self.broken: bool = False
 
@@ -166,11 +149,6 @@ class Outlet:
     def message(self) -> Message:
         """The parts of the attempt that began last."""
         return self._reader.message
-
-    @property
-    def writing(self) -> bool:
-        """Whether events are written by the wire rather than forwarded."""
-        return self._writing
 
     @property
     def heard(self) -> int:
@@ -217,13 +195,14 @@ class Outlet:
         `apart`: whether the attempt is separate from the text so far, so that no seam is owed
         anything; `plan`: where its plan joins the plan so far; `withholds`: whether nothing of its
         text is shown before `owe` says what is."""
-        self._joint, self._plan, self._withholds = seam, plan, withholds
-        self._spoke = self._part_ended = self.broken = False
-        self._unsaid, self._unsaid_bytes = [], 0
+        self._attempt = AttemptWriter(
+            self, self._merger, seam, plan, self._hold_max_bytes, withholds=withholds
+        )
+        self.broken = False
         self._usages.append(None)
         self._reader = EventReader(self._wire, known=self._templates.get(self._read_by, ()))
         self._drop_held()
-        if not self._writing and not self._begun:
+        if not self.writing and not self._begun:
             return b""
         self._take_over()
         rest = self.say_rest() if apart else b""
@@ -236,17 +215,7 @@ class Outlet:
         self._count(builder)
         known = self._reader.matcher.known
         self._templates[self._read_by] = [t for t in known if len(t) <= _TEMPLATE_MAX_BYTES]
-        seam, self._joint = self._joint, None
-        plan, self._plan = self._plan, None
-        if (seam is None and plan is None) or not self._writing:
-            return b""
-        response = builder.build()
-        broke = broke_off(response)
-        rest = plan.rest(broke_off=broke) if plan is not None else ()
-        out = self.framed(self.writer.passed(rest)) if rest else b""
-        if seam is None:
-            return out
-        return out + self._settle(seam.finish(broke_off=broke, at_limit=is_at_limit(response)))
+        return self._attempt.end(builder) if self.writing else b""
 
     def event(self, event: Frame, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, and return the bytes to hand on now."""
@@ -260,7 +229,7 @@ class Outlet:
                 kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
                 if not self.message.flow(kind, quick.text):
                     self._reader.read(event)
-                    if any(map(_begins_part, self._reader.placed)):
+                    if any(map(begins_part, self._reader.placed)):
                         begun = self._reader.placed
                 if self._thought is not None and isinstance(quick, ReasoningDelta):
                     self._thought(quick.text)
@@ -280,8 +249,8 @@ class Outlet:
         told = None if value is None else self._reader.placed
         if self._only_waits and not kinds and self._keeps_alive(event, value):
             return event.raw
-        if self._writing and not self.transparent:
-            return self._write(signals, event, told)
+        if self.writing and not self.transparent:
+            return self._attempt.write(signals, event, told)
         text = ""
         if TextDelta in kinds:
             text = "".join(s.text for s in signals if isinstance(s, TextDelta))
@@ -296,7 +265,7 @@ class Outlet:
     @property
     def _only_waits(self) -> bool:
         """Whether the caller receives nothing at the moment, or nothing as it comes (S4a)."""
-        return not self.transparent and (self._writing or self._holds_long)
+        return not self.transparent and (self.writing or self._holds_long)
 
     def _keeps_alive(self, event: Frame, value: JsonObject | None) -> bool:
         """Return whether an event only keeps the connection alive."""
@@ -304,7 +273,7 @@ class Outlet:
             return event.data is None and self._framing.codec.is_comment(event)
         return bool(self._wire.keep_alive) and value.get("type") == self._wire.keep_alive
 
-    def _watched(self, text: str, kinds: _Kinds, event: Frame) -> bytes:
+    def _watched(self, text: str, kinds: Kinds, event: Frame) -> bytes:
         self._give(text)
         self._holding_all = self._holding_all or StopSeen in kinds
         return event.raw
@@ -367,9 +336,9 @@ class Outlet:
         if self.transparent:
             self._give(text)
             return event.raw
-        if self._writing:
+        if self.writing:
             looks = isinstance(signal, ReasoningDelta)
-            return self._write([signal], event, self._told_by(event) if looks else None)
+            return self._attempt.write([signal], event, self._told_by(event) if looks else None)
         return self._settled(text, event.raw, told)
 
     def _settled(self, text: str, raw: bytes, told: _Told) -> bytes:
@@ -412,30 +381,30 @@ class Outlet:
         None: none came."""
         return of_turn(self._usages, self._wire.summed_usage)
 
-    def _note(self, kinds: _Kinds, value: JsonObject) -> None:
+    def _note(self, kinds: Kinds, value: JsonObject) -> None:
         """Note what an event's object says about the whole message."""
         if not self._begun and FaultSeen not in kinds:
             self.begin_message(value)
         self._revise(self._wire.usage_object(value))
         if StopSeen in kinds:
             self.ending = value
-        if FaultSeen in kinds and value.get("error") and not self._writing:
+        if FaultSeen in kinds and value.get("error") and not self.writing:
             self.told_error = value
 
     # --- the first attempt: bytes as they came
 
-    def _forward(self, text: str, kinds: _Kinds, event: Frame, told: _Told) -> bytes:
+    def _forward(self, text: str, kinds: Kinds, event: Frame, told: _Told) -> bytes:
         raw = event.raw
         if not event.terminated and told is None:
             return self._hold(raw, None)  # half an event: only useful if nothing follows it
         if (self._holds_text and text) or CallDelta in kinds:
             self._holding_all = self._holds_long = True
-        if self._holding_all or not _flows(kinds):
+        if self._holding_all or not flows_on(kinds):
             alike = not text or self._reader.matcher.text(event.raw) is not None
-            written = _WRITTEN if self._merger is None else _WRITTEN_OR_CLOSED
+            written = WRITTEN if self._merger is None else WRITTEN_OR_CLOSED
             self._more_held = self._more_held or not (alike and kinds <= written)
             self._pending += text
-            self._holding_all = self._holding_all or not (Closed in kinds and kinds <= _WHOLE)
+            self._holding_all = self._holding_all or not (Closed in kinds and kinds <= PART_AT_ONCE)
             self._hold(raw, told)
             if self._holds_text and self.overfull:  # longer than may be held: it flows from here on
                 self._holds_text = self._holding_all = False
@@ -486,11 +455,11 @@ class Outlet:
 
     def _take_over(self) -> None:
         """Let the wire write from here on."""
-        if self._last and not self._writing:
+        if self._last and not self.writing:
             self._follow()
             last = event_object(self._framing.writes.kept(self._last))
             self.writer.follow(last if isinstance(last, dict) else None)
-        self._writing = True
+        self.writing = True
 
     def _deliver(self, raw: bytes) -> bytes:
         if self._pending:
@@ -510,66 +479,10 @@ class Outlet:
 
     # --- further attempts: one message, written by the wire
 
-    def _write(self, signals: list[Signal], event: Frame, told: _Told) -> bytes:
-        if event.data is None:  # fields without data belong to another message
-            return b""
-        out: list[bytes] = []
-        # Text before a call need not wait for the call: little text ever follows one.
-        full = 0 < self._hold_max_bytes < self._unsaid_bytes
-        if self._joint and (full or (self._part_ended and CallDelta in map(type, signals))):
-            out.append(self._settle(self._joint.finish()))
-            self._joint = None
-        if told is not None:
-            told = told if self._plan is None else self._plan.of(told)
-            if self._unsaid and any(map(_has_place, told)):
-                self._unsaid[-1][1].append(told)
-                self._unsaid_bytes += carried_by(told, event.raw)
-            else:
-                out.append(self._pass(told))
-        for signal in signals:
-            if isinstance(signal, TextDelta):
-                self._spoke = self._spoke or bool(signal.text)
-                out.append(self._join(signal.text))
-            elif isinstance(signal, Closed):
-                self._part_ended = self._spoke
-        return b"".join(out)
-
-    def _pass(self, told: Sequence[AnySignal]) -> bytes:
+    def write_beside(self, told: Sequence[AnySignal]) -> bytes:
         """Write what an event carries besides text."""
         rest = self.say_rest() if self._pending and self.writer.parts(told) else b""
         return rest + self.framed(self.writer.passed(told))
-
-    def _join(self, text: str) -> bytes:
-        """Deliver what the joint hands on of a text."""
-        if self._withholds:
-            return b""
-        given = self._joint.feed(text) if self._joint else text
-        if self._merger is None or not text:
-            return self.say(given)
-        if given == text and not self._unsaid:
-            self._merger.heard(text)
-            return self.say(given)
-        if not self._unsaid or self._unsaid[-1][1]:
-            self._unsaid.append(([], []))
-        self._unsaid[-1][0].append(text)
-        return self._settle(given) if given else b""
-
-    def _settle(self, given: str) -> bytes:
-        """Deliver what the joint handed on of the texts that it held, with what came between them.
-        What it removed came first."""
-        runs, self._unsaid, self._unsaid_bytes = self._unsaid, [], 0
-        texts = ["".join(pieces) for pieces, _ in runs]
-        before, kept = dealt(texts, given)
-        if not runs:
-            return self.say(before)
-        kept[0] = before + kept[0]
-        out: list[bytes] = []
-        for (_, behind), text, rest in zip(runs, texts, kept, strict=True):
-            if self._merger is not None:
-                self._merger.heard(text)
-            out.append(self.say(rest))
-            out += map(self._pass, behind)
-        return b"".join(out)
 
     def say(self, text: str) -> bytes:
         """Deliver text, except white space at its end, which waits for what follows."""
@@ -597,11 +510,11 @@ class Outlet:
         self._drop_held()
         self._take_over()
         pending, self._pending = self._pending, ""
-        texts = ["".join(_texts_in(told)) for told in held]
+        texts = ["".join(texts_in(told)) for told in held]
         before, kept = dealt(texts, pending)
         out = [self.say(before)]
         for told, text in zip(held, kept, strict=True):
-            out += [self._pass(told), self.say(text)]
+            out += [self.write_beside(told), self.say(text)]
         return b"".join(out)
 
     def _drop_held(self) -> None:
@@ -620,30 +533,3 @@ class Outlet:
     def framed(self, events: bytes) -> bytes:
         """Return events that the wire wrote in the framing that the caller reads."""
         return self._framing.writes.recoded(events)
-
-
-def _texts_in(told: Sequence[AnySignal]) -> Iterator[str]:
-    """Yield the pieces of text of an event."""
-    for signal in told:
-        if isinstance(signal, Piece | Opened) and signal.kind is Kind.TEXT:
-            yield (signal.text if isinstance(signal, Piece) else signal.says) or ""
-
-
-def _begins_part(signal: AnySignal) -> bool:
-    """Return whether a piece may be the first of a part that no other signal announces."""
-    return isinstance(signal, Piece) and signal.holds is not None
-
-
-def _has_place(signal: AnySignal) -> bool:
-    """Return whether the writer needs this at its place among the texts."""
-    if isinstance(signal, Piece):
-        return signal.kind is not Kind.TEXT or signal.raw is not None
-    if isinstance(signal, Beside):
-        return bool(signal.place)
-    return isinstance(signal, Opened | CallPiece | PartClosed | Restated)
-
-
-def _flows(kinds: _Kinds) -> bool:
-    """Return whether an event may be handed on at once: it carries text or reasoning and nothing
-    that ends anything, or nothing at all. Usage beside text is a running count."""
-    return not kinds or (kinds <= _FLOWING_OR_COUNT and not kinds.isdisjoint(_FLOWING))

@@ -1,0 +1,132 @@
+"""Write an attempt as a part of the one message, once the wire writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.parts import AnySignal
+from tenuto.core.answer.response import broke_off, is_at_limit
+from tenuto.core.answer.signals import CallDelta, Closed, Signal, TextDelta
+from tenuto.core.seam.joint import Joint
+from tenuto.frames.frame import Frame
+from tenuto.turn.stream.held import carried_by, has_place
+from tenuto.turn.stream.merger import Merger
+from tenuto.turn.stream.plans import PlanJoint
+from tenuto.wires.blocks_content import dealt
+
+
+class Stream(Protocol):
+    """What an attempt is written to."""
+
+    def say(self, text: str) -> bytes:
+        """Deliver text, except white space at its end, which waits for what follows."""
+
+    def write_beside(self, told: Sequence[AnySignal]) -> bytes:
+        """Write what an event carries besides text."""
+
+
+class AttemptWriter:
+    """Writes an attempt whose text is joined to the text so far.
+
+    Args:
+        stream: what it is written to.
+        merger: merges its parts with those before; None if the wire numbers no parts.
+        joint: joins its text to the text so far; None: nothing is joined.
+        plan: joins its plan to the plan so far.
+        hold_max_bytes: how much may be held back; 0 for no limit.
+        withholds: whether nothing of its text is shown.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        merger: Merger | None,
+        joint: Joint | None,
+        plan: PlanJoint | None,
+        hold_max_bytes: int,
+        *,
+        withholds: bool,
+    ) -> None:
+        self._stream = stream
+        self._merger = merger
+        self._joint = joint
+        self._plan = plan
+        self._hold_max_bytes = hold_max_bytes
+        self._withholds = withholds
+        self._spoke = self._part_ended = False
+        # The texts that the joint holds or removed, each in its pieces, and what came behind it.
+        self._undecided: list[tuple[list[str], list[Sequence[AnySignal]]]] = []
+        self._undecided_bytes = 0
+
+    def end(self, builder: Builder) -> bytes:
+        """End the attempt; return what the joints still held."""
+        joint, self._joint = self._joint, None
+        plan, self._plan = self._plan, None
+        if joint is None and plan is None:
+            return b""
+        response = builder.build()
+        broke = broke_off(response)
+        rest = plan.rest(broke_off=broke) if plan is not None else ()
+        out = self._stream.write_beside(rest) if rest else b""
+        if joint is None:
+            return out
+        return out + self._settle(joint.finish(broke_off=broke, at_limit=is_at_limit(response)))
+
+    def write(self, signals: list[Signal], event: Frame, told: Sequence[AnySignal] | None) -> bytes:
+        """Write an event. `told`: its signals with their places; None if it has no object."""
+        if event.data is None:  # fields without data belong to another message
+            return b""
+        out: list[bytes] = []
+        # Text before a call need not wait for the call: little text ever follows one.
+        full = 0 < self._hold_max_bytes < self._undecided_bytes
+        if self._joint and (full or (self._part_ended and CallDelta in map(type, signals))):
+            out.append(self._settle(self._joint.finish()))
+            self._joint = None
+        if told is not None:
+            told = told if self._plan is None else self._plan.of(told)
+            if self._undecided and any(map(has_place, told)):
+                self._undecided[-1][1].append(told)
+                self._undecided_bytes += carried_by(told, event.raw)
+            else:
+                out.append(self._stream.write_beside(told))
+        for signal in signals:
+            if isinstance(signal, TextDelta):
+                self._spoke = self._spoke or bool(signal.text)
+                out.append(self._join(signal.text))
+            elif isinstance(signal, Closed):
+                self._part_ended = self._spoke
+        return b"".join(out)
+
+    def _join(self, text: str) -> bytes:
+        """Deliver what the joint hands on of a text."""
+        if self._withholds:
+            return b""
+        given = self._joint.feed(text) if self._joint else text
+        if self._merger is None or not text:
+            return self._stream.say(given)
+        if given == text and not self._undecided:
+            self._merger.heard(text)
+            return self._stream.say(given)
+        if not self._undecided or self._undecided[-1][1]:
+            self._undecided.append(([], []))
+        self._undecided[-1][0].append(text)
+        return self._settle(given) if given else b""
+
+    def _settle(self, given: str) -> bytes:
+        """Deliver what the joint handed on of the texts that it held, with what came between them.
+        What it removed came first."""
+        runs, self._undecided, self._undecided_bytes = self._undecided, [], 0
+        texts = ["".join(pieces) for pieces, _ in runs]
+        before, kept = dealt(texts, given)
+        if not runs:
+            return self._stream.say(before)
+        kept[0] = before + kept[0]
+        out: list[bytes] = []
+        for (_, behind), text, rest in zip(runs, texts, kept, strict=True):
+            if self._merger is not None:
+                self._merger.heard(text)
+            out.append(self._stream.say(rest))
+            out += map(self._stream.write_beside, behind)
+        return b"".join(out)
