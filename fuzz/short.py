@@ -185,11 +185,11 @@ def _check_stream(wire: Wire, data: bytes, mutations: int, draw: random.Random, 
         at += size
     ends = ConnectionLost(FaultKind.CONNECTION, ConnectionError()) if draw.random() < 0.1 else b""
     engine = Engine(_LEAST) if draw.random() < 0.05 else draw.choice(_QUIET)
-    around = engine.around
+    environment = engine.environment
     for_machine = Engine(
-        engine.policy, nobody, around=replace(around, on_event=nobody, learned=Learned())
+        engine.policy, nobody, environment=replace(environment, on_event=nobody, learned=Learned())
     )
-    for_short = Engine(engine.policy, None, around=replace(around, learned=Learned()))
+    for_short = Engine(engine.policy, None, environment=replace(environment, learned=Learned()))
     taken = for_short.take(request, for_short.telling(nobody))
     assert isinstance(taken, ShortStream)
     read = for_machine.read(request)
@@ -198,7 +198,7 @@ def _check_stream(wire: Wire, data: bytes, mutations: int, draw: random.Random, 
     one, other = _played(taken, pieces, ends), _played(run, pieces, ends)
     assert one == other
     assert _told(taken.report) == _told(record.watch.report)
-    kept = [each.around.learned._endings.keys() for each in (for_short, for_machine)]
+    kept = [each.environment.learned._endings.keys() for each in (for_short, for_machine)]
     assert kept[0] == kept[1]
 
 

@@ -176,9 +176,9 @@ def played_by_clock(
     `tick_s`."""
     clock = Clock(tick_s)
     told: list[Any] = []
-    around = Environment(Policy(), told.append, Learned(), clock.now, clock.wall)
+    environment = Environment(Policy(), told.append, Learned(), clock.now, clock.wall)
     engine = Engine(Policy(), told.append)
-    engine.around = replace(around, jitter=lambda: 1.0)
+    engine.environment = replace(environment, jitter=lambda: 1.0)
     asked = json.dumps({**ASKED, "stream": stream}).encode()
     run = engine.begin(Request("POST", URL, (), asked, timeout_s=600.0))
     assert run is not None

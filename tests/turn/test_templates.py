@@ -88,7 +88,7 @@ def test_what_one_stream_has_taught_changes_nothing_in_another(url: str) -> None
 def test_the_next_stream_begins_with_what_the_last_one_taught(url: str) -> None:
     engine = Engine(POLICY).telling(nobody)
     turn(engine, url, STREAMS[url][0])
-    ((read, known),) = engine.around.templates.items()
+    ((read, known),) = engine.environment.templates.items()
     alike = TemplateMatcher(read, known=known)
     said = [text for event in STREAMS[url][0][0] if (text := alike.text(event))]
     assert "".join(said) == "Once there was a river."

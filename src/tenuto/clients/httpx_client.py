@@ -172,7 +172,7 @@ def sending(once: Any, *, responds: bool = False) -> Any:
                 signer.sign(request)
             return once(self, request, stream=stream, **options)
         warn_of_missing_client()
-        exchange = Exchange(self, request, taken.request, signer, serves=engine.around.serves)
+        exchange = Exchange(self, request, taken.request, signer, serves=engine.environment.serves)
 
         def attempt(made: Any) -> Upstream | ConnectionLost:
             try:
@@ -231,7 +231,7 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
                 await signer.sign(request)
             return await once(self, request, stream=stream, **options)
         warn_of_missing_client()
-        exchange = Exchange(self, request, taken.request, signer, serves=engine.around.serves)
+        exchange = Exchange(self, request, taken.request, signer, serves=engine.environment.serves)
 
         async def attempt(made: Any) -> AsyncUpstream | ConnectionLost:
             try:

@@ -80,7 +80,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         facts = _facts(turn, attempt, outcome, used_tokens, left_alone, droppable=going is not None)
         facts = replace(facts, rows_differ=differ)
         outcome = in_turn(outcome, state, response, facts)
-        now_s = turn.around.now()
+        now_s = turn.environment.now()
         try:
             turn.state, action = _act(turn, response, outcome, facts, now_s)
         except PolicyError:
@@ -147,7 +147,7 @@ def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
     stop = Stop(reason, confidence=Confidence.MEDIUM, anomalies=("no_stop",))
     attempt.response = replace(attempt.response, stop=stop, fault=None)
     turn.watch.last = attempt.response
-    now_s, learned = turn.around.now(), turn.around.learned
+    now_s, learned = turn.environment.now(), turn.environment.learned
     if learned.marks_ends(*turn.model, now_s):
         return  # the further request has shown a mark
     counted = any(kept.attempt.response.counted for kept in turn.kept)
@@ -284,7 +284,7 @@ def _refused(keys: Sequence[str]) -> set[str]:
 
 def _learn(turn: TurnRecord, words: Iterable[str]) -> None:
     for word in words:
-        turn.around.learned.deny(*turn.model, word, turn.around.now())
+        turn.environment.learned.deny(*turn.model, word, turn.environment.now())
 
 
 def _has_rows(turn: TurnRecord) -> bool:
@@ -315,8 +315,8 @@ def _ceiling_tokens(turn: TurnRecord) -> int | None:
 
 
 def _learned(turn: TurnRecord, what: str) -> int | None:
-    around = turn.around
-    return around.learned.tokens(*turn.model, what, around.now())
+    environment = turn.environment
+    return environment.learned.tokens(*turn.model, what, environment.now())
 
 
 def _output_tokens(turn: TurnRecord, attempt: Attempt) -> int:
@@ -349,7 +349,7 @@ def _prefilled(turn: TurnRecord) -> str:
 
 def learn(turn: TurnRecord, fault: Fault) -> None:
     """Remember what an error says about the model, for this turn and later ones."""
-    learned, now_s = turn.around.learned, turn.around.now()
+    learned, now_s = turn.environment.learned, turn.environment.now()
     if fault.kind is FaultKind.PREFILL_REJECTED:
         learned.deny(*turn.model, _prefilled(turn), now_s)
     if fault.allowed_tokens:
@@ -362,4 +362,4 @@ def learn(turn: TurnRecord, fault: Fault) -> None:
 
 def took_prefill(turn: TurnRecord) -> None:
     """Remember that the model accepted a prefill."""
-    turn.around.learned.allow(*turn.model, _prefilled(turn))
+    turn.environment.learned.allow(*turn.model, _prefilled(turn))

@@ -100,7 +100,7 @@ def finish_turn(
     if turn.document is not None and turn.open and turn.outlet.writing:
         turn.outlet.owe(turn.said)
     if finish.status is Status.COMPLETE and turn.first is not None:
-        turn.around.successors.add(turn.first.response.id, attempt.response.id)
+        turn.environment.successors.add(turn.first.response.id, attempt.response.id)
     ending = _Ending(turn, finish, facts, attempt)
     report = turn.watch.finished(finish, outcome, facts, turn.held_bytes, ending.error)
     recent.add(report.turn, turn.watch.ids, RecentTurn(report, text_hash(ending.text)))

@@ -36,7 +36,7 @@ from tenuto.wires.registry import is_built_in
 from tenuto.wires.request import WireRequest
 from tenuto.wires.short import Asks
 
-policy_around: Callable[[], object] = per_request.around.get
+enclosing_blocks: Callable[[], object] = per_request.enclosing_blocks.get
 
 
 class Engine:
@@ -46,10 +46,10 @@ class Engine:
         policy: the limits.
         on_event: called with every event, or None.
         learned: what providers taught, if it is shared with others; None for a new one.
-        around: the whole environment, if it is shared with others.
+        environment: the whole environment, if it is shared with others.
 
     Attributes:
-        around: what its turns need from outside.
+        environment: what its turns need from outside.
         special: the engines for single providers and models, by both names; None if all turns have
             the same policy.
         speaks: the name of the wire that the client's SDK speaks, if several wires have the same
@@ -65,7 +65,7 @@ class Engine:
         policy: Policy,
         on_event: OnEvent | None = None,
         learned: Learned | None = None,
-        around: Environment | None = None,
+        environment: Environment | None = None,
     ) -> None:
         if on_event is not None and not callable(on_event):
             raise wrong_value("on_event", on_event, "a callable, or None")
@@ -79,19 +79,23 @@ class Engine:
         self._reads_documents = self.special is not None or _reads_documents(policy)
         self.on_event = on_event
         self.speaks = ""
-        self.around: Environment = around or Environment(policy, on_event, learned or Learned())
+        self.environment: Environment = environment or Environment(
+            policy, on_event, learned or Learned()
+        )
         self._capture = Capture(policy.capture, policy) if policy.capture else None
 
     def serving(self) -> Engine:
         """Return an engine whose turns mark their answers, since they go to other programs. It
         shares what this one has learned."""
-        return Engine(self.policy, self.on_event, around=replace(self.around, serves=True))
+        return Engine(
+            self.policy, self.on_event, environment=replace(self.environment, serves=True)
+        )
 
     def telling(self, on_event: OnEvent) -> Engine:
         """Return an engine whose turns send their events to a listener, and each have a report.
         `watch.nobody` is a listener too. Both engines share what was learned."""
-        around = replace(self.around, on_event=on_event)
-        return Engine(self.policy, on_event, around=around)
+        environment = replace(self.environment, on_event=on_event)
+        return Engine(self.policy, on_event, environment=environment)
 
     def of(self, provider: str, model: str) -> Engine:
         """Return the engine for the turns of one provider and model."""
@@ -100,8 +104,8 @@ class Engine:
         engine = self.special.get((provider, model))
         if engine is None:
             policy = self.policy.resolved(provider, model)
-            around = replace(self.around, policy=policy)
-            engine = Engine(policy, self.on_event, around=around)
+            environment = replace(self.environment, policy=policy)
+            engine = Engine(policy, self.on_event, environment=environment)
             engine.speaks = self.speaks
             if len(self.special) >= _MOST_SPECIAL:  # requests choose the names of models
                 self.special.clear()
@@ -148,9 +152,9 @@ class Engine:
         wire reads them, for `run`. None: it is no request for a turn, and must pass unchanged.
 
         `machine`: the engine that begins the machine if it is needed; None for this one."""
-        if self._capture is not None or self.around.watched or switch.off:
+        if self._capture is not None or self.environment.watched or switch.off:
             return self.read(request)
-        if request.context is not None or request.method != "POST" or policy_around():
+        if request.context is not None or request.method != "POST" or enclosing_blocks():
             return self.read(request)
         wire, provider, path = route(request.url, self.speaks)
         if wire is None:
@@ -171,7 +175,7 @@ class Engine:
                 return turn_request
             alone = bool(facts.left_alone)
             asks = Asks(facts.stream, facts.follows, facts.model, facts.max_tokens, alone)
-        if asks.follows and self.around.successors.knows(asks.follows):
+        if asks.follows and self.environment.successors.knows(asks.follows):
             return self.read(request)
         reports, machine = machine is not None, machine or self
         if machine.special is not None:
@@ -223,7 +227,7 @@ class Engine:
             provider,
             path,
             parsed,
-            self.around.now(),
+            self.environment.now(),
             policy,
             header is not None,
             is_off,
@@ -231,21 +235,21 @@ class Engine:
 
     def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
         """Begin a turn. Return its record, which has the report at the end, and its commands."""
-        around, record = self.around, None
-        if turn_request.policy is not around.policy:
-            around = replace(around, policy=turn_request.policy)
+        environment, record = self.environment, None
+        if turn_request.policy is not environment.policy:
+            environment = replace(environment, policy=turn_request.policy)
         context = turn_request.request.context
         if context is not None and context.on_event is not None:
-            around = replace(around, on_event=context.on_event)
+            environment = replace(environment, on_event=context.on_event)
         if self._capture is not None:
             record = self._capture.begin(
                 turn_request.wire.name,
                 request_of(turn_request.request),
-                around.on_event,
+                environment.on_event,
                 turn_request.policy,
             )
-            around = replace(around, on_event=record.hear)
-        turn = TurnRecord(turn_request, around)
+            environment = replace(environment, on_event=record.hear)
+        turn = TurnRecord(turn_request, environment)
         run = pipe.run(turn)
         if turn.facts.stream and not turn.left_alone:
             if turn.framing.asked is Framing.ARRAY:

@@ -101,8 +101,8 @@ def run(turn: TurnRecord) -> Run:
 
 
 def _wait(turn: TurnRecord, send: Send) -> Run:
-    seconds = send.wait_s * (1.0 if send.told else turn.around.jitter())
-    begun_s = turn.around.now()
+    seconds = send.wait_s * (1.0 if send.told else turn.environment.jitter())
+    begun_s = turn.environment.now()
     try:
         yield Sleep(seconds)
     finally:
@@ -131,7 +131,7 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
     turn.upstream = None
     if has_ours(reply.headers):
         turn.upstream = mark_in(reply.headers)
-        if turn.upstream is None or turn.around.serves:
+        if turn.upstream is None or turn.environment.serves:
             reply = without_ours(reply)
     if may_be_unrecognized(turn) and (yield from is_unrecognized(turn, reply, ahead)):
         came = [piece for piece in ahead if isinstance(piece, bytes)]
@@ -163,7 +163,7 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
 def _transmit(turn: TurnRecord, edits: tuple[Edit, ...]) -> SendRequest:
     request, body = turn.request, turn.request.body
     if not turn.left_alone:
-        body = turn.around.successors.instead(turn.body(edits), turn.facts.follows)
+        body = turn.environment.successors.instead(turn.body(edits), turn.facts.follows)
     number, left_s = turn.state.attempts, turn.begin_attempt()
     headers = request.headers
     if number or turn.headers_for_us:
@@ -220,7 +220,7 @@ def _receive_error(turn: TurnRecord, head: Head, decoder: Decoder | None) -> Rec
         body = b""
     lowered = {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in head.headers}
     # A wait until a date is counted from the response's own date, if it has one.
-    lowered.setdefault("date", turn.around.date())
+    lowered.setdefault("date", turn.environment.date())
     fault = turn.wire.parse_fault(head.status, lowered, body)
     learn(turn, fault)
     builder = turn.builder()

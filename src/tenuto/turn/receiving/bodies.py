@@ -70,10 +70,10 @@ def read_body(
         yield StartResponse(head)
         yield SendData(raw, last=True)
         return None
-    begun_s = turn.around.now()
+    begun_s = turn.environment.now()
     attempt = _read(turn, head, raw, decoder, lost)
     if turn.events is not None:
-        turn.events.detected(turn.around.now() - begun_s)
+        turn.events.detected(turn.environment.now() - begun_s)
     if turn.open and (data := turn.outlet.begin(None, apart=turn.apart)):
         yield SendData(data)
     text = joined(turn, attempt)
@@ -103,7 +103,7 @@ def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
     """Return whether the turn ends with this body and has no listener."""
     if turn.first is not None or turn.facts.stream:
         return False
-    if turn.events is not None or turn.around.watched:
+    if turn.events is not None or turn.environment.watched:
         return False
     if turn.context is not None or turn.provider.overrides:
         return False

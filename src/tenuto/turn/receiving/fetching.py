@@ -83,7 +83,7 @@ class Fetching:
                 return None
             self._fetched_at = place
             if wait_s:
-                yield Sleep(wait_s * turn.around.jitter())
+                yield Sleep(wait_s * turn.environment.jitter())
             url = self._cursors.url(turn.request.url, self._answer, place)
             reply = yield SendRequest(
                 _headers(turn), b"", edited=True, within_s=turn.within_s, url=url

@@ -205,11 +205,11 @@ class _Reading:
             self.fetching = None if self.fetching.is_hopeless else self.fetching
         self._spoke = self._spoke or any(frame.data for frame in frames)
         sampled = events is not None and self._pieces % _SAMPLED == 0
-        begun_s = turn.around.now() if sampled else 0.0
+        begun_s = turn.environment.now() if sampled else 0.0
         self._pieces += 1
         out, self._tail = _taken(frames, outlet, builder)
         if sampled and events is not None:
-            events.detected(turn.around.now() - begun_s)
+            events.detected(turn.environment.now() - begun_s)
         if builder.ended and outlet.transparent:
             # An SDK stops reading at the end mark, so everything is reported before it.
             out, self._tail = b"", out + self._tail
@@ -240,7 +240,7 @@ class _Reading:
             self.builder.feed(HalfSeen())
         elif reply and codec.failed is None:
             if self._heard != heard:
-                self._heard, self._heard_s = heard, turn.around.now()
+                self._heard, self._heard_s = heard, turn.environment.now()
             return True
         elif self._spoke or holds_prefill(turn.state.last_edits):
             # Without an event, nothing is known, but a prefill may leave a model nothing to add.
@@ -254,7 +254,7 @@ class _Reading:
         if not isinstance(piece, bytes) or not piece:
             return False
         keeps_alive = self._codec.idle or piece.strip()[:1] in (b"", b":")
-        return keeps_alive or self._turn.around.now() - self._heard_s > _EVENT_S
+        return keeps_alive or self._turn.environment.now() - self._heard_s > _EVENT_S
 
     def attempt(self) -> Attempt:
         """Return the attempt, now that the stream is over, and keep its content."""

@@ -70,7 +70,7 @@ class EventSender:
         model: the name in the request.
         provider: as far as it is known.
         redactor: makes the provider's texts fit for events.
-        around: the clocks. The time of day is read once, so that a jump of it during the turn does
+        environment: the clocks. The time of day is read once, so that a jump of it during the turn does
             not count as time.
         started_s: when the turn began, by the steady clock.
         wire: the format of its requests.
@@ -88,7 +88,7 @@ class EventSender:
         model: str,
         provider: str,
         redactor: Redactor,
-        around: Environment,
+        environment: Environment,
         started_s: float,
         wire: str,
         stream: bool,
@@ -99,9 +99,9 @@ class EventSender:
         self._turn = turn
         self._model = printable(model)
         self._redactor = redactor
-        self._now = around.now
+        self._now = environment.now
         self._started_s = started_s
-        self._epoch_s = around.wall() - around.now()
+        self._epoch_s = environment.wall() - environment.now()
         self._recoveries = Recoveries()
         self._attempt = attempt
         self._running = False  # an attempt

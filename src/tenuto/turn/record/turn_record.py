@@ -154,13 +154,13 @@ class TurnRecord:
         within_s: returns the seconds left for the current read; None if there is no limit.
     """
 
-    def __init__(self, turn_request: TurnRequest, around: Environment) -> None:
+    def __init__(self, turn_request: TurnRequest, environment: Environment) -> None:
         self.wire: Wire = turn_request.wire
         self.parsed: WireRequest = turn_request.parsed
         self.request: Request = turn_request.request
         self.path: str = turn_request.path
         self.provider: Row = turn_request.provider
-        self.around = around
+        self.environment = environment
         self.policy: Policy = turn_request.policy
         self.facts: RequestFacts = turn_request.parsed.facts
         self.headers_for_us: bool = turn_request.headers_for_us
@@ -194,7 +194,7 @@ class TurnRecord:
             self.facts.model,
             provider,
             self.redactor,
-            around,
+            environment,
             turn_request.started_s,
             self.wire.name,
             stream=self.facts.stream,
@@ -218,7 +218,7 @@ class TurnRecord:
     def outlet(self) -> Outlet:
         """What the caller receives of a stream."""
         hold = self.policy.hold_max_bytes
-        alone, templates = bool(self.left_alone), self.around.templates
+        alone, templates = bool(self.left_alone), self.environment.templates
         return Outlet(
             self.wire,
             self.facts.model,
@@ -283,7 +283,7 @@ class TurnRecord:
     @property
     def dialect(self) -> Dialect:
         """The provider's variant of the wire, with what its errors said of it."""
-        learned = self.around.learned.words(*self.model, self.around.now())
+        learned = self.environment.learned.words(*self.model, self.environment.now())
         return taught_by(self.provider.dialect, self.taught | learned)
 
     def body(self, edits: Sequence[Edit]) -> bytes:
@@ -381,7 +381,7 @@ class TurnRecord:
         told = self.provider.sends_stop
         if told is not None or self._just_ended:
             return told
-        return self.around.learned.marks_ends(*self.model, self.around.now())
+        return self.environment.learned.marks_ends(*self.model, self.environment.now())
 
     @property
     def learned_unmarked(self) -> bool:
@@ -407,7 +407,7 @@ class TurnRecord:
     def ended(self, builder: Builder) -> None:
         """Learn from a finished stream whether this provider marks its end."""
         if builder.marked and self.provider.sends_stop is None and not self.left_alone:
-            self.around.learned.ended_marked(*self.model, self.around.now())
+            self.environment.learned.ended_marked(*self.model, self.environment.now())
 
     def timeout_s(self) -> float | None:
         """Return how long the caller lets the turn take, in seconds: as long as it waits for a
@@ -423,7 +423,7 @@ class TurnRecord:
 
         Returns the seconds left; None if nothing limits them, since a first attempt takes as long
         as without Tenuto."""
-        now_s, begun_s = self.around.now(), self.state.started_s
+        now_s, begun_s = self.environment.now(), self.state.started_s
         ends = [self._recovery_ends_s()]
         if self.context is not None and self.context.within_s is not None:
             ends.append(begun_s + self.context.within_s)
@@ -445,7 +445,7 @@ class TurnRecord:
 
     def _end_by(self, ends_s: float | None) -> None:
         """Limit the reads from here on; None for no limit."""
-        now = self.around.now
+        now = self.environment.now
         self.within_s: LeftS | None = None if ends_s is None else lambda: ends_s - now()
         self.reading: ReadMore = reading(self.within_s)
 
@@ -465,7 +465,7 @@ class TurnRecord:
         """Return whether a loop has no time left for this turn: Tenuto then waits out no further
         silence."""
         left = self.context.within_s if self.context is not None else None
-        return left is not None and self.around.now() - self.state.started_s > left
+        return left is not None and self.environment.now() - self.state.started_s > left
 
 
 def _is_delimited(head: Head) -> bool:

@@ -74,7 +74,7 @@ class Watch:
         model: the name in the request.
         provider: its name, as far as it is known.
         redactor: makes texts of the provider fit for logs and events.
-        around: the limits, the clocks, and the listener.
+        environment: the limits, the clocks, and the listener.
         started_s: when the turn began, by the steady clock.
         wire: the format of its requests.
         stream: whether the caller wants a stream.
@@ -99,7 +99,7 @@ class Watch:
         model: str,
         provider: str,
         redactor: Redactor,
-        around: Environment,
+        environment: Environment,
         started_s: float,
         wire: str,
         *,
@@ -108,8 +108,8 @@ class Watch:
         self.turn = turn
         self.model = model
         self.provider = provider
-        self._policy = around.policy
-        self._around = around
+        self._policy = environment.policy
+        self._environment = environment
         self._started_s = started_s
         self._wire = wire
         self._stream = stream
@@ -125,8 +125,8 @@ class Watch:
         self.ended: bool = False
         self._undecided: Outcome | None = None
         self.report: Report | None = None
-        own = around.on_event
-        on_event = heard_by(own if own is not nobody else None, around.policy.events)
+        own = environment.on_event
+        on_event = heard_by(own if own is not nobody else None, environment.policy.events)
         self.heard: bool = on_event is not None
         if on_event is not None:  # otherwise nothing is imported and made
             self.events = self._sender(on_event)
@@ -140,7 +140,7 @@ class Watch:
             self.model,
             self.provider,
             self._redactor,
-            self._around,
+            self._environment,
             self._started_s,
             self._wire,
             self._stream,

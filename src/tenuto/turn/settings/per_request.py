@@ -38,16 +38,16 @@ class _Block(AbstractContextManager[None]):
         self.changes = changes
 
     def __enter__(self) -> None:
-        around.set((*around.get(), self))
+        enclosing_blocks.set((*enclosing_blocks.get(), self))
 
     def __exit__(self, *_: object) -> None:
-        blocks = list(around.get())
+        blocks = list(enclosing_blocks.get())
         if self in blocks:
             del blocks[-1 - blocks[::-1].index(self)]
-            around.set(tuple(blocks))
+            enclosing_blocks.set(tuple(blocks))
 
 
-around: ContextVar[tuple[_Block, ...]] = ContextVar("tenuto_policy", default=())
+enclosing_blocks: ContextVar[tuple[_Block, ...]] = ContextVar("tenuto_policy", default=())
 """The blocks around this thread or task, the outermost first."""
 
 
@@ -77,7 +77,7 @@ def changes_policy(headers: Headers) -> bool:
     for name, _ in headers:
         if len(name) == 8 and name.lower() == b"x-tenuto":
             return True
-    return bool(around.get())
+    return bool(enclosing_blocks.get())
 
 
 def header_in(headers: Headers) -> str | None:
@@ -108,7 +108,7 @@ def of_request(policy: Policy, header: str | None) -> tuple[Policy, bool]:
     >>> of_request(Policy(), "off")[1]
     True
     """
-    blocks = around.get()
+    blocks = enclosing_blocks.get()
     if not blocks and not header:
         return policy, False
     changes = dict(pair for block in blocks for pair in block.changes.items())

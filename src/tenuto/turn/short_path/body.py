@@ -51,7 +51,7 @@ class TurnStarter(Protocol):
     """Starts the full path of a turn (`turn.pipeline.engine.Engine`)."""
 
     policy: Policy
-    around: Environment
+    environment: Environment
 
     def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
         """Read a request as its wire does."""
@@ -105,7 +105,7 @@ class Short:
         self._provider = provider
         self._parsed = parsed
         self._reports = reports
-        self._started_s = engine.around.now()
+        self._started_s = engine.environment.now()
         self._came: list[Reply] = []
         self.send: Callable[[Reply], Command] = self._transmit
 
@@ -237,7 +237,7 @@ class Short:
         assert asked is not None, "the wire has read it, or would"
         asked = structs.replace(asked, started_s=self._started_s, turn=self._turn)
         turn, run = engine.run(asked)
-        if engine.around.serves:
+        if engine.environment.serves:
             self._record = turn
         if self._reports:
             self._watch = turn.watch

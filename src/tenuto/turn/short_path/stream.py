@@ -194,17 +194,17 @@ class ShortStream(Short):
     def _marks_end(self) -> bool:
         if self._provider.sends_stop is not None:
             return self._provider.sends_stop
-        around, base_url = self._engine.around, self._request.url.partition("?")[0]
-        return bool(around.learned.marks_ends(base_url, self._asks.model, around.now()))
+        environment, base_url = self._engine.environment, self._request.url.partition("?")[0]
+        return bool(environment.learned.marks_ends(base_url, self._asks.model, environment.now()))
 
     def _finish(self) -> None:
         """Note that the stream is over, and that its end was marked (S3a)."""
         self._is_over = self._ended = True
         self._reading = READ
         if self._provider.sends_stop is None:
-            around = self._engine.around
+            environment = self._engine.environment
             base_url = self._request.url.partition("?")[0]
-            around.learned.ended_marked(base_url, self._asks.model, around.now())
+            environment.learned.ended_marked(base_url, self._asks.model, environment.now())
 
     def close(self) -> None:
         """The caller left. If it has not received the end, the turn doesn't count as ended."""
