@@ -24,7 +24,7 @@ from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.recent import RecentTurns, recent
 from tenuto.turn.record.turn_record import TurnRecord
 from tenuto.turn.record.watch import Watch
-from tenuto.turn.stream.outlet import Outlet
+from tenuto.turn.stream.client_stream import ClientStream
 
 TURNS = 60
 WARMING = 20
@@ -33,7 +33,7 @@ OF_A_TURN = (
     AsyncDrive,
     Builder,
     Drive,
-    Outlet,
+    ClientStream,
     Response,
     SseDecoder,
     TurnRecord,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.parts import Kind, Message
 from tenuto.frames.sse import SseDecoder
-from tenuto.turn.stream.outlet import Outlet
+from tenuto.turn.stream.client_stream import ClientStream
 from tenuto.wires.base import Wire
 from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.json import JsonObject, encode
@@ -116,17 +116,17 @@ def test_calls_stand_at_their_number_and_a_name_begins_another_one():
 
 def handed_on(wire: Wire, pieces: Iterable[bytes]) -> Message:
     """The message of a stream that is handed on as it comes, its texts in as few steps as may be."""
-    outlet, builder, decoder = Outlet(wire, "m", 0, False), Builder(), SseDecoder()
-    outlet.begin(None)
-    take = outlet.taking(builder, 0)
+    client_stream, builder, decoder = ClientStream(wire, "m", 0, False), Builder(), SseDecoder()
+    client_stream.begin(None)
+    take = client_stream.taking(builder, 0)
     for piece in pieces:
-        if decoder.idle and outlet.flows and take(piece) is not None:
+        if decoder.idle and client_stream.flows and take(piece) is not None:
             continue
         for event in decoder.feed(piece):
-            outlet.event(event, builder)
+            client_stream.event(event, builder)
     for event in decoder.flush():
-        outlet.event(event, builder)
-    return outlet.message
+        client_stream.event(event, builder)
+    return client_stream.message
 
 
 CONTENT = (Kind.TEXT, Kind.REASONING, Kind.REFUSAL, Kind.CALL, Kind.OTHER)

@@ -57,7 +57,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
     response = so_far(state, attempt.response)
     # The caller has not asked for several choices: they are a gateway's own default.
     alone = attempt is turn.first or attempt.new_chars == len(turn.said)
-    several = response.several and alone and not turn.outlet.writing
+    several = response.several and alone and not turn.client_stream.writing
     if several and turn.open is turn.facts.stream and not turn.left_alone:
         turn.left_alone = _SEVERAL  # it has the form that was requested, and is passed on unchanged
     outcome = attempt.outcome = classify(response)

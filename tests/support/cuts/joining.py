@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from support.cuts.cases import Case
 from tenuto.core.seam.seam import Seam, join
-from tenuto.turn.stream.outlet import Outlet
+from tenuto.turn.stream.client_stream import ClientStream
 from tenuto.wires.openai_chat.wire import WIRE
 
 
@@ -35,27 +35,27 @@ def whole_body(case: Case) -> str:
 
 
 def live_stream(case: Case, deltas: list[str]) -> Joined:
-    """What a caller gets of a stream, through the outlet that holds white space back."""
+    """What a caller gets of a stream, which holds white space back."""
     given = case.space[: case.given]
     seam = Seam(case.said, trimmed=case.space, delivered_trimmed=given)
-    outlet = Outlet(WIRE, "m", 0, transparent=False)
-    outlet.writer.begin({"id": "one", "model": "m", "choices": []})
-    outlet.begin(None)
-    outlet.say(case.said + given)
-    outlet.say_rest()
-    outlet.say(case.half)
-    outlet.begin(seam)
+    client_stream = ClientStream(WIRE, "m", 0, transparent=False)
+    client_stream.writer.begin({"id": "one", "model": "m", "choices": []})
+    client_stream.begin(None)
+    client_stream.say(case.said + given)
+    client_stream.say_rest()
+    client_stream.say(case.half)
+    client_stream.begin(seam)
     came = said = held_chars = 0
     for delta in deltas:
         came += len(delta)
         text = seam.feed(delta)
         said += len(text)
-        outlet.say(text)
+        client_stream.say(text)
         if not seam.settled:
             held_chars = max(held_chars, came - said)
-    outlet.say(seam.finish())
-    outlet.say_rest()
-    return Joined(outlet.delivered_text, held_chars)
+    client_stream.say(seam.finish())
+    client_stream.say_rest()
+    return Joined(client_stream.delivered_text, held_chars)
 
 
 def chunked(text: str, rng: random.Random) -> list[str]:

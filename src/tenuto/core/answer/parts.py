@@ -351,7 +351,7 @@ class Message:
         return "".join([*since, *later])
 
     def take(self, signals: Iterable[AnySignal]) -> list[Signal]:
-        """Take signals, and return them in the form that the builder and the outlet take."""
+        """Take signals, and return them in the form that the builder and the client stream take."""
         out: list[Signal] = []
         for signal in signals:
             if isinstance(signal, Placed):

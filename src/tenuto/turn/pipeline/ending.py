@@ -97,8 +97,8 @@ def finish_turn(
     commands that show the caller the rest."""
     if finish.status is not Status.COMPLETE:
         take_back_unproven(turn)
-    if turn.document is not None and turn.open and turn.outlet.writing:
-        turn.outlet.owe(turn.said)
+    if turn.document is not None and turn.open and turn.client_stream.writing:
+        turn.client_stream.owe(turn.said)
     if finish.status is Status.COMPLETE and turn.first is not None:
         turn.environment.successors.add(turn.first.response.id, attempt.response.id)
     ending = _Ending(turn, finish, facts, attempt)
@@ -179,19 +179,19 @@ class _Ending:
     def _raised_by_bare(self) -> bool:
         """Return whether the bare SDK would raise on an event with the provider's error."""
         turn = self._turn
-        told = turn.outlet.told_error if turn.facts.stream and turn.open else None
+        told = turn.client_stream.told_error if turn.facts.stream and turn.open else None
         if told is None or not turn.wire.raises_on_errors:
             return False
-        return turn.outlet.in_messages or self._is_the_wires(told)
+        return turn.client_stream.in_messages or self._is_the_wires(told)
 
     def _is_the_wires(self, told: JsonObject) -> bool:
         named = self._turn.wire.named_events
-        return told.get("type") == "error" if named else not self._turn.outlet.in_messages
+        return told.get("type") == "error" if named else not self._turn.client_stream.in_messages
 
     def _repeatable(self) -> JsonObject | None:
         """Return the event on which the bare SDK would raise, if it is one of the wire's. Bedrock's
         exceptions are not: the wire writes them."""
-        told = self._turn.outlet.told_error if self._raised_by_bare() else None
+        told = self._turn.client_stream.told_error if self._raised_by_bare() else None
         return told if told is not None and self._is_the_wires(told) else None
 
     def tell(self, context: CallContext, report: Report) -> None:
@@ -239,8 +239,11 @@ class _Ending:
             content = () if turn.facts.stream else turn.content(spoken)
             answer = replace(answer, text=text, content=content, spoken=spoken)
             if turn.open:
-                outlet = turn.outlet
-                yield SendData(outlet.say_rest() + outlet.framed(outlet.writer.text(notice)))
+                client_stream = turn.client_stream
+                yield SendData(
+                    client_stream.say_rest()
+                    + client_stream.framed(client_stream.writer.text(notice))
+                )
         if turn.open:
             yield SendData(self._stream_end(answer, report), last=True)
             return
@@ -275,10 +278,10 @@ class _Ending:
             return True  # the provider's own error is the most precise
         handed_on = self._facts.left_alone == FINISHED_UPSTREAM and self._is_first
         if handed_on and turn.policy.on_incomplete != "error" and not self._adds_notice:
-            return not turn.outlet.writing if turn.open else not turn.facts.stream
+            return not turn.client_stream.writing if turn.open else not turn.facts.stream
         if turn.facts.stream and not turn.open:
             return False  # a body came, and an SDK that expects events would see none
-        if not self._is_first or response.mended or (turn.open and turn.outlet.writing):
+        if not self._is_first or response.mended or (turn.open and turn.client_stream.writing):
             return False
         if response.contradicted:
             return False  # readers would see different ends (S2a)
@@ -293,7 +296,7 @@ class _Ending:
                 return False  # some readers assign each piece to the newest call
             if not turn.open:
                 return True
-            only_text = turn.outlet.only_text
+            only_text = turn.client_stream.only_text
             return not only_text or not _MISREAD.intersection(response.stop.anomalies)
         if turn.policy.on_incomplete == "error" or self._adds_notice or finish.whole_calls_only:
             return False
@@ -326,7 +329,7 @@ class _Ending:
         turn, attempt = self._turn, self._attempt
         if turn.open:
             alone = bool(turn.left_alone)
-            yield from rest_of_stream(attempt, turn.outlet.release(), left_alone=alone)
+            yield from rest_of_stream(attempt, turn.client_stream.release(), left_alone=alone)
             return
         if attempt.lost is not None and not turn.headed:  # as without Tenuto
             yield RaiseError(attempt.lost.error)
@@ -365,7 +368,7 @@ class _Ending:
             # Calls beside another stop would not be noticed (E8).
             native = turn.wire.clean_stop(calls)
         if turn.open:
-            ending, raw_usage = turn.outlet.ending, turn.outlet.raw_usage
+            ending, raw_usage = turn.client_stream.ending, turn.client_stream.raw_usage
         else:
             ending = attempt.value or {}
             raw_usage = self._raw_usage()
@@ -427,21 +430,23 @@ class _Ending:
         return stop.raw if first.names_stop and stop.reason not in CLEAN else cut.native
 
     def _stream_end(self, answer: Answer, report: Report) -> bytes:
-        outlet = self._turn.outlet
+        client_stream = self._turn.client_stream
         # What came beside the stop, a wire writes beside its stop.
-        apart = outlet.raw_usage is not None and not self._turn.wire.usage_object(answer.ending)
+        apart = client_stream.raw_usage is not None and not self._turn.wire.usage_object(
+            answer.ending
+        )
         include_usage = self._turn.facts.include_usage or apart
-        rest = outlet.stop_forwarding() + outlet.say_rest()
-        end = outlet.writer.end(answer, include_usage=include_usage)
-        return rest + outlet.framed(usage_comment(usage_line(report)) + end)
+        rest = client_stream.stop_forwarding() + client_stream.say_rest()
+        end = client_stream.writer.end(answer, include_usage=include_usage)
+        return rest + client_stream.framed(usage_comment(usage_line(report)) + end)
 
     def _error_end(self, answer: Answer, report: Report, code: str) -> Run:
         turn, attempt = self._turn, self._attempt
         message = message_of(turn, attempt, report)
         line = usage_line(report)
         if turn.headed:
-            outlet = turn.outlet
-            spoken = outlet.stop_forwarding() + outlet.say_rest()
+            client_stream = turn.client_stream
+            spoken = client_stream.stop_forwarding() + client_stream.say_rest()
             lost = self._lost() if turn.context is None else None
             if lost is not None:
                 if spoken:
@@ -451,12 +456,12 @@ class _Ending:
             own = self._repeatable()
             so_far = replace(answer, native_stop=self._unclean_stop)
             ours = (
-                outlet.writer.failed(code, message, so_far)
+                client_stream.writer.failed(code, message, so_far)
                 if own is None
                 else with_message(turn, own, message)
             )
             breaks = self._must_break
-            event = outlet.framed(usage_comment(line) + (unmarked(ours) if breaks else ours))
+            event = client_stream.framed(usage_comment(line) + (unmarked(ours) if breaks else ours))
             # An SDK raises at this event and reads no further, so upstream is released before it.
             yield Sleep(0.0)
             yield SendData(spoken + event, last=not breaks)

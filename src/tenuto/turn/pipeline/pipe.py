@@ -84,7 +84,9 @@ def run(turn: TurnRecord) -> Run:
             action, outcome, facts = decide(turn, attempt)
             if isinstance(action, Finish):
                 yield from finish_turn(turn, action, outcome, facts, attempt)
-            elif turn.open and (text := turn.outlet.stop_forwarding(withholds=turn.puts_together)):
+            elif turn.open and (
+                text := turn.client_stream.stop_forwarding(withholds=turn.puts_together)
+            ):
                 yield SendData(text)
     except Exception as error:  # the policy's `decide` named no rung
         raised = type(error).__name__
@@ -92,9 +94,9 @@ def run(turn: TurnRecord) -> Run:
     finally:
         # Closed from outside before its end: the caller left (C23).
         if not turn.watch.ended:
-            said = turn.outlet.delivered_text or turn.said
+            said = turn.client_stream.delivered_text or turn.said
             turn.watch.cancelled(len(said), turn.held_bytes, raised)
-            ids = (*turn.watch.ids, id_of(turn.outlet.message if turn.open else None))
+            ids = (*turn.watch.ids, id_of(turn.client_stream.message if turn.open else None))
             recent.add(turn.watch.turn, ids, RecentTurn(turn.watch.report, text_hash(said)))
             if turn.context is not None:
                 turn.context.given = said

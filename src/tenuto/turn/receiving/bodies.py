@@ -74,10 +74,10 @@ def read_body(
     attempt = _read(turn, head, raw, decoder, lost)
     if turn.events is not None:
         turn.events.detected(turn.environment.now() - begun_s)
-    if turn.open and (data := turn.outlet.begin(None, apart=turn.apart)):
+    if turn.open and (data := turn.client_stream.begin(None, apart=turn.apart)):
         yield SendData(data)
     text = joined(turn, attempt)
-    if turn.open and (data := turn.outlet.say(text)):
+    if turn.open and (data := turn.client_stream.say(text)):
         yield SendData(data)
     return turn.received(attempt)
 

@@ -44,7 +44,7 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
         return None
     _take_back_empty(turn)
     base = trailing_space(turn.said)[0]
-    given = turn.outlet.delivered_text if turn.open else base
+    given = turn.client_stream.delivered_text if turn.open else base
     return _joint(turn, turn.said, given) if base else None
 
 

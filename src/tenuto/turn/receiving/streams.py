@@ -29,8 +29,8 @@ from tenuto.turn.receiving.fetching import Fetching
 from tenuto.turn.receiving.joining import joint_of, keep, put_together, stopped
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.turn_record import TurnRecord
+from tenuto.turn.stream.client_stream import ClientStream
 from tenuto.turn.stream.mending import Mending
-from tenuto.turn.stream.outlet import Outlet
 
 _HELD = "more of the stream would be held back than hold_max_bytes ({})"
 _LATE = "the turn took longer than turn_timeout_s ({:g})"
@@ -55,15 +55,15 @@ def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
     assert shape.head is not None
     turn.open = True
     if shape.value:
-        turn.outlet.begin_message(shape.value)
+        turn.client_stream.begin_message(shape.value)
     if not turn.headed:
         turn.headed = True
         head = shape.head.without(*BODY_HEADERS, b"content-type")
         kind = (b"content-type", b"text/event-stream; charset=utf-8")
         yield StartResponse(turn.framing.opened(turn.shown(head.plus(kind))), events=True)
     if reasoning := "".join(turn.reasoning):
-        yield SendData(turn.outlet.framed(turn.outlet.writer.reasoning(reasoning)))
-    if not turn.puts_together and (text := turn.outlet.say(turn.said)):
+        yield SendData(turn.client_stream.framed(turn.client_stream.writer.reasoning(reasoning)))
+    if not turn.puts_together and (text := turn.client_stream.say(turn.said)):
         yield SendData(text)
 
 
@@ -88,7 +88,7 @@ def _begin(
     else:
         given = None
     joint = joint_of(turn)
-    opening = turn.outlet.begin(
+    opening = turn.client_stream.begin(
         joint,
         apart=turn.apart,
         plan=turn.plans.joint(),
@@ -111,7 +111,7 @@ def read_stream(
     `ahead`: the part of it that was read already."""
     given, joint = yield from _begin(turn, head, decoder, ahead)
     reading = _Reading(turn, head, decoder, joint)
-    builder, outlet = reading.builder, turn.outlet
+    builder, client_stream = reading.builder, turn.client_stream
     # This one generator does everything with each piece: another one around it would cost time for
     # every piece.
     while not builder.ended:
@@ -130,13 +130,13 @@ def read_stream(
     for what in reading.odd:
         builder.feed(OddSeen(what, mended=True))
     turn.ended(builder)
-    if out := outlet.end(builder):
+    if out := client_stream.end(builder):
         yield SendData(out)
     return reading.attempt()
 
 
 class _Reading:
-    """A stream while it is read: its pieces become events, and the outlet takes them.
+    """A stream while it is read: its pieces become events, and the client stream takes them.
 
     Attributes:
         builder: reads what the events mean.
@@ -149,7 +149,7 @@ class _Reading:
         self, turn: TurnRecord, head: Head, decoder: Decoder, joint: StopSequenceJoint | None
     ) -> None:
         self._turn = turn
-        self._outlet = outlet = turn.outlet
+        self._client_stream = client_stream = turn.client_stream
         self._joint = joint
         self.builder: Builder = turn.builder()
         cursors = turn.wire.cursors if turn.facts.keeps and turn.request.fetches else None
@@ -158,14 +158,14 @@ class _Reading:
         self._failed = False  # whether the rest can't be read
         self._tail = b""  # what came after the end
         self._pieces = 0
-        self._heard, self._heard_s = -1, 0.0  # `Outlet.heard`, and when it last grew
+        self._heard, self._heard_s = -1, 0.0  # `ClientStream.heard`, and when it last grew
         self._spoke = False  # whether an event had data
         self.connect(head, decoder)
         # Pieces that are one event like an earlier one are taken in as few steps as possible. In a
         # further attempt, every piece is a reply, so that the time limit is checked (C29).
         quick = decoder.plain and self._codec.has_templates
-        quick = quick and not outlet.writing and not turn.state.attempts
-        take = outlet.taking(self.builder, turn.policy.event_max_bytes) if quick else None
+        quick = quick and not client_stream.writing and not turn.state.attempts
+        take = client_stream.taking(self.builder, turn.policy.event_max_bytes) if quick else None
         self._quick: ReadMore = turn.reading if take is None else ReadMore(take)
 
     def connect(self, head: Head, decoder: Decoder) -> None:
@@ -179,13 +179,18 @@ class _Reading:
     @property
     def command(self) -> ReadMore:
         """The command to read on."""
-        quick = self._codec.idle and self._outlet.flows and self.fetching is None and not self.odd
+        quick = (
+            self._codec.idle
+            and self._client_stream.flows
+            and self.fetching is None
+            and not self.odd
+        )
         return self._quick if quick else self._turn.reading
 
     def add(self, reply: Reply) -> bytes:
         """Take a piece, b"" at the end, or the loss of the connection. Return what may be forwarded
         now."""
-        turn, outlet, builder = self._turn, self._outlet, self.builder
+        turn, client_stream, builder = self._turn, self._client_stream, self.builder
         if not isinstance(reply, bytes):
             self._lose(reply)
             return b""
@@ -207,10 +212,10 @@ class _Reading:
         sampled = events is not None and self._pieces % _SAMPLED == 0
         begun_s = turn.environment.now() if sampled else 0.0
         self._pieces += 1
-        out, self._tail = _taken(frames, outlet, builder)
+        out, self._tail = _taken(frames, client_stream, builder)
         if sampled and events is not None:
             events.detected(turn.environment.now() - begun_s)
-        if builder.ended and outlet.transparent:
+        if builder.ended and client_stream.transparent:
             # An SDK stops reading at the end mark, so everything is reported before it.
             out, self._tail = b"", out + self._tail
         if turn.left_alone and not reply:
@@ -229,11 +234,11 @@ class _Reading:
 
     def goes_on(self, reply: Reply) -> bool:
         """Return whether to read on after this reply; if not, note why."""
-        turn, outlet, codec = self._turn, self._outlet, self._codec
-        if self._failed or outlet.broken or (self._joint is not None and self._joint.found):
+        turn, client_stream, codec = self._turn, self._client_stream, self._codec
+        if self._failed or client_stream.broken or (self._joint is not None and self._joint.found):
             return False  # the rest can't be read, comes after a gap, or is not wanted any more
-        heard = outlet.heard
-        if outlet.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
+        heard = client_stream.heard
+        if client_stream.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
             self.builder.feed(_limit_passed(turn))
         elif self._heard == heard and turn.is_over() and self._stalls(reply):
             self._lost = late()
@@ -258,35 +263,42 @@ class _Reading:
 
     def attempt(self) -> Attempt:
         """Return the attempt, now that the stream is over, and keep its content."""
-        turn, outlet, joint, said = self._turn, self._outlet, self._joint, self._turn.said
+        turn, client_stream, joint, said = (
+            self._turn,
+            self._client_stream,
+            self._joint,
+            self._turn.said,
+        )
         tail, decoder, codec = self._tail, self._decoder, self._codec
-        if self.builder.ended and not outlet.writing:
+        if self.builder.ended and not client_stream.writing:
             tail += codec.behind_end(codec.rest())
         response = self.builder.build()
         attempt = Attempt(
             response, self._head, tail=tail, decoder=decoder, codec=codec, lost=self._lost
         )
-        attempt.message = outlet.message
+        attempt.message = client_stream.message
         if turn.puts_together:
             put_together(turn, attempt)
             return turn.received(attempt)
         attempt.new_chars = joint.new_chars if joint else len(response.text)
         stopped(turn, attempt, joint.found if joint else None)
         # What was only forwarded equals what was read, so one text is kept instead of two.
-        text = outlet.text if outlet.writing else response.text
+        text = client_stream.text if client_stream.writing else response.text
         begins = len(said) if turn.apart else len(trailing_space(said)[0]) if joint else 0
         keep(turn, attempt, text, min(begins, len(text)))
         return turn.received(attempt)
 
 
-def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:
-    """Pass events through the outlet: return what may go on now, and what came after the end."""
+def _taken(
+    events: list[Frame], client_stream: ClientStream, builder: Builder
+) -> tuple[bytes, bytes]:
+    """Pass events to the client stream: return what may go on now, and what came after the end."""
     if len(events) == 1:
-        return outlet.event(events[0], builder), b""
+        return client_stream.event(events[0], builder), b""
     out: list[bytes] = []
     for number, event in enumerate(events):
-        out.append(outlet.event(event, builder))
-        if outlet.broken:
+        out.append(client_stream.event(event, builder))
+        if client_stream.broken:
             break
         if builder.ended:
             return b"".join(out), b"".join(later.raw for later in events[number + 1 :])
@@ -295,10 +307,14 @@ def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes
 
 def _limit_passed(turn: TurnRecord) -> FaultSeen:
     """Return the fault for the limit of the policy that ends a stream."""
-    outlet, codec, most_bytes = turn.outlet, turn.framing.codec, turn.policy.hold_max_bytes
-    if outlet.overfull:
+    client_stream, codec, most_bytes = (
+        turn.client_stream,
+        turn.framing.codec,
+        turn.policy.hold_max_bytes,
+    )
+    if client_stream.overfull:
         if turn.events is not None:
-            turn.events.held_too_much(outlet.most_held_bytes, most_bytes)
+            turn.events.held_too_much(client_stream.most_held_bytes, most_bytes)
         return _limit("hold_back_exceeded", _HELD.format(most_bytes))
     if not turn.late and codec.failed is not None:
         return _unreadable(codec.failed)

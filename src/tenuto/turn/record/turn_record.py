@@ -15,7 +15,7 @@ the environment say never changes. These parts may change the rest:
     headed, open                        `turn.receiving.streams`, which shows the head and the first
                                         events
     watch                               itself: it adds up the report and sends the events
-    outlet, framing                     themselves, as `turn.receiving.streams` feeds them: what was
+    client_stream, framing              themselves, as `turn.receiving.streams` feeds them: what was
                                         given to the caller, what waits, how the bytes are framed
 
 Besides it, `turn.receiving.streams` or `turn.receiving.bodies` makes an `Attempt` with its
@@ -55,8 +55,8 @@ from tenuto.turn.drivers.mark import NAME, OPEN, Mark, written
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.watch import Watch
 from tenuto.turn.settings.environment import Environment
+from tenuto.turn.stream.client_stream import ClientStream
 from tenuto.turn.stream.framing import StreamFraming, rule_of
-from tenuto.turn.stream.outlet import Outlet
 from tenuto.turn.stream.plans import Plans
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.base import Wire
@@ -215,11 +215,11 @@ class TurnRecord:
         return StreamFraming(rule, self.policy.event_max_bytes, left_alone=alone)
 
     @cached_property
-    def outlet(self) -> Outlet:
+    def client_stream(self) -> ClientStream:
         """What the caller receives of a stream."""
         hold = self.policy.hold_max_bytes
         alone, templates = bool(self.left_alone), self.environment.templates
-        return Outlet(
+        return ClientStream(
             self.wire,
             self.facts.model,
             hold,
@@ -261,13 +261,15 @@ class TurnRecord:
     @property
     def given(self) -> str:
         """The text that the caller has received."""
-        return self.outlet.delivered_text if self.open else ""
+        return self.client_stream.delivered_text if self.open else ""
 
     @property
     def held_bytes(self) -> int:
         """The most bytes of the stream that were held back at once."""
-        outlet = vars(self).get("outlet")  # a body has none, and needs none to be made
-        return outlet.most_held_bytes if outlet is not None else 0
+        client_stream = vars(self).get(
+            "client_stream"
+        )  # a body has none, and needs none to be made
+        return client_stream.most_held_bytes if client_stream is not None else 0
 
     @cached_property
     def stop_sequences(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The outlet: the one message that the caller sees of a stream, however many attempts it took.
+"""The client stream: the one message that the caller sees, however many attempts it took.
 
 Theory of operation
 -------------------
@@ -74,7 +74,7 @@ _TEMPLATE_MAX_BYTES = 4_096
 """Longer templates are not kept for another stream."""
 
 
-class Outlet:
+class ClientStream:
     """What the caller receives of a streamed turn.
 
     Args:
@@ -84,7 +84,7 @@ class Outlet:
         transparent: whether the turn is only watched: every byte is then handed on at once.
         context: the loop that listens to the answer; None if there is none.
         templates: what events of other streams looked like, by the function that reads them; the
-            outlet adds to it.
+            client stream adds to it.
         framing: how the caller's stream is framed; None for server-sent events.
         holds_text: whether all text waits for the end, within `hold_max_bytes`.
 
