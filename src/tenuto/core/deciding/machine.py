@@ -32,7 +32,7 @@ from tenuto.core.deciding.rung import Rung
 from tenuto.core.deciding.view import CONSECUTIVE, Facts, State, View, call_chars
 from tenuto.core.errors import PolicyError
 from tenuto.core.events.advice import suggestion_on
-from tenuto.core.seam.no_news import confirms_end
+from tenuto.core.seam.small_talk import confirms_end
 from tenuto.core.settings.policy import Decision, Policy
 from tenuto.core.settings.rule import shown
 

@@ -4,10 +4,11 @@ Theory of operation
 -------------------
 A provider looks for stop sequences in the text that it writes for one request. It doesn't see one
 that begins before the cut and ends after it, so the text would continue where an uncut answer had
-ended. This joint therefore searches the text of another joint, for as long as a sequence that began
-before the cut can still end. The provider handles sequences that lie wholly after the cut. If one
-follows the cut at once, the continuation is empty. After a prefill, its stop shows that the text is
-complete. After a hint it shows nothing: the model may begin with a fence, a heading or any word.
+ended. This stitcher therefore searches what another one forwards, for as long as a sequence that
+began before the cut can still end. The provider handles sequences that lie wholly after the cut. If
+one follows the cut at once, the continuation is empty. After a prefill, its stop shows that the
+text is complete. After a hint it shows nothing: the model may begin with a fence, a heading or any
+word.
 
 A stream may also drop exactly where a stop sequence ended the answer. Providers leave the sequence
 out of the text, so this looks like any other text that broke off. It counts as broken off, and if a
@@ -19,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from tenuto.core.seam.joint import Joint
+from tenuto.core.seam.stitcher import Stitcher
 
-__all__ = ["Found", "StopSequenceJoint"]
+__all__ = ["Found", "StopSequenceStitcher"]
 
 
 class Found(NamedTuple):
@@ -31,26 +32,26 @@ class Found(NamedTuple):
     said_chars: int
 
 
-class StopSequenceJoint:
-    """A joint that hands on nothing from the start of a stop sequence that spans the cut.
+class StopSequenceStitcher:
+    """Forwards nothing from the start of a stop sequence that spans the cut.
 
     Args:
-        joint: where the continuation meets the text before it.
+        stitcher: joins the continuation to the text before it.
         said: the part of that text that was handed on.
-        owed_chars: characters of white space before the cut, which the joint hands on first.
+        owed_chars: characters of white space before the cut, which the stitcher forwards first.
         sequences: the stop sequences of the request.
 
     >>> from tenuto.core.seam.seam import Seam
-    >>> joint = StopSequenceJoint(Seam("Said. EN"), "Said. EN", 0, ["END"])
-    >>> joint.feed("D of it") + joint.finish(), joint.found
+    >>> stitcher = StopSequenceStitcher(Seam("Said. EN"), "Said. EN", 0, ["END"])
+    >>> stitcher.feed("D of it") + stitcher.finish(), stitcher.found
     ('', Found(sequence='END', said_chars=2))
     """
 
     def __init__(
-        self, joint: Joint, said: str, owed_chars: int, sequences: Collection[str]
+        self, stitcher: Stitcher, said: str, owed_chars: int, sequences: Collection[str]
     ) -> None:
         longest = max(map(len, sequences), default=0)
-        self._joint = joint
+        self._stitcher = stitcher
         self._sequences = sequences
         self._before = said[max(len(said) - longest + 1, 0) :] if longest else ""
         self._owed_chars = owed_chars
@@ -61,15 +62,15 @@ class StopSequenceJoint:
     @property
     def new_chars(self) -> int:
         """The number of new characters handed on."""
-        return self._joint.new_chars
+        return self._stitcher.new_chars
 
     def feed(self, delta: str) -> str:
         """Take text; return what may be handed on now."""
-        return self._taken(self._joint.feed(delta))
+        return self._taken(self._stitcher.feed(delta))
 
     def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return the rest, at the end of the attempt."""
-        rest = self._taken(self._joint.finish(broke_off=broke_off, at_limit=at_limit))
+        rest = self._taken(self._stitcher.finish(broke_off=broke_off, at_limit=at_limit))
         held, self._held = self._held, ""
         return rest + held
 

@@ -42,7 +42,7 @@ from tenuto.turn.pipeline.error_end import (
     with_note,
 )
 from tenuto.turn.pipeline.quota import quota_of
-from tenuto.turn.receiving.joining import take_back_unproven
+from tenuto.turn.receiving.stitching import take_back_unproven
 from tenuto.turn.receiving.streams import open_as_events
 from tenuto.turn.receiving.unread import rest_of_response, rest_of_stream
 from tenuto.turn.receiving.unrecognized import with_words

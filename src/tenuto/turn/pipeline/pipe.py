@@ -5,7 +5,7 @@ Theory of operation
 `run` is a generator of commands (`turn.drivers.commands`). A driver carries them out and sends the
 replies back. One run is one turn, and repeats three steps until the turn ends:
 
-1. receive: send the request, and read what comes (`bodies`, `streams`, and `joining` for the text);
+1. receive: send the request, and read what comes (`bodies`, `streams`; `stitching` for its text);
 2. decide: ask the machine what follows (`decision`);
 3. present: show the caller how the turn ended (`ending`).
 

@@ -26,7 +26,7 @@ from tenuto.turn.drivers.commands import (
     late,
 )
 from tenuto.turn.receiving.gathering import gathered
-from tenuto.turn.receiving.joining import joined
+from tenuto.turn.receiving.stitching import stitch_body
 from tenuto.turn.receiving.unread import hand_on
 from tenuto.turn.receiving.unrecognized import unreachable
 from tenuto.turn.record.attempt import Attempt, failed
@@ -76,7 +76,7 @@ def read_body(
         turn.events.detected(turn.environment.now() - begun_s)
     if turn.open and (data := turn.client_stream.begin(None, apart=turn.apart)):
         yield SendData(data)
-    text = joined(turn, attempt)
+    text = stitch_body(turn, attempt)
     if turn.open and (data := turn.client_stream.say(text)):
         yield SendData(data)
     return turn.received(attempt)

@@ -10,7 +10,7 @@ from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.core.answer.signals import FaultSeen, HalfSeen, OddSeen
 from tenuto.core.deciding.actions import holds_prefill
 from tenuto.core.seam.seam import trailing_space
-from tenuto.core.seam.stopping import StopSequenceJoint
+from tenuto.core.seam.stopping import StopSequenceStitcher
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Frame, FrameTooLarge
 from tenuto.turn.drivers.commands import (
@@ -26,7 +26,7 @@ from tenuto.turn.drivers.commands import (
     late,
 )
 from tenuto.turn.receiving.fetching import Fetching
-from tenuto.turn.receiving.joining import joint_of, keep, put_together, stopped
+from tenuto.turn.receiving.stitching import keep, put_together, stitcher_for, stopped
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.turn_record import TurnRecord
 from tenuto.turn.stream.client_stream import ClientStream
@@ -73,7 +73,7 @@ _SAMPLED = 64
 
 def _begin(
     turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
-) -> Generator[Command, Reply, tuple[Reply, StopSequenceJoint | None]]:
+) -> Generator[Command, Reply, tuple[Reply, StopSequenceStitcher | None]]:
     """Forward the beginning of a stream. Return the piece that the caller has already, or None, and
     where the text joins the kept text."""
     if not turn.open and turn.answered is not None and (turn.said or turn.reasoning):
@@ -87,11 +87,11 @@ def _begin(
         yield SendData(given)
     else:
         given = None
-    joint = joint_of(turn)
+    stitcher = stitcher_for(turn)
     opening = turn.client_stream.begin(
-        joint,
+        stitcher,
         apart=turn.apart,
-        plan=turn.plans.joint(),
+        plan=turn.plans.stitcher(),
         withholds=turn.puts_together,
     )
     if not turn.open:
@@ -100,7 +100,7 @@ def _begin(
     if opening:
         yield SendData(opening)
     turn.begin_stream()
-    return given, joint
+    return given, stitcher
 
 
 def read_stream(
@@ -109,8 +109,8 @@ def read_stream(
     """Read a stream to its end, and forward at once what may be sent.
 
     `ahead`: the part of it that was read already."""
-    given, joint = yield from _begin(turn, head, decoder, ahead)
-    reading = _Reading(turn, head, decoder, joint)
+    given, stitcher = yield from _begin(turn, head, decoder, ahead)
+    reading = _Reading(turn, head, decoder, stitcher)
     builder, client_stream = reading.builder, turn.client_stream
     # This one generator does everything with each piece: another one around it would cost time for
     # every piece.
@@ -146,11 +146,11 @@ class _Reading:
     """
 
     def __init__(
-        self, turn: TurnRecord, head: Head, decoder: Decoder, joint: StopSequenceJoint | None
+        self, turn: TurnRecord, head: Head, decoder: Decoder, stitcher: StopSequenceStitcher | None
     ) -> None:
         self._turn = turn
         self._client_stream = client_stream = turn.client_stream
-        self._joint = joint
+        self._stitcher = stitcher
         self.builder: Builder = turn.builder()
         cursors = turn.wire.cursors if turn.facts.keeps and turn.request.fetches else None
         self.fetching: Fetching | None = None if cursors is None else Fetching(turn, cursors)
@@ -235,7 +235,11 @@ class _Reading:
     def goes_on(self, reply: Reply) -> bool:
         """Return whether to read on after this reply; if not, note why."""
         turn, client_stream, codec = self._turn, self._client_stream, self._codec
-        if self._failed or client_stream.broken or (self._joint is not None and self._joint.found):
+        if (
+            self._failed
+            or client_stream.broken
+            or (self._stitcher is not None and self._stitcher.found)
+        ):
             return False  # the rest can't be read, comes after a gap, or is not wanted any more
         heard = client_stream.heard
         if client_stream.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
@@ -263,10 +267,10 @@ class _Reading:
 
     def attempt(self) -> Attempt:
         """Return the attempt, now that the stream is over, and keep its content."""
-        turn, client_stream, joint, said = (
+        turn, client_stream, stitcher, said = (
             self._turn,
             self._client_stream,
-            self._joint,
+            self._stitcher,
             self._turn.said,
         )
         tail, decoder, codec = self._tail, self._decoder, self._codec
@@ -280,11 +284,11 @@ class _Reading:
         if turn.puts_together:
             put_together(turn, attempt)
             return turn.received(attempt)
-        attempt.new_chars = joint.new_chars if joint else len(response.text)
-        stopped(turn, attempt, joint.found if joint else None)
+        attempt.new_chars = stitcher.new_chars if stitcher else len(response.text)
+        stopped(turn, attempt, stitcher.found if stitcher else None)
         # What was only forwarded equals what was read, so one text is kept instead of two.
         text = client_stream.text if client_stream.writing else response.text
-        begins = len(said) if turn.apart else len(trailing_space(said)[0]) if joint else 0
+        begins = len(said) if turn.apart else len(trailing_space(said)[0]) if stitcher else 0
         keep(turn, attempt, text, min(begins, len(text)))
         return turn.received(attempt)
 

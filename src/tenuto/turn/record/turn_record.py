@@ -8,7 +8,7 @@ the environment say never changes. These parts may change the rest:
     the time limits                     `begin_attempt`, `begin_stream`
     provider                            `answered_by`, if the server names itself
     taught                              `turn.decision`
-    said, kept, proven                  `turn.receiving.joining`
+    said, kept, proven                  `turn.receiving.stitching`
     upstream                            `turn.pipeline.pipe`, with each head
     state, left_alone, ceiling_tokens,  `turn.decision`; `turn.receiving.fetching` spends budgets
       resumed
@@ -19,7 +19,7 @@ the environment say never changes. These parts may change the rest:
                                         given to the caller, what waits, how the bytes are framed
 
 Besides it, `turn.receiving.streams` or `turn.receiving.bodies` makes an `Attempt` with its
-response, and `turn.decision` and `turn.receiving.joining` set what is kept of it. A `CallContext`
+response, and `turn.decision` and `turn.receiving.stitching` set what is kept of it. A `CallContext`
 belongs to the loop that sends the request; `turn.decision`, `turn.pipeline.pipe` and
 `turn.pipeline.ending` store the end in it. A turn on the short path has no record.
 """

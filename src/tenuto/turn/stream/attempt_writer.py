@@ -9,11 +9,11 @@ from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.parts import AnySignal
 from tenuto.core.answer.response import broke_off, is_at_limit
 from tenuto.core.answer.signals import CallDelta, Closed, Signal, TextDelta
-from tenuto.core.seam.joint import Joint
+from tenuto.core.seam.stitcher import Stitcher
 from tenuto.frames.frame import Frame
 from tenuto.turn.stream.held import carried_by, has_place
 from tenuto.turn.stream.merger import Merger
-from tenuto.turn.stream.plans import PlanJoint
+from tenuto.turn.stream.plans import PlanStitcher
 from tenuto.wires.blocks_content import dealt
 
 
@@ -33,7 +33,7 @@ class AttemptWriter:
     Args:
         stream: what it is written to.
         merger: merges its parts with those before; None if the wire numbers no parts.
-        joint: joins its text to the text so far; None: nothing is joined.
+        stitcher: joins its text to the text so far; None: nothing is joined.
         plan: joins its plan to the plan so far.
         hold_max_bytes: how much may be held back; 0 for no limit.
         withholds: whether nothing of its text is shown.
@@ -43,36 +43,36 @@ class AttemptWriter:
         self,
         stream: Stream,
         merger: Merger | None,
-        joint: Joint | None,
-        plan: PlanJoint | None,
+        stitcher: Stitcher | None,
+        plan: PlanStitcher | None,
         hold_max_bytes: int,
         *,
         withholds: bool,
     ) -> None:
         self._stream = stream
         self._merger = merger
-        self._joint = joint
+        self._stitcher = stitcher
         self._plan = plan
         self._hold_max_bytes = hold_max_bytes
         self._withholds = withholds
         self._spoke = self._part_ended = False
-        # The texts that the joint holds or removed, each in its pieces, and what came behind it.
+        # The texts that the stitcher holds or removed, each in its pieces, and what came behind it.
         self._undecided: list[tuple[list[str], list[Sequence[AnySignal]]]] = []
         self._undecided_bytes = 0
 
     def end(self, builder: Builder) -> bytes:
-        """End the attempt; return what the joints still held."""
-        joint, self._joint = self._joint, None
+        """End the attempt; return what was still held back."""
+        stitcher, self._stitcher = self._stitcher, None
         plan, self._plan = self._plan, None
-        if joint is None and plan is None:
+        if stitcher is None and plan is None:
             return b""
         response = builder.build()
         broke = broke_off(response)
         rest = plan.rest(broke_off=broke) if plan is not None else ()
         out = self._stream.write_beside(rest) if rest else b""
-        if joint is None:
+        if stitcher is None:
             return out
-        return out + self._settle(joint.finish(broke_off=broke, at_limit=is_at_limit(response)))
+        return out + self._settle(stitcher.finish(broke_off=broke, at_limit=is_at_limit(response)))
 
     def write(self, signals: list[Signal], event: Frame, told: Sequence[AnySignal] | None) -> bytes:
         """Write an event. `told`: its signals with their places; None if it has no object."""
@@ -81,9 +81,9 @@ class AttemptWriter:
         out: list[bytes] = []
         # Text before a call need not wait for the call: little text ever follows one.
         full = 0 < self._hold_max_bytes < self._undecided_bytes
-        if self._joint and (full or (self._part_ended and CallDelta in map(type, signals))):
-            out.append(self._settle(self._joint.finish()))
-            self._joint = None
+        if self._stitcher and (full or (self._part_ended and CallDelta in map(type, signals))):
+            out.append(self._settle(self._stitcher.finish()))
+            self._stitcher = None
         if told is not None:
             told = told if self._plan is None else self._plan.of(told)
             if self._undecided and any(map(has_place, told)):
@@ -100,10 +100,10 @@ class AttemptWriter:
         return b"".join(out)
 
     def _join(self, text: str) -> bytes:
-        """Deliver what the joint hands on of a text."""
+        """Deliver what the stitcher forwards of a text."""
         if self._withholds:
             return b""
-        given = self._joint.feed(text) if self._joint else text
+        given = self._stitcher.feed(text) if self._stitcher else text
         if self._merger is None or not text:
             return self._stream.say(given)
         if given == text and not self._undecided:
@@ -115,8 +115,8 @@ class AttemptWriter:
         return self._settle(given) if given else b""
 
     def _settle(self, given: str) -> bytes:
-        """Deliver what the joint handed on of the texts that it held, with what came between them.
-        What it removed came first."""
+        """Deliver what the stitcher forwarded of the texts that it held, with what came between
+        them. What it removed came first."""
         runs, self._undecided, self._undecided_bytes = self._undecided, [], 0
         texts = ["".join(pieces) for pieces, _ in runs]
         before, kept = dealt(texts, given)

@@ -13,9 +13,9 @@ since a continuation may have to continue in that part.
 If another attempt is needed, the held text is delivered, and anything beside it. Calls, the stop
 and the usage are dropped, and from then on the wire's writer continues the first message: the same
 id, text without repetitions, one end. The writer sees every event that is handed on, so that it
-knows which part is open. A repetition may span several parts. While the joint holds text or removes
-it, what comes between the parts waits for it, and the text that is handed on is then split among
-the parts it came in, as in a whole body (S2).
+knows which part is open. A repetition may span several parts. While the stitcher holds text or
+removes it, what comes between the parts waits for it, and the text that is handed on is then split
+among the parts it came in, as in a whole body (S2).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from tenuto.core.answer.signals import (
     StopSeen,
     TextDelta,
 )
-from tenuto.core.seam.joint import Joint
 from tenuto.core.seam.seam import ends_cut, trailing_space
+from tenuto.core.seam.stitcher import Stitcher
 from tenuto.frames.frame import Frame, Framing
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import Templates
@@ -59,7 +59,7 @@ from tenuto.turn.stream.held import (
     texts_in,
 )
 from tenuto.turn.stream.merger import Merger, merger
-from tenuto.turn.stream.plans import PlanJoint
+from tenuto.turn.stream.plans import PlanStitcher
 from tenuto.wires.base import Wire
 from tenuto.wires.blocks_content import dealt
 from tenuto.wires.json import JsonObject
@@ -184,10 +184,10 @@ class ClientStream:
 
     def begin(
         self,
-        seam: Joint | None,
+        seam: Stitcher | None,
         *,
         apart: bool = False,
-        plan: PlanJoint | None = None,
+        plan: PlanStitcher | None = None,
         withholds: bool = False,
     ) -> bytes:
         """Start an attempt. Once the caller has received anything, the wire writes.

@@ -29,13 +29,13 @@ class Plans:
         self._said = ""
         self._begins: list[int] = []
 
-    def joint(self) -> PlanJoint | None:
+    def stitcher(self) -> PlanStitcher | None:
         """Return where the plan of a further attempt joins what was said; None if nothing was."""
         base, space = trailing_space(self._said)
         if self._place is None or not base:
             return None
         seam = Seam(base, trimmed=space, delivered_trimmed=space, again=self._begins)
-        return PlanJoint(self._place, seam)
+        return PlanStitcher(self._place, seam)
 
     def keep(self, message: Message | None, response: Response, reasoning: str) -> str:
         """Keep the plan of an attempt. Return the attempt's reasoning, of which its plan is a part,
@@ -44,17 +44,17 @@ class Plans:
         plan = "".join(part.text for part in parts if part.place == self._place)
         if not plan:
             return reasoning
-        joint, new = self.joint(), plan
-        if joint is not None:
+        stitcher, new = self.stitcher(), plan
+        if stitcher is not None:
             ended = broke_off(response) and not response.calls and not response.text
-            new = joint.joined(plan, broke_off=ended)
+            new = stitcher.stitch(plan, broke_off=ended)
             reasoning = reasoning.replace(plan, new, 1)
         self._begins.append(len(self._said))
         self._said += new
         return reasoning
 
 
-class PlanJoint:
+class PlanStitcher:
     """The place where the plan of a further attempt meets the plan before it.
 
     Args:
@@ -84,6 +84,6 @@ class PlanJoint:
         new = self._seam.finish(broke_off=broke_off)
         return [Piece(self._place, Kind.REASONING, new)] if new else []
 
-    def joined(self, plan: str, *, broke_off: bool) -> str:
+    def stitch(self, plan: str, *, broke_off: bool) -> str:
         """Return what is new of a whole plan."""
         return self._seam.feed(plan) + self._seam.finish(broke_off=broke_off)

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from tenuto.core.seam.seam import Seam
 
-__all__ = ["Begun"]
+__all__ = ["CallerPrefix"]
 
 
-class Begun:
-    """The joint of a continuation that may repeat the caller's words before the text.
+class CallerPrefix:
+    """Stitches a continuation that may repeat the caller's words before the text.
 
     Args:
         alone: meets the text alone.
@@ -25,8 +25,8 @@ class Begun:
             `alone`, so that both hand on the same where neither finds a repetition.
 
     >>> text = '"name": "Ann", "b'
-    >>> joint = Begun(Seam(text), Seam("{" + text))
-    >>> joint.feed('{"name": "An') + joint.feed('n", "born": 2}') + joint.finish()
+    >>> stitcher = CallerPrefix(Seam(text), Seam("{" + text))
+    >>> stitcher.feed('{"name": "An') + stitcher.feed('n", "born": 2}') + stitcher.finish()
     'orn": 2}'
     """
 

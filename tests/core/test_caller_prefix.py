@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.cuts.cases import every_case
 
-from tenuto.core.seam.begun import Begun
+from tenuto.core.seam.caller_prefix import CallerPrefix
 from tenuto.core.seam.seam import Seam, join, trailing_space
 
 TEXT = '"alpha": 1, "b'
@@ -14,12 +14,12 @@ TEXT = '"alpha": 1, "b'
 def joined(begun: str, said: str, continuation: str, sizes: list[int] | None = None) -> str:
     """The model's whole text, of a continuation in pieces of these sizes."""
     base, space = trailing_space(said)
-    joint = Begun(Seam(base, trimmed=space), Seam(begun + base, trimmed=space))
+    stitcher = CallerPrefix(Seam(base, trimmed=space), Seam(begun + base, trimmed=space))
     out, at = [base], 0
     for size in [*(sizes or []), len(continuation)]:
-        out.append(joint.feed(continuation[at : at + size]))
+        out.append(stitcher.feed(continuation[at : at + size]))
         at += size
-    out.append(joint.finish())
+    out.append(stitcher.finish())
     return "".join(out)
 
 
@@ -59,8 +59,8 @@ def test_what_the_text_alone_shows_is_found_as_before(begun: str) -> None:
 @pytest.mark.behaviour("C14")
 def test_a_restart_of_any_length_is_followed_and_not_held() -> None:
     text = "".join(f"{number} is the next of the numbers.\n" for number in range(9_000))
-    joint = Begun(Seam(text[:-20]), Seam("Numbers: " + text[:-20]))
+    stitcher = CallerPrefix(Seam(text[:-20]), Seam("Numbers: " + text[:-20]))
     again = f"Numbers: {text}"
-    given = "".join(joint.feed(again[at : at + 500]) for at in range(0, len(again), 500))
-    assert given + joint.finish() == text[-20:]
-    assert joint.new_chars == 20
+    given = "".join(stitcher.feed(again[at : at + 500]) for at in range(0, len(again), 500))
+    assert given + stitcher.finish() == text[-20:]
+    assert stitcher.new_chars == 20

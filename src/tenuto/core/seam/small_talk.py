@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tenuto.core.seam.joint import Joint
+from tenuto.core.seam.stitcher import Stitcher
 
-__all__ = ["NoNews", "confirms_end"]
+__all__ = ["SmallTalkFilter", "confirms_end"]
 
 _HOLD_CHARS: Final = 400
 """A longer answer adds something."""
@@ -160,12 +160,12 @@ _AFTER: Final = " \t\r\n])*_:-–—😊👋.!?。！？,"
 belongs to a story. An open bracket at the end belongs to code."""
 
 
-def says_nothing(text: str) -> bool:
+def is_small_talk(text: str) -> bool:
     """Return whether every sentence of a text greets, offers help, or says that it is complete.
 
-    >>> says_nothing("Hello! How can I help you today?"), says_nothing("Hello, world, is printed.")
+    >>> is_small_talk("Hello! How can I help you today?"), is_small_talk("Hello, world, is shown.")
     (True, False)
-    >>> says_nothing("[The previous message was already complete.]"), says_nothing("")
+    >>> is_small_talk("[The previous message was already complete.]"), is_small_talk("")
     (True, False)
     """
     said = _bare_sentences(text)
@@ -185,28 +185,30 @@ def confirms_end(text: str, said: str) -> bool:
     """
     end = said.strip()[-_LOOK_CHARS:]
     again = text.strip()[-len(end) :]
-    return end.endswith(again) or says_nothing(text)
+    return end.endswith(again) or is_small_talk(text)
 
 
-class NoNews:
-    """The joint of an answer that may add nothing.
+class SmallTalkFilter:
+    """Stitches an answer that may add nothing.
 
     Args:
-        joint: where the answer joins the text so far, if it adds something.
+        stitcher: joins the answer to the text so far, if it adds something.
         said: the text so far, if it may be whole. An answer that repeats all of it adds nothing,
-            even if it is too short for the joint to tell, such as "42".
+            even if it is too short for the stitcher to tell, such as "42".
 
     >>> from tenuto.core.seam.seam import Seam
-    >>> joint = NoNews(Seam("Said, and the cen"))
-    >>> joint.feed("Is there anything ") + joint.feed("else?") + joint.finish(), joint.new_chars
-    ('', 0)
-    >>> joint = NoNews(Seam("Said, and the cen"))
-    >>> joint.feed("ter.") + joint.finish()
+    >>> stitcher = SmallTalkFilter(Seam("Said, and the cen"))
+    >>> stitcher.feed("Is there anything ") + stitcher.feed("else?") + stitcher.finish()
+    ''
+    >>> stitcher.new_chars
+    0
+    >>> stitcher = SmallTalkFilter(Seam("Said, and the cen"))
+    >>> stitcher.feed("ter.") + stitcher.finish()
     'ter.'
     """
 
-    def __init__(self, joint: Joint, *, said: str = "") -> None:
-        self._joint = joint
+    def __init__(self, stitcher: Stitcher, *, said: str = "") -> None:
+        self._stitcher = stitcher
         self._said = said.strip() if len(said) < _LOOK_CHARS else ""
         self._held = ""
         self._over = False
@@ -214,29 +216,29 @@ class NoNews:
     @property
     def new_chars(self) -> int:
         """The number of new characters handed on."""
-        return self._joint.new_chars
+        return self._stitcher.new_chars
 
     def feed(self, delta: str) -> str:
         """Take text; return what may be handed on now."""
         if self._over:
-            return self._joint.feed(delta)
+            return self._stitcher.feed(delta)
         self._held += delta
         again = self._said.startswith(self._held.strip())
-        return "" if again or _may_say_nothing(self._held) else self._let_go()
+        return "" if again or _may_be_small_talk(self._held) else self._let_go()
 
     def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return the rest, at the end of the attempt."""
-        if not self._over and (says_nothing(self._held) or self._held.strip() == self._said):
+        if not self._over and (is_small_talk(self._held) or self._held.strip() == self._said):
             self._held = ""
-        return self._let_go() + self._joint.finish(broke_off=broke_off, at_limit=at_limit)
+        return self._let_go() + self._stitcher.finish(broke_off=broke_off, at_limit=at_limit)
 
     def _let_go(self) -> str:
         self._over = True
         held, self._held = self._held, ""
-        return self._joint.feed(held) if held else ""
+        return self._stitcher.feed(held) if held else ""
 
 
-def _may_say_nothing(held: str) -> bool:
+def _may_be_small_talk(held: str) -> bool:
     """Return whether the text so far may be the beginning of such an answer."""
     bare = held.lstrip(_BEFORE)
     if not bare:

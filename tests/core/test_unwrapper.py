@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenuto.core.seam.seam import Seam
-from tenuto.core.seam.wrapped import Wrapped
+from tenuto.core.seam.unwrapper import Unwrapper
 
 TEXT = "The tides come twice a day, because of the ear"
 DOCUMENT = '{"name": "Brest \\u00e9```", "heights": [7.25, -1], "notes": ["a", "b\\n\\"q\\""]}'
 
 
 def joined(said: str, *pieces: str, document: bool = False, thinks: bool = True) -> str:
-    joint = Wrapped(Seam(said), said, thinks=thinks, document=document)
-    return said + "".join(map(joint.feed, pieces)) + joint.finish()
+    stitcher = Unwrapper(Seam(said), said, thinks=thinks, document=document)
+    return said + "".join(map(stitcher.feed, pieces)) + stitcher.finish()
 
 
 @pytest.mark.behaviour("E13")
@@ -31,9 +31,9 @@ def test_what_is_thought_before_a_continuation_is_no_part_of_the_text(said, tag)
 
 @pytest.mark.behaviour("E13")
 def test_a_continuation_that_is_cut_in_its_thoughts_adds_nothing():
-    joint = Wrapped(Seam(TEXT), TEXT)
-    assert joint.feed("<think>I go on") + joint.feed(" with</thin") + joint.finish() == ""
-    assert joint.new_chars == 0
+    stitcher = Unwrapper(Seam(TEXT), TEXT)
+    assert stitcher.feed("<think>I go on") + stitcher.feed(" with</thin") + stitcher.finish() == ""
+    assert stitcher.new_chars == 0
 
 
 @pytest.mark.behaviour("E13")
@@ -102,7 +102,7 @@ def test_any_pieces_give_the_same_text_and_none_of_it_is_lost(data):
 
 @pytest.mark.behaviour("C16")
 def test_a_long_announcement_is_not_held_back_for_ever():
-    joint = Wrapped(Seam('{"a": "'), '{"a": "', document=True)
-    given = "".join(joint.feed("word ") for _ in range(1_000))
+    stitcher = Unwrapper(Seam('{"a": "'), '{"a": "', document=True)
+    given = "".join(stitcher.feed("word ") for _ in range(1_000))
     assert len(given) > 4_500
-    json.loads('{"a": "' + given + joint.finish() + '"}')
+    json.loads('{"a": "' + given + stitcher.finish() + '"}')

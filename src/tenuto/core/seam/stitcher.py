@@ -1,14 +1,14 @@
-"""Where the text of an attempt joins the text so far: a seam, or the end of a think block."""
+"""Stitchers append the text of a further attempt to the text so far."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["AfterThought", "Joint"]
+__all__ = ["Stitcher", "ThinkBlockCloser"]
 
 
-class Joint(Protocol):
-    """Where the text of an attempt joins the text so far."""
+class Stitcher(Protocol):
+    """Appends the text of an attempt to the text so far, without what it repeats."""
 
     @property
     def new_chars(self) -> int:
@@ -25,14 +25,13 @@ class Joint(Protocol):
         ...
 
 
-class AfterThought:
-    """The joint after a think block that ended without an answer: it closes the block, and the
-    answer follows.
+class ThinkBlockCloser:
+    """Stitches an answer to a think block that ended without one: it closes the block first.
 
     `owed` is text that was received but not handed on yet, and what closes the block.
 
-    >>> joint = AfterThought("</think>")
-    >>> joint.feed("") + joint.feed("Yes."), joint.new_chars
+    >>> stitcher = ThinkBlockCloser("</think>")
+    >>> stitcher.feed("") + stitcher.feed("Yes."), stitcher.new_chars
     ('</think>Yes.', 4)
     """
 

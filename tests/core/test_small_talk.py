@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tenuto.core.seam.no_news import NoNews, says_nothing
 from tenuto.core.seam.seam import Seam
+from tenuto.core.seam.small_talk import SmallTalkFilter, is_small_talk
 
 NO_NEWS = (
     "Hello! How can I help you today?",
@@ -272,16 +272,16 @@ NEWS = (
 def test_an_answer_that_greets_offers_help_or_speaks_of_itself_brings_nothing(
     text: str, piece_chars: int
 ) -> None:
-    assert says_nothing(text)
-    joint = NoNews(Seam("It ends in the cen"))
-    given = [joint.feed(text[at : at + piece_chars]) for at in range(0, len(text), piece_chars)]
-    assert ("".join(given) + joint.finish(), joint.new_chars) == ("", 0)
+    assert is_small_talk(text)
+    stitcher = SmallTalkFilter(Seam("It ends in the cen"))
+    given = [stitcher.feed(text[at : at + piece_chars]) for at in range(0, len(text), piece_chars)]
+    assert ("".join(given) + stitcher.finish(), stitcher.new_chars) == ("", 0)
 
 
 @pytest.mark.behaviour("S3a", "C14b")
 @pytest.mark.parametrize("text", NEWS)
 @pytest.mark.parametrize("piece_chars", [1, 7, 1_000])
 def test_what_goes_on_is_given_out(text: str, piece_chars: int) -> None:
-    alone, joint = Seam("It ends. "), NoNews(Seam("It ends. "))
-    given = [joint.feed(text[at : at + piece_chars]) for at in range(0, len(text), piece_chars)]
-    assert "".join(given) + joint.finish() == alone.feed(text) + alone.finish()
+    alone, stitcher = Seam("It ends. "), SmallTalkFilter(Seam("It ends. "))
+    given = [stitcher.feed(text[at : at + piece_chars]) for at in range(0, len(text), piece_chars)]
+    assert "".join(given) + stitcher.finish() == alone.feed(text) + alone.finish()

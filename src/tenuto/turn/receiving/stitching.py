@@ -1,6 +1,6 @@
 """Join an attempt's text to the text that the turn keeps.
 
-Only this module changes what is kept (`said` and `kept` of the turn): in `joint_of`, before an
+Only this module changes what is kept (`said` and `kept` of the turn): in `stitcher_for`, before an
 attempt is read, and in `keep`, after it.
 """
 
@@ -26,18 +26,18 @@ from tenuto.core.answer.response import (
 from tenuto.core.deciding.actions import AppendAssistant, DropConstraint, holds_prefill
 from tenuto.core.deciding.edits import asks_for_call
 from tenuto.core.deciding.outcome import Outcome
-from tenuto.core.seam.begun import Begun
-from tenuto.core.seam.joint import AfterThought, Joint
-from tenuto.core.seam.no_news import NoNews
+from tenuto.core.seam.caller_prefix import CallerPrefix
 from tenuto.core.seam.seam import Seam, join, trailing_space
-from tenuto.core.seam.stopping import Found, StopSequenceJoint
-from tenuto.core.seam.wrapped import Wrapped
+from tenuto.core.seam.small_talk import SmallTalkFilter
+from tenuto.core.seam.stitcher import Stitcher, ThinkBlockCloser
+from tenuto.core.seam.stopping import Found, StopSequenceStitcher
+from tenuto.core.seam.unwrapper import Unwrapper
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.turn_record import Kept, TurnRecord
 from tenuto.wires.stop_sequences import stop_of
 
 
-def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
+def stitcher_for(turn: TurnRecord) -> StopSequenceStitcher | None:
     """Return where this attempt's text joins the kept text; None if there is none, or if the
     attempt is separate from it, or belongs to a document."""
     if turn.apart or turn.puts_together:
@@ -45,15 +45,17 @@ def joint_of(turn: TurnRecord) -> StopSequenceJoint | None:
     _take_back_empty(turn)
     base = trailing_space(turn.said)[0]
     given = turn.client_stream.delivered_text if turn.open else base
-    return _joint(turn, turn.said, given) if base else None
+    return _stitcher_between(turn, turn.said, given) if base else None
 
 
-def _joint(turn: TurnRecord, said: str, given: str) -> StopSequenceJoint:
+def _stitcher_between(turn: TurnRecord, said: str, given: str) -> StopSequenceStitcher:
     """Return where this attempt's text joins the kept text `said`, of which the caller has
     `given`."""
     base, space = trailing_space(said)
     if not visible(base):
-        return StopSequenceJoint(AfterThought(said[len(given) :] + think_closing(base)), "", 0, ())
+        return StopSequenceStitcher(
+            ThinkBlockCloser(said[len(given) :] + think_closing(base)), "", 0, ()
+        )
     edits = turn.state.last_edits
     exact = holds_prefill(edits)
     given_space = given[len(base) :]
@@ -80,14 +82,14 @@ def _joint(turn: TurnRecord, said: str, given: str) -> StopSequenceJoint:
     # The caller's own first words. After reasoning, the text does not follow them.
     begun = "" if exact or thought else turn.facts.begun
     again_too = {0} if again else ()
-    seam = Begun(alone, make(begun + base, again=again_too)) if begun else alone
+    seam = CallerPrefix(alone, make(begun + base, again=again_too)) if begun else alone
     lifted = any(isinstance(edit, DropConstraint) for edit in edits)
     document = lifted and not turn.facts.one_of_words
     # After a break it is unknown whether more was to come: the model may say that there is nothing.
     whole = base[thought:] if turn.state.unmarked else ""
-    met: Joint = NoNews(seam, said=whole) if turn.state.broke and not exact else seam
-    joint = Wrapped(met, base, thinks=not exact, document=document)
-    return StopSequenceJoint(joint, given, len(space) - len(given_space), turn.stop_sequences)
+    met: Stitcher = SmallTalkFilter(seam, said=whole) if turn.state.broke and not exact else seam
+    stitcher = Unwrapper(met, base, thinks=not exact, document=document)
+    return StopSequenceStitcher(stitcher, given, len(space) - len(given_space), turn.stop_sequences)
 
 
 def _set_aside(turn: TurnRecord) -> str:
@@ -113,26 +115,26 @@ def _take_back_empty(turn: TurnRecord) -> None:
         last.attempt.new_chars = 0
 
 
-def joined(turn: TurnRecord, attempt: Attempt) -> str:
+def stitch_body(turn: TurnRecord, attempt: Attempt) -> str:
     """Join a whole body's text to the kept text. Return what is new and may be shown."""
     if turn.puts_together:
         put_together(turn, attempt)
         return ""
-    apart, joint = turn.apart, joint_of(turn)
+    apart, stitcher = turn.apart, stitcher_for(turn)
     text, said = attempt.response.text, turn.said
-    if joint is None:
+    if stitcher is None:
         attempt.new_chars = len(text)
         keep(turn, attempt, said + text if apart else text, len(said) if apart else 0)
         return text
     response = attempt.response
-    new = joint.feed(text) + joint.finish(
+    new = stitcher.feed(text) + stitcher.finish(
         broke_off=broke_off(response), at_limit=is_at_limit(response)
     )
     base = trailing_space(said)[0]
-    if joint.found is not None:  # nothing of it was handed on yet
-        base = said = base[: len(base) - joint.found.said_chars]
-    attempt.new_chars = joint.new_chars
-    stopped(turn, attempt, joint.found)
+    if stitcher.found is not None:  # nothing of it was handed on yet
+        base = said = base[: len(base) - stitcher.found.said_chars]
+    attempt.new_chars = stitcher.new_chars
+    stopped(turn, attempt, stitcher.found)
     keep(turn, attempt, base + new if new else said, len(base) if new else len(said))
     return new
 
@@ -156,8 +158,8 @@ def put_together(turn: TurnRecord, attempt: Attempt) -> None:
     part = without_cut_number(said)
     part = part if trailing_space(part)[0] in shown else said
     base = trailing_space(part)[0]
-    joint = _joint(turn, part, base)
-    new = joint.feed(text) + joint.finish(broke_off=cut, at_limit=is_at_limit(response))
+    stitcher = _stitcher_between(turn, part, base)
+    new = stitcher.feed(text) + stitcher.finish(broke_off=cut, at_limit=is_at_limit(response))
     together = base + new
     plain = join(base, text, trimmed=trailing_space(part)[1], exact=True)
     doubtful = together != plain and _may_be_elements(base, together, plain)

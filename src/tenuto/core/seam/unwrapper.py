@@ -22,9 +22,9 @@ from typing import Final
 
 from tenuto.core.answer.arguments import ArgumentTracker, Finding
 from tenuto.core.answer.response import leading_thought
-from tenuto.core.seam.joint import Joint
+from tenuto.core.seam.stitcher import Stitcher
 
-__all__ = ["Wrapped"]
+__all__ = ["Unwrapper"]
 
 _TAGS: Final = ("<think>", "<thinking>")
 _HOLD_CHARS: Final = 2_000
@@ -39,29 +39,29 @@ _closing = re.compile(r"\n[ \t]{0,40}(?:`{3}|~{3})").search
 _closing_so_far = re.compile(r"\n[ \t]{0,40}(?:`{0,2}|~{0,2})\Z").search
 
 
-class Wrapped:
-    r"""The joint of a continuation that may be wrapped.
+class Unwrapper:
+    r"""Stitches a continuation that may be wrapped.
 
     Args:
-        joint: where the unwrapped text meets the text before it.
+        stitcher: joins the unwrapped text to the text before it.
         said: all of the text before it.
         thinks: False if no think block can come, as after a prefill.
         document: whether `said` is the beginning of a JSON document.
 
     >>> from tenuto.core.seam.seam import Seam
-    >>> thought = Wrapped(Seam("The result is wor"), "The result is wor")
+    >>> thought = Unwrapper(Seam("The result is wor"), "The result is wor")
     >>> thought.feed("<think>Go on.</th") + thought.feed("ink>\n\nld.") + thought.finish()
     'ld.'
-    >>> fenced = Wrapped(Seam('{"a": "x'), '{"a": "x', document=True)
+    >>> fenced = Unwrapper(Seam('{"a": "x'), '{"a": "x', document=True)
     >>> fenced.feed('```json\ny", "b": ') + fenced.feed("1}\n```") + fenced.finish()
     'y", "b": 1}'
     """
 
     def __init__(
-        self, joint: Joint, said: str, *, thinks: bool = True, document: bool = False
+        self, stitcher: Stitcher, said: str, *, thinks: bool = True, document: bool = False
     ) -> None:
         bare = said[leading_thought(said) :].lstrip()
-        self._joint = joint
+        self._stitcher = stitcher
         self._held = ""
         self._closing_tag = ""
         self._document = ArgumentTracker() if document and bare[:1] in ("{", "[") else None
@@ -74,7 +74,7 @@ class Wrapped:
     @property
     def new_chars(self) -> int:
         """The number of new characters handed on."""
-        return self._joint.new_chars
+        return self._stitcher.new_chars
 
     def feed(self, delta: str) -> str:
         """Take text; return what may be handed on now."""
@@ -88,15 +88,15 @@ class Wrapped:
             return self._behind_fence(held, broke_off, at_limit)
         if self._step == self._thought:
             held = ""
-        return self._flow(held) + self._joint.finish(broke_off=broke_off, at_limit=at_limit)
+        return self._flow(held) + self._stitcher.finish(broke_off=broke_off, at_limit=at_limit)
 
     def _behind_fence(self, held: str, broke_off: bool, at_limit: bool) -> str:
-        rest = self._joint.finish(broke_off=broke_off, at_limit=at_limit)
+        rest = self._stitcher.finish(broke_off=broke_off, at_limit=at_limit)
         if self._document is not None:
             self._document.feed(rest)
             if self._document.finding is Finding.WHOLE:
                 return rest
-        return rest + self._joint.feed(held)
+        return rest + self._stitcher.feed(held)
 
     # Each step takes text that was not handed on yet, and names the step that takes the rest.
 
@@ -140,7 +140,7 @@ class Wrapped:
         return self._hold(text) if len(text) <= _HOLD_CHARS else self._go_on(self._flow, text)
 
     def _flow(self, text: str) -> str:
-        given = self._joint.feed(text)
+        given = self._stitcher.feed(text)
         if self._document is not None:
             self._document.feed(given)
         return given
