@@ -30,7 +30,7 @@ from tenuto.turn.drivers.commands import (
     StartResponse,
 )
 from tenuto.turn.pipeline.engine import Engine
-from tenuto.turn.record.watch import nobody
+from tenuto.turn.record.turn_log import ignore_event
 from tenuto.turn.short_path.stream import ShortStream
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
@@ -39,7 +39,9 @@ BETWEEN = b"\0"
 """What parts the request of an input from the body behind it; no JSON holds it."""
 
 _HEAD = Head(200, ((b"content-type", b"application/json"),))
-_ENGINES = [Engine(Policy(on_incomplete=shown)).telling(nobody) for shown in ("stop", "error")]
+_ENGINES = [
+    Engine(Policy(on_incomplete=shown)).with_listener(ignore_event) for shown in ("stop", "error")
+]
 _DIALECTS = (Dialect(), Dialect(signed_thinking=False, reasoning_key="reasoning_content"))
 _ODD: tuple[Any, ...] = (
     None, "", " ", 0, 1, -1, 1.5, True, False, [], {}, [{}], "_", "null", "<think>", "{}", '{"a":', "error",
@@ -137,7 +139,7 @@ def _must_be_whole(engine: Engine, request: Request, body: bytes) -> None:
             command = run.send(reply)
         except StopIteration:
             break
-    report = record.watch.report
+    report = record.log.report
     assert sent == 1
     assert seen == body
     assert report is not None
@@ -187,17 +189,19 @@ def _check_stream(wire: Wire, data: bytes, mutations: int, draw: random.Random, 
     engine = Engine(_LEAST) if draw.random() < 0.05 else draw.choice(_QUIET)
     environment = engine.environment
     for_machine = Engine(
-        engine.policy, nobody, environment=replace(environment, on_event=nobody, learned=Learned())
+        engine.policy,
+        ignore_event,
+        environment=replace(environment, on_event=ignore_event, learned=Learned()),
     )
     for_short = Engine(engine.policy, None, environment=replace(environment, learned=Learned()))
-    taken = for_short.take(request, for_short.telling(nobody))
+    taken = for_short.take(request, for_short.with_listener(ignore_event))
     assert isinstance(taken, ShortStream)
     read = for_machine.read(request)
     assert read is not None
     record, run = for_machine.run(read)
     one, other = _played(taken, pieces, ends), _played(run, pieces, ends)
     assert one == other
-    assert _told(taken.report) == _told(record.watch.report)
+    assert _told(taken.report) == _told(record.log.report)
     kept = [each.environment.learned._endings.keys() for each in (for_short, for_machine)]
     assert kept[0] == kept[1]
 

@@ -18,7 +18,7 @@ from tenuto.sim.exchange import Exchange
 from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.reply import Settings
 from tenuto.sim.wires import WIRES
-from tenuto.turn.record import watch
+from tenuto.turn.record import turn_log
 
 __all__ = [
     "CASES_ON",
@@ -54,7 +54,7 @@ def forget() -> None:
     logged, so that no case changes the next one."""
     learned: Any = tenuto.sansio._learned
     tenuto.sansio._learned = type(learned)()
-    watch._seen_unknown.clear()
+    turn_log._seen_unknown.clear()
 
 
 def simulated(

@@ -30,7 +30,7 @@ from tenuto.core.answer.signals import Ended
 from tenuto.core.answer.stop import CLEAN
 from tenuto.detection import read, recognize
 from tenuto.sim import CASES, Simulator, Step
-from tenuto.turn.record import watch
+from tenuto.turn.record import turn_log
 from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import WIRES
@@ -458,7 +458,7 @@ def test_a_whole_body_in_pieces_is_definitive_at_the_end_only():
 
 @pytest.mark.behaviour("N9")
 def test_an_unknown_value_is_logged_once_for_each_provider_model_and_value(caplog):
-    watch._seen_unknown.clear()
+    turn_log._seen_unknown.clear()
     with Simulator() as sim, caplog.at_level(logging.DEBUG, "tenuto"):
         asker = Wrapped(sim, tenuto.Policy(**QUICK))
         for model in ("one", "one", "two"):

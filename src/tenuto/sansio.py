@@ -49,8 +49,8 @@ from tenuto.turn.drivers.commands import (
 )
 from tenuto.turn.drivers.mark import Marking, marked
 from tenuto.turn.pipeline.engine import Engine
+from tenuto.turn.record.turn_log import TurnLog, ignore_event
 from tenuto.turn.record.turn_record import TurnRecord, TurnRequest
-from tenuto.turn.record.watch import Watch, nobody
 from tenuto.turn.settings import switch
 from tenuto.turn.short_path.body import Short
 from tenuto.wires.registry import wires
@@ -97,8 +97,8 @@ def _engines_of(policy: Policy | None) -> _Engines:
     in_force = policy_in_force(policy)
     quiet = Engine(in_force, None, _learned)
     served = quiet.serving()
-    serving = served, served.telling(nobody)
-    reporting = quiet.telling(nobody)
+    serving = served, served.with_listener(ignore_event)
+    reporting = quiet.with_listener(ignore_event)
     made = _Engines(in_force if policy is None else policy, _learned, quiet, reporting, serving)
     if policy is not None:
         while len(_engines) >= _MOST_ENGINES:
@@ -217,7 +217,7 @@ class Turn:
         if on_event is None:
             taken = quiet.take(request, reporting)
         else:
-            reporting = reporting.telling(on_event)
+            reporting = reporting.with_listener(on_event)
             taken = reporting.read(request)
         if taken is None:
             asked = f"{printable(method)} {_shown(url).partition('?')[0]}"
@@ -226,11 +226,11 @@ class Turn:
                 "unchanged"
             )
         self._run: Commands
-        self._told: Short | Watch
+        self._told: Short | TurnLog
         marking: Short | TurnRecord
         if isinstance(taken, TurnRequest):
             marking, self._run = reporting.run(taken)
-            self._told = marking.watch
+            self._told = marking.log
         else:
             self._run = self._told = marking = taken
         self._marking: Marking | None = marking if serves else None

@@ -22,7 +22,7 @@ from tenuto.agent.events import AgentEvent, Said
 from tenuto.agent.function_tool import Tool, tool
 from tenuto.agent.transcript import Results
 from tenuto.core.settings.policy import Policy
-from tenuto.turn.record.watch import Watch
+from tenuto.turn.record.turn_log import TurnLog
 
 AT_ONCE_S = 1.5
 """A loaded machine included; what is waited for lasts longer by far."""
@@ -384,13 +384,13 @@ def test_a_signal_may_end_a_turn_whatever_its_thread_is_at():
 
 @pytest.mark.behaviour("C23")
 def test_what_was_said_is_not_lost_however_the_threads_meet(monkeypatch) -> None:
-    told = Watch.cancelled
+    told = TurnLog.cancelled
 
-    def slowly(watch: Watch, *given: Any) -> None:
+    def slowly(watch: TurnLog, *given: Any) -> None:
         time.sleep(0.05)
         told(watch, *given)
 
-    monkeypatch.setattr(Watch, "cancelled", slowly)
+    monkeypatch.setattr(TurnLog, "cancelled", slowly)
     with stalling(TEXT) as provider, agent(provider) as asking:
         assert cancelled(asking.conversation(), "sync", provider.heard.wait).text
 

@@ -22,8 +22,8 @@ from tenuto.sim import Simulator
 from tenuto.turn.drivers.drive import AsyncDrive, Drive
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.recent import RecentTurns, recent
+from tenuto.turn.record.turn_log import TurnLog
 from tenuto.turn.record.turn_record import TurnRecord
-from tenuto.turn.record.watch import Watch
 from tenuto.turn.stream.client_stream import ClientStream
 
 TURNS = 60
@@ -37,7 +37,7 @@ OF_A_TURN = (
     Response,
     SseDecoder,
     TurnRecord,
-    Watch,
+    TurnLog,
 )
 KINDS: dict[str, type[Asker] | type[AnthropicAsker]] = {
     "openai": Asker,

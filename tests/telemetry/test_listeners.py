@@ -10,7 +10,7 @@ from support.telemetry import answer, chat
 
 import tenuto
 from tenuto.telemetry import listeners
-from tenuto.telemetry.listeners import add_listener, heard_by, remove_listener
+from tenuto.telemetry.listeners import add_listener, listener_for, remove_listener
 
 
 @pytest.fixture(autouse=True)
@@ -71,9 +71,9 @@ def test_a_listener_that_raises_stops_neither_the_turn_nor_the_others(
 def test_without_listeners_nothing_is_put_in_between(caplog: pytest.LogCaptureFixture) -> None:
     heard: list[tenuto.Event] = []
     hear = heard.append
-    assert heard_by(None) is None
+    assert listener_for(None) is None
     with caplog.at_level(logging.CRITICAL, "tenuto"):
-        assert heard_by(hear) is hear
+        assert listener_for(hear) is hear
 
 
 def test_a_listener_that_is_removed_within_a_turn_hears_its_end() -> None:

@@ -25,7 +25,7 @@ from tenuto.providers.learned import Learned
 from tenuto.turn.drivers.commands import ConnectionLost, Head, Request, SendRequest
 from tenuto.turn.drivers.scripted import Scripted
 from tenuto.turn.pipeline.engine import Engine
-from tenuto.turn.record.watch import Watch
+from tenuto.turn.record.turn_log import TurnLog
 from tenuto.turn.settings.environment import Environment
 from tenuto.turn.short_path.body import Short
 
@@ -330,8 +330,8 @@ def test_nothing_is_made_for_a_turn_that_nobody_listens_to() -> None:
     turn = tenuto.sansio.Turn("POST", URL, [], json.dumps(ASKED).encode())
     assert isinstance(turn._told, Short)  # no record, no watch, no event
     turn = tenuto.sansio.Turn("POST", URL, [("x-tenuto", "on")], json.dumps(ASKED).encode())
-    assert isinstance(turn._told, Watch)
+    assert isinstance(turn._told, TurnLog)
     assert turn._told.events is None
     turn = tenuto.sansio.Turn("POST", URL, [], json.dumps(ASKED).encode(), on_event=print)
-    assert isinstance(turn._told, Watch)
+    assert isinstance(turn._told, TurnLog)
     assert turn._told.events is not None

@@ -18,7 +18,7 @@ from tenuto.turn.drivers.commands import Request
 from tenuto.turn.drivers.drive import Drive
 from tenuto.turn.drivers.scripted import Script, Scripted
 from tenuto.turn.pipeline.engine import Engine
-from tenuto.turn.record.watch import nobody
+from tenuto.turn.record.turn_log import ignore_event
 
 CHAT = "https://api.example.com/v1/chat/completions"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"
@@ -86,7 +86,7 @@ def test_what_one_stream_has_taught_changes_nothing_in_another(url: str) -> None
 @pytest.mark.behaviour("C26")
 @pytest.mark.parametrize("url", STREAMS)
 def test_the_next_stream_begins_with_what_the_last_one_taught(url: str) -> None:
-    engine = Engine(POLICY).telling(nobody)
+    engine = Engine(POLICY).with_listener(ignore_event)
     turn(engine, url, STREAMS[url][0])
     ((read, known),) = engine.environment.templates.items()
     alike = TemplateMatcher(read, known=known)

@@ -61,7 +61,7 @@ def remove_listener(listener: OnEvent) -> None:
         current = tuple(one for one in current if one != listener)
 
 
-def heard_by(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | None:
+def listener_for(on_event: OnEvent | None, folder: str | None = None) -> OnEvent | None:
     """Join a client's own listener, those of the process and the log lines. None: nothing listens.
     Log lines alone don't count.
 

@@ -84,11 +84,11 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         try:
             turn.state, action = _act(turn, response, outcome, facts, now_s)
         except PolicyError:
-            turn.watch.undecided(attempt, outcome)
+            turn.log.undecided(attempt, outcome)
             raise
         if context is not None:
             context.last_text = response.text
-    turn.watch.observed(attempt, outcome, action, len(turn.said))
+    turn.log.observed(attempt, outcome, action, len(turn.said))
     if isinstance(action, Finish):
         if action.without_stop and action.status is Status.COMPLETE:
             _ends_unmarked(turn, attempt)
@@ -97,14 +97,14 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         return action, outcome, facts
     turn.resumed = turn.resumed or turn.upstream is not None
     left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
-    turn.watch.sending(action, outcome, turn.state, facts, left)
+    turn.log.sending(action, outcome, turn.state, facts, left)
     if context is not None and action.recovery is Recovery.TOOL_REPAIR:
         context.unsure_chars = len(turn.said)
     for edit in action.edits:
         if isinstance(edit, AppendCalls) and context is not None:
             context.answered([answer for answer in edit.answers if answer[2]])
         if isinstance(edit, DropKeys) and facts.droppable:
-            turn.watch.leaving_out(going or ())
+            turn.log.leaving_out(going or ())
             if _has_rows(turn):
                 _learn(turn, _refused(facts.droppable))
     return action, outcome, facts
@@ -146,7 +146,7 @@ def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
     reason = StopReason.TOOL_CALL if attempt.response.calls else StopReason.END_TURN
     stop = Stop(reason, confidence=Confidence.MEDIUM, anomalies=("no_stop",))
     attempt.response = replace(attempt.response, stop=stop, fault=None)
-    turn.watch.last = attempt.response
+    turn.log.last = attempt.response
     now_s, learned = turn.environment.now(), turn.environment.learned
     if learned.marks_ends(*turn.model, now_s):
         return  # the further request has shown a mark

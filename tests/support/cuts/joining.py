@@ -38,7 +38,7 @@ def live_stream(case: Case, deltas: list[str]) -> Joined:
     """What a caller gets of a stream, which holds white space back."""
     given = case.space[: case.given]
     seam = Seam(case.said, trimmed=case.space, delivered_trimmed=given)
-    client_stream = ClientStream(WIRE, "m", 0, transparent=False)
+    client_stream = ClientStream(WIRE, "m", 0, forwards_all=False)
     client_stream.writer.begin({"id": "one", "model": "m", "choices": []})
     client_stream.begin(None)
     client_stream.say(case.said + given)

@@ -58,7 +58,7 @@ class Alarm:
         """Stop: no further wait follows."""
         with self._changed:
             self._closed = True
-            self._ring = _nobody  # the thread may need a moment to end, and must keep nothing alive
+            self._ring = _ignore  # the thread may need a moment to end, and must keep nothing alive
             self._changed.notify()
 
     def _watch(self) -> None:
@@ -73,7 +73,7 @@ class Alarm:
                 self._changed.wait(None if left_s == math.inf else min(left_s, _LONGEST_S))
 
 
-def _nobody(_: int) -> None:
+def _ignore(_: int) -> None:
     """Do nothing: no thread waits."""
 
 

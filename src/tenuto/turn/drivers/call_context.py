@@ -26,7 +26,7 @@ PER_TURN = (Budget.NUDGE, Budget.REPHRASE, Budget.EMPTY_RETRY)
 """Budgets that all steps of a loop's turn share."""
 
 
-def _nobody(answers: Sequence[tuple[ToolCall, str, bool]]) -> None:
+def _ignore(answers: Sequence[tuple[ToolCall, str, bool]]) -> None:
     """Do nothing: nobody listens."""
 
 
@@ -68,7 +68,7 @@ class CallContext:
     provider: Row | None = None
     hints: Mapping[str, str] = field(default_factory=dict)
     spent: Mapping[Budget, int] = field(default_factory=dict)
-    answered: Answered = _nobody
+    answered: Answered = _ignore
     said: Told | None = None
     thought: Told | None = None
     on_event: OnEvent | None = None

@@ -79,7 +79,7 @@ Broken = Callable[[str], Exception]
 """Makes the exception that the caller's transport raises if a stream breaks, with this message."""
 
 
-def _takes_nothing(_: bytes) -> None:
+def _ignore(_: bytes) -> None:
     """Return None: every piece is a reply."""
 
 
@@ -187,7 +187,7 @@ class Drive(_Driver[Upstream]):
                         if command.within_s is not None:
                             reply = self._read_within(command.within_s())
                             continue
-                        upstream, take = self._upstream, command.take or _takes_nothing
+                        upstream, take = self._upstream, command.take or _ignore
                         assert upstream is not None
                         reply = b""
                         try:
@@ -345,7 +345,7 @@ class AsyncDrive(_Driver[AsyncUpstream]):
                         if command.within_s is not None:
                             reply = await self._read_within(command.within_s())
                             continue
-                        upstream, take = self._upstream, command.take or _takes_nothing
+                        upstream, take = self._upstream, command.take or _ignore
                         assert upstream is not None
                         reply = b""
                         try:

@@ -102,8 +102,8 @@ def finish_turn(
     if finish.status is Status.COMPLETE and turn.first is not None:
         turn.environment.successors.add(turn.first.response.id, attempt.response.id)
     ending = _Ending(turn, finish, facts, attempt)
-    report = turn.watch.finished(finish, outcome, facts, turn.held_bytes, ending.error)
-    recent.add(report.turn, turn.watch.ids, RecentTurn(report, text_hash(ending.text)))
+    report = turn.log.finished(finish, outcome, facts, turn.held_bytes, ending.error)
+    recent.add(report.turn, turn.log.ids, RecentTurn(report, text_hash(ending.text)))
     if turn.context is not None:
         ending.tell(turn.context, report)
     return ending.show(report)
@@ -384,7 +384,7 @@ class _Ending:
             content=turn.content(spoken) if whole or not turn.facts.stream else (),
             native_stop=native,
             ending=ending,
-            usage=summed(turn.watch.usage, turn.watch.untold_tokens, turn.state.went_on),
+            usage=summed(turn.log.usage, turn.log.untold_tokens, turn.state.went_on),
             raw_usage=raw_usage,
             spoken=spoken,
         )

@@ -91,9 +91,9 @@ class Engine:
             self.policy, self.on_event, environment=replace(self.environment, serves=True)
         )
 
-    def telling(self, on_event: OnEvent) -> Engine:
+    def with_listener(self, on_event: OnEvent) -> Engine:
         """Return an engine whose turns send their events to a listener, and each have a report.
-        `watch.nobody` is a listener too. Both engines share what was learned."""
+        `ignore_event` is a listener too. Both engines share what was learned."""
         environment = replace(self.environment, on_event=on_event)
         return Engine(self.policy, on_event, environment=environment)
 
@@ -152,7 +152,7 @@ class Engine:
         wire reads them, for `run`. None: it is no request for a turn, and must pass unchanged.
 
         `machine`: the engine that begins the machine if it is needed; None for this one."""
-        if self._capture is not None or self.environment.watched or switch.off:
+        if self._capture is not None or self.environment.has_listener or switch.off:
             return self.read(request)
         if request.context is not None or request.method != "POST" or enclosing_blocks():
             return self.read(request)

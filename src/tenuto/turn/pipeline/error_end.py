@@ -33,7 +33,7 @@ def message_of(turn: TurnRecord, attempt: Attempt, report: Report) -> str:
     message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
     if report.advice:
         message += f" {report.advice}"
-    fault = turn.watch.last.fault if turn.watch.last else None
+    fault = turn.log.last.fault if turn.log.last else None
     failed = fault.kind if fault else FaultKind.SERVER
     if how := LOST.get(attempt.lost.kind if attempt.lost else failed):
         message += f" The last of {report.attempts} attempts {how}."

@@ -93,11 +93,11 @@ def run(turn: TurnRecord) -> Run:
         raise
     finally:
         # Closed from outside before its end: the caller left (C23).
-        if not turn.watch.ended:
+        if not turn.log.ended:
             said = turn.client_stream.delivered_text or turn.said
-            turn.watch.cancelled(len(said), turn.held_bytes, raised)
-            ids = (*turn.watch.ids, id_of(turn.client_stream.message if turn.open else None))
-            recent.add(turn.watch.turn, ids, RecentTurn(turn.watch.report, text_hash(said)))
+            turn.log.cancelled(len(said), turn.held_bytes, raised)
+            ids = (*turn.log.ids, id_of(turn.client_stream.message if turn.open else None))
+            recent.add(turn.log.turn, ids, RecentTurn(turn.log.report, text_hash(said)))
             if turn.context is not None:
                 turn.context.given = said
 
@@ -122,7 +122,7 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
     if isinstance(reply, ConnectionLost):
         url = turn.request.url
         if turn.first is None and turn.context is None:
-            turn.watch.left_to_the_sdk(partial(unreachable, reply, url), reply)
+            turn.log.left_to_the_sdk(partial(unreachable, reply, url), reply)
             yield RaiseError(reply.error)
             return None
         if events is not None:

@@ -60,11 +60,11 @@ def read_body(
         return None
     lost = last if isinstance(last, ConnectionLost) else None
     if lost is not None and turn.first is None and turn.is_sdk_retry:
-        turn.watch.left_to_the_sdk(partial(unreachable, lost, turn.request.url), lost)
+        turn.log.left_to_the_sdk(partial(unreachable, lost, turn.request.url), lost)
         yield RaiseError(lost.error)
         return None
     if lost is None and _is_plain(turn, raw):
-        turn.watch.ended = True
+        turn.log.ended = True
         with contextlib.suppress(*UNREADABLE):
             recent.add_plain(read_ids(raw))
         yield StartResponse(head)
@@ -103,7 +103,7 @@ def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
     """Return whether the turn ends with this body and has no listener."""
     if turn.first is not None or turn.facts.stream:
         return False
-    if turn.events is not None or turn.environment.watched:
+    if turn.events is not None or turn.environment.has_listener:
         return False
     if turn.context is not None or turn.provider.overrides:
         return False

@@ -158,7 +158,8 @@ class _Reading:
         self._failed = False  # whether the rest can't be read
         self._tail = b""  # what came after the end
         self._pieces = 0
-        self._heard, self._heard_s = -1, 0.0  # `ClientStream.heard`, and when it last grew
+        self._content_count = -1  # `ClientStream.content_count`, when it last grew
+        self._last_content_s = 0.0  # when that was
         self._spoke = False  # whether an event had data
         self.connect(head, decoder)
         # Pieces that are one event like an earlier one are taken in as few steps as possible. In a
@@ -195,7 +196,7 @@ class _Reading:
             self._lose(reply)
             return b""
         events, codec = turn.events, self._codec
-        if self._heard < 0 and reply and events is not None:
+        if self._content_count < 0 and reply and events is not None:
             events.piece_came()
         try:
             frames = codec.decode(self._decoder.feed(reply)) if reply else codec.flush()
@@ -215,7 +216,7 @@ class _Reading:
         out, self._tail = _taken(frames, client_stream, builder)
         if sampled and events is not None:
             events.detected(turn.environment.now() - begun_s)
-        if builder.ended and client_stream.transparent:
+        if builder.ended and client_stream.forwards_all:
             # An SDK stops reading at the end mark, so everything is reported before it.
             out, self._tail = b"", out + self._tail
         if turn.left_alone and not reply:
@@ -241,15 +242,15 @@ class _Reading:
             or (self._stitcher is not None and self._stitcher.found)
         ):
             return False  # the rest can't be read, comes after a gap, or is not wanted any more
-        heard = client_stream.heard
+        content_count = client_stream.content_count
         if client_stream.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
             self.builder.feed(_limit_passed(turn))
-        elif self._heard == heard and turn.is_over() and self._stalls(reply):
+        elif self._content_count == content_count and turn.is_over() and self._stalls(reply):
             self._lost = late()
             self.builder.feed(HalfSeen())
         elif reply and codec.failed is None:
-            if self._heard != heard:
-                self._heard, self._heard_s = heard, turn.environment.now()
+            if self._content_count != content_count:
+                self._content_count, self._last_content_s = content_count, turn.environment.now()
             return True
         elif self._spoke or holds_prefill(turn.state.last_edits):
             # Without an event, nothing is known, but a prefill may leave a model nothing to add.
@@ -263,7 +264,7 @@ class _Reading:
         if not isinstance(piece, bytes) or not piece:
             return False
         keeps_alive = self._codec.idle or piece.strip()[:1] in (b"", b":")
-        return keeps_alive or self._turn.environment.now() - self._heard_s > _EVENT_S
+        return keeps_alive or self._turn.environment.now() - self._last_content_s > _EVENT_S
 
     def attempt(self) -> Attempt:
         """Return the attempt, now that the stream is over, and keep its content."""

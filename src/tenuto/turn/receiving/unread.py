@@ -21,7 +21,7 @@ def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
     """Hand on a response unread: `raw`, the part that came already, and the rest of it."""
     if turn.events is not None:
         turn.events.left_alone(why)
-    turn.watch.handed_on(head.status)
+    turn.log.handed_on(head.status)
     if not turn.headed:
         yield StartResponse(head)
     if raw:

@@ -2,7 +2,7 @@
 listener of a process loads this module, and the events with it.
 
 A sender keeps what events need besides the report: times, and which recoveries are open. The turn
-and its `Watch` tell it what happens; it never asks them.
+and its `TurnLog` call it when something happens; it never asks them.
 """
 
 from __future__ import annotations

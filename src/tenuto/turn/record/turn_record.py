@@ -14,7 +14,7 @@ the environment say never changes. These parts may change the rest:
       resumed
     headed, open                        `turn.receiving.streams`, which shows the head and the first
                                         events
-    watch                               itself: it adds up the report and sends the events
+    log                                 itself: it adds up the report and sends the events
     client_stream, framing              themselves, as `turn.receiving.streams` feeds them: what was
                                         given to the caller, what waits, how the bytes are framed
 
@@ -53,7 +53,7 @@ from tenuto.turn.drivers.call_context import CallContext
 from tenuto.turn.drivers.commands import Head, LeftS, ReadMore, Request, reading
 from tenuto.turn.drivers.mark import NAME, OPEN, Mark, written
 from tenuto.turn.record.attempt import Attempt
-from tenuto.turn.record.watch import Watch
+from tenuto.turn.record.turn_log import TurnLog
 from tenuto.turn.settings.environment import Environment
 from tenuto.turn.stream.client_stream import ClientStream
 from tenuto.turn.stream.framing import StreamFraming, rule_of
@@ -189,7 +189,7 @@ class TurnRecord:
         self.redactor: Redactor = Redactor(turn_request.request.url, turn_request.request.headers)
         turn = turn_request.turn or f"{_process}{self._number:08x}"
         provider = turn_request.provider.dialect.name
-        self.watch: Watch = Watch(
+        self.log: TurnLog = TurnLog(
             turn,
             self.facts.model,
             provider,
@@ -204,7 +204,7 @@ class TurnRecord:
     @property
     def events(self) -> EventSender | None:
         """Sends the turn's events; None if nobody listens, or not yet."""
-        return self.watch.events
+        return self.log.events
 
     @cached_property
     def framing(self) -> StreamFraming:
@@ -302,23 +302,23 @@ class TurnRecord:
         """Return a head for the caller. It names what was left out of the request (H5), and the
         turn if somebody may look for it, because of its events, because it took several attempts,
         or because the answer is partial."""
-        went = ", ".join(self.watch.left_out).encode("ascii", "replace")
+        went = ", ".join(self.log.left_out).encode("ascii", "replace")
         shown = head.plus((b"x-tenuto-left-out", went)) if went else head
-        report = self.watch.report
+        report = self.log.report
         partial = report is not None and report.status == Status.PARTIAL
-        told = self.watch.heard or len(self.watch.usage) > 1 or partial
+        told = self.log.has_listener or len(self.log.usage) > 1 or partial
         if not told or self.left_alone or head.get(NAME):  # an upstream's mark stays
             return shown
-        return shown.plus((b"x-tenuto-turn", self.watch.turn.encode()))
+        return shown.plus((b"x-tenuto-turn", self.log.turn.encode()))
 
     def mark(self, *, events: bool) -> bytes:
         """Return the mark of the answer, whose head leaves now (`turn.drivers.mark`)."""
-        report = self.watch.report
+        report = self.log.report
         # Of an answer that is handed on unread, nothing is known.
         read = self.headed and not self.left_alone
         marks_end = events and read and bool(self.marks_ends)
         return written(
-            self.watch.turn, report.status if report is not None else OPEN, marks_end=marks_end
+            self.log.turn, report.status if report is not None else OPEN, marks_end=marks_end
         )
 
     def builder(self) -> Builder:
@@ -334,7 +334,7 @@ class TurnRecord:
 
     def received(self, attempt: Attempt) -> Attempt:
         """Note an attempt, once it is over."""
-        self.watch.ids.append(attempt.id)
+        self.log.ids.append(attempt.id)
         reasoning = attempt.response.reasoning
         if self.provider.dialect.reasoning_echoed:  # remove what the model continued from
             reasoning = reasoning.removeprefix(reasoning_in(self.state.last_edits))
@@ -351,7 +351,7 @@ class TurnRecord:
     def answered_by(self, server: str) -> None:
         """Note whose server answers, if the URL does not show who the provider is."""
         self.provider = by_server(server, self.wire.name)
-        self.watch.provider = name = self.provider.dialect.name
+        self.log.provider = name = self.provider.dialect.name
         if self.events is not None:
             self.events.provider = name
 

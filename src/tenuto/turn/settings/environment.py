@@ -99,8 +99,8 @@ class Environment:
     serves: bool = False
 
     @property
-    def watched(self) -> bool:
-        """Whether somebody wants to be told of every answer, or to decide about it."""
+    def has_listener(self) -> bool:
+        """Whether a listener or `decide` needs every answer."""
         policy = self.policy
         if self.on_event is not None or policy.decide is not None:
             return True

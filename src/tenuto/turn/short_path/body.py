@@ -38,8 +38,8 @@ from tenuto.turn.drivers.commands import (
 )
 from tenuto.turn.drivers.mark import LIKE_OURS, OPEN, OURS, written
 from tenuto.turn.record.recent import recent
+from tenuto.turn.record.turn_log import TurnLog
 from tenuto.turn.record.turn_record import TurnRecord, TurnRequest, new_id
-from tenuto.turn.record.watch import Watch
 from tenuto.turn.settings.environment import Environment
 from tenuto.wires.answer_id import Ids, read_ids
 from tenuto.wires.base import Wire
@@ -86,7 +86,7 @@ class Short:
     _turn = ""
     _ids: Ids | None = None  # those that were noted
     _record: TurnRecord | None = None
-    _watch: Watch | None = None
+    _log: TurnLog | None = None
     _run: Run | None = None
 
     def __init__(
@@ -154,14 +154,14 @@ class Short:
         if self._run is not None:
             self._run.close()
         else:
-            self.send = nothing_more
+            self.send = stop_iteration
 
     @property
     def report(self) -> Report | None:
         """How the turn ended, as the machine reports it; None before the end."""
-        if self._watch is None and self._is_over:
+        if self._log is None and self._is_over:
             self._replay()
-        return self._watch.report if self._watch is not None else None
+        return self._log.report if self._log is not None else None
 
     # --- a body ---------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class Short:
             return b""
 
     def _hand_on(self, _: Reply) -> Command:
-        self.send = nothing_more
+        self.send = stop_iteration
         return SendData(self._whole, last=True)
 
     # --- the machine ----------------------------------------------------------------------------
@@ -240,7 +240,7 @@ class Short:
         if engine.environment.serves:
             self._record = turn
         if self._reports:
-            self._watch = turn.watch
+            self._log = turn.log
         return run
 
     def _go_on(self, reply: Reply) -> Command:
@@ -284,6 +284,6 @@ class Short:
         run.close()
 
 
-def nothing_more(_: Reply) -> Command:
+def stop_iteration(_: Reply) -> Command:
     """Raise StopIteration: the turn is over."""
     raise StopIteration

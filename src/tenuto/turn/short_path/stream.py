@@ -35,7 +35,7 @@ from tenuto.turn.drivers.commands import (
 from tenuto.turn.drivers.mark import has_ours
 from tenuto.turn.record.recent import recent
 from tenuto.turn.record.turn_record import new_id
-from tenuto.turn.short_path.body import Short, TurnStarter, nothing_more
+from tenuto.turn.short_path.body import Short, TurnStarter, stop_iteration
 from tenuto.wires.answer_id import answer_id, read_ids
 from tenuto.wires.base import Wire
 from tenuto.wires.json import UNREADABLE
@@ -188,7 +188,7 @@ class ShortStream(Short):
             return READ
         if isinstance(reply, bytes) and reply:  # more, although nothing should follow
             return self._give_up(reply)
-        self.send: Callable[[Reply], Command] = nothing_more
+        self.send: Callable[[Reply], Command] = stop_iteration
         raise StopIteration
 
     def _marks_end(self) -> bool:

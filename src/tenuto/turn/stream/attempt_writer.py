@@ -107,7 +107,7 @@ class AttemptWriter:
         if self._merger is None or not text:
             return self._stream.say(given)
         if given == text and not self._undecided:
-            self._merger.heard(text)
+            self._merger.note_source_text(text)
             return self._stream.say(given)
         if not self._undecided or self._undecided[-1][1]:
             self._undecided.append(([], []))
@@ -126,7 +126,7 @@ class AttemptWriter:
         out: list[bytes] = []
         for (_, behind), text, rest in zip(runs, texts, kept, strict=True):
             if self._merger is not None:
-                self._merger.heard(text)
+                self._merger.note_source_text(text)
             out.append(self._stream.say(rest))
             out += map(self._stream.write_beside, behind)
         return b"".join(out)

@@ -81,7 +81,7 @@ class ClientStream:
         wire: the format.
         model: the model in the request.
         hold_max_bytes: how much may be held back; 0 for no limit.
-        transparent: whether the turn is only watched: every byte is then handed on at once.
+        forwards_all: whether the turn is only watched: every byte is then handed on at once.
         context: the loop that listens to the answer; None if there is none.
         templates: what events of other streams looked like, by the function that reads them; the
             client stream adds to it.
@@ -99,7 +99,7 @@ class ClientStream:
         wire: Wire,
         model: str,
         hold_max_bytes: int,
-        transparent: bool,
+        forwards_all: bool,
         context: CallContext | None = None,
         templates: Templates | None = None,
         framing: StreamFraming | None = None,
@@ -108,7 +108,7 @@ class ClientStream:
     ) -> None:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
-        self.transparent: bool = transparent
+        self.forwards_all: bool = forwards_all
         self._framing = framing or StreamFraming(rule_for_events(SseCodec))
         self.writer: Merger | FlatLayout = merger(wire.layout(model))
         self._merger = self.writer if isinstance(self.writer, Merger) else None
@@ -151,7 +151,7 @@ class ClientStream:
         return self._reader.message
 
     @property
-    def heard(self) -> int:
+    def content_count(self) -> int:
         """A counter that grows with everything that carries content, unlike a keep-alive."""
         return self._signals + len(self._delivered)
 
@@ -242,30 +242,30 @@ class ClientStream:
             self._note(kinds, value)
         for signal in signals:
             builder.feed(signal)
-        if FaultSeen in kinds and value is None and not self.transparent and not self._holding_all:
+        if FaultSeen in kinds and value is None and not self.forwards_all and not self._holding_all:
             self.broken = True
         if self._thought is not None and ReasoningDelta in kinds:
             self._thought("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
         told = None if value is None else self._reader.placed
         if self._only_waits and not kinds and self._keeps_alive(event, value):
             return event.raw
-        if self.writing and not self.transparent:
+        if self.writing and not self.forwards_all:
             return self._attempt.write(signals, event, told)
         text = ""
         if TextDelta in kinds:
             text = "".join(s.text for s in signals if isinstance(s, TextDelta))
-        if ChoiceSeen in kinds and not self.transparent:
+        if ChoiceSeen in kinds and not self.forwards_all:
             # Tenuto doesn't recover an answer with several choices (C28), so nothing need wait.
-            self.transparent = True
+            self.forwards_all = True
             return self.release() + self._watched(text, kinds, event)
-        if self.transparent:
+        if self.forwards_all:
             return self._watched(text, kinds, event)
         return self._forward(text, kinds, event, told)
 
     @property
     def _only_waits(self) -> bool:
         """Whether the caller receives nothing at the moment, or nothing as it comes (S4a)."""
-        return not self.transparent and (self.writing or self._holds_long)
+        return not self.forwards_all and (self.writing or self._holds_long)
 
     def _keeps_alive(self, event: Frame, value: JsonObject | None) -> bool:
         """Return whether an event only keeps the connection alive."""
@@ -323,7 +323,7 @@ class ClientStream:
                 if thought is not None:
                     thought(text)
                 text = ""
-            if self.transparent:
+            if self.forwards_all:
                 give(text)
                 return raw
             return self._settled(text, raw, None)
@@ -333,7 +333,7 @@ class ClientStream:
     def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame, told: _Told) -> bytes:
         """Do the same as `event` for the signal of nearly every event."""
         text = signal.text if isinstance(signal, TextDelta) else ""
-        if self.transparent:
+        if self.forwards_all:
             self._give(text)
             return event.raw
         if self.writing:

@@ -72,7 +72,7 @@ class Merger:
         self._coming: Native | None = None
         self._left_out: list[Native] = []
         self._unled = False
-        self._heard: list[str] = []
+        self._source_texts: list[str] = []
         self._waiting: list[Native] = []
 
     def begin(self, value: JsonObject) -> None:
@@ -188,9 +188,9 @@ class Merger:
         self._texts = self._texts_before = 1 if self._groups is not None else 0
         return out + self._close()
 
-    def heard(self, text: str) -> None:
+    def note_source_text(self, text: str) -> None:
         """Take text of a further attempt as it came, before a seam removed any of it."""
-        self._heard.append(text)
+        self._source_texts.append(text)
 
     def text(self, text: str) -> bytes:
         """Write text."""
@@ -298,7 +298,7 @@ class Merger:
         """Drop what stood beside text of which nothing was written, since it was repeated: a part
         of text that begins now is the first that says something."""
         if kind is Kind.TEXT and not self._spoke:
-            self._aside, self._heard, self._waiting = [], [], []
+            self._aside, self._source_texts, self._waiting = [], [], []
 
     def _is_further(self, part: Opened) -> bool:
         """Return whether a part is not the first of its item. All reasoning of an item is one
@@ -415,12 +415,12 @@ class Merger:
     def _say_waiting(self) -> bytes:
         """Write what points at the words of the open part. Its positions count in the words of the
         attempt, of which a seam may have removed the first. The last ones are those of the part."""
-        waiting, heard = self._waiting, "".join(self._heard)
-        self._waiting, self._heard = [], []
+        waiting, source_text = self._waiting, "".join(self._source_texts)
+        self._waiting, self._source_texts = [], []
         if self._open is None or not waiting or self._groups is None:
             return b""
         said = self._open.text
-        by = len(said.rstrip()) - len(heard.rstrip())
+        by = len(said.rstrip()) - len(source_text.rstrip())
         return b"".join([self._groups.cited(self._open, said, raw, by) for raw in waiting])
 
     def _close_part(self) -> bytes:

@@ -1,8 +1,8 @@
 """What is kept about a turn for its report, and what is reported about it.
 
-A `Watch` belongs to one turn. The modules of the turn tell it what happens, and only the watch
-changes what it keeps. Only `ended` is set from outside, when a plain answer without a listener is
-handed on.
+A `TurnLog` belongs to one turn. The modules of the turn call it when something happens, and
+only it changes what it keeps; `ended` alone is set from outside, when a plain answer without a
+listener is forwarded.
 
 Without a listener, a turn makes no events until there is something to log: another request follows,
 or the turn ends unfinished. From then on it makes them for the log lines.
@@ -26,7 +26,7 @@ from tenuto.core.deciding.view import Budget, Facts, State
 from tenuto.core.events.advice import suggestion_on
 from tenuto.core.events.event import Event, OnEvent
 from tenuto.core.events.report import Report
-from tenuto.telemetry.listeners import heard_by, log_lines
+from tenuto.telemetry.listeners import listener_for, log_lines
 from tenuto.telemetry.redaction import Redactor
 from tenuto.turn.drivers.commands import ConnectionLost
 from tenuto.turn.record.usage import untold_tokens
@@ -62,11 +62,11 @@ PASSED_ON_UNREAD = "passed_on_unread"
 """The reason of a turn whose answer was not read."""
 
 
-def nobody(event: Event) -> None:
+def ignore_event(event: Event) -> None:
     """Do nothing. A turn with this listener has its report, and makes no event."""
 
 
-class Watch:
+class TurnLog:
     """Collects the report of one turn, and has its events sent if somebody listens.
 
     Args:
@@ -80,7 +80,7 @@ class Watch:
         stream: whether the caller wants a stream.
 
     Attributes:
-        heard: whether somebody listens to all events of the turn.
+        has_listener: whether somebody listens to all events of the turn.
         events: sends the turn's events; None if nobody listens, or there is nothing to log yet.
         usage: the tokens of each attempt that ended.
         ids: the provider's id of the answer of each attempt; "" for one without.
@@ -126,8 +126,8 @@ class Watch:
         self._undecided: Outcome | None = None
         self.report: Report | None = None
         own = environment.on_event
-        on_event = heard_by(own if own is not nobody else None, environment.policy.events)
-        self.heard: bool = on_event is not None
+        on_event = listener_for(own if own is not ignore_event else None, environment.policy.events)
+        self.has_listener: bool = on_event is not None
         if on_event is not None:  # otherwise nothing is imported and made
             self.events = self._sender(on_event)
 
