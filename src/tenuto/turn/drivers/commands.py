@@ -206,10 +206,10 @@ class ConnectionLost(msgspec.Struct, frozen=True):
     error: Exception
 
 
-def late() -> ConnectionLost:
+def timed_out() -> ConnectionLost:
     """Return the reply for a wait that took longer than there was time (C29a).
 
-    >>> late().kind.value
+    >>> timed_out().kind.value
     'timeout'
     """
     return ConnectionLost(

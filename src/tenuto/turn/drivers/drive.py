@@ -32,7 +32,7 @@ from tenuto.turn.drivers.commands import (
     Sleep,
     StartResponse,
     Unfinished,
-    late,
+    timed_out,
 )
 
 
@@ -249,14 +249,14 @@ class Drive(_Driver[Upstream]):
             rang = alarm.off()
         if rang and not isinstance(answer, ConnectionLost):
             answer.close()
-        return late() if rang else answer
+        return timed_out() if rang else answer
 
     def _read_within(self, left_s: float) -> bytes | ConnectionLost:
         """Return the next piece; b"" at the end."""
         upstream = self._upstream
         assert upstream is not None
         if left_s <= 0:
-            return late()
+            return timed_out()
         alarm = self._alarm_in(left_s)
         try:
             reply: bytes | ConnectionLost = next((piece for piece in upstream.pieces if piece), b"")
@@ -267,7 +267,7 @@ class Drive(_Driver[Upstream]):
             reply = lost
         finally:
             rang = alarm.off()
-        return late() if rang else reply
+        return timed_out() if rang else reply
 
     def _alarm_in(self, seconds: float) -> Alarm:
         if self._limit is None:
@@ -397,17 +397,17 @@ class AsyncDrive(_Driver[AsyncUpstream]):
             return await self._unless_closed(self._connect, command)
         with self._limit(command.within_s()):
             return await self._unless_closed(self._connect, command)
-        return late()
+        return timed_out()
 
     async def _read_within(self, left_s: float) -> bytes | ConnectionLost:
         """Return the next piece; b"" at the end."""
         if left_s <= 0:
-            return late()
+            return timed_out()
         if self._limit is None:
             return await self._piece()
         with self._limit(left_s):
             return await self._piece()
-        return late()
+        return timed_out()
 
     async def _piece(self) -> bytes | ConnectionLost:
         upstream = self._upstream

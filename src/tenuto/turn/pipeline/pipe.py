@@ -208,13 +208,13 @@ def _receive_error(turn: TurnRecord, head: Head, decoder: Decoder | None) -> Rec
         reply = yield turn.reading
         if isinstance(reply, bytes):
             pieces.add(reply)
-        elif isinstance(reply, ConnectionLost) and not turn.late:
+        elif isinstance(reply, ConnectionLost) and not turn.deadline_passed:
             lost = reply
-        if not reply or lost or turn.late:
+        if not reply or lost or turn.deadline_passed:
             break
         more = pieces.size >= ERROR_BODY_MAX_BYTES
     raw = pieces.whole
-    if turn.late:  # an error should be reported even if its message was cut
+    if turn.deadline_passed:  # an error should be reported even if its message was cut
         head = head.without(b"content-length")
     try:
         body = as_utf8(decoder.feed(raw)) if decoder is not None else b""

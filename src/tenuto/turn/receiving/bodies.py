@@ -23,7 +23,7 @@ from tenuto.turn.drivers.commands import (
     Reply,
     SendData,
     StartResponse,
-    late,
+    timed_out,
 )
 from tenuto.turn.receiving.gathering import gathered
 from tenuto.turn.receiving.stitching import stitch_body
@@ -95,8 +95,8 @@ def _received(
         pieces.add(reply)
         if limit and pieces.size > limit:
             return pieces.whole, reply
-        if turn.late:
-            return pieces.whole, late()
+        if turn.deadline_passed:
+            return pieces.whole, timed_out()
 
 
 def _is_plain(turn: TurnRecord, raw: bytes) -> bool:

@@ -104,7 +104,7 @@ def _may_fetch(turn: TurnRecord, *, came: bool) -> float | None:
     """Decide whether the rest of a broken stream is fetched (C30): within `pause_resumes`, and
     within `fault_retries` if no event `came` since the last time. Return the seconds to wait first;
     None: it is not fetched."""
-    if turn.left_alone not in _MADE_ANYWAY or turn.late or turn.is_over():
+    if turn.left_alone not in _MADE_ANYWAY or turn.deadline_passed or turn.loop_deadline_passed():
         return None
     budget = Budget.PAUSE if came else Budget.FAULT_RETRY
     if not turn.state.left(budget, turn.policy):

@@ -28,8 +28,8 @@ from tenuto.turn.drivers.commands import (
     SendData,
     SendRequest,
     StartResponse,
-    late,
     reading,
+    timed_out,
 )
 from tenuto.turn.receiving.unrecognized import is_unrecognized, may_be_unrecognized
 from tenuto.turn.record.turn_record import TurnRecord
@@ -58,7 +58,7 @@ def _rewritten(run: Run, events: _Rewriting, turn: TurnRecord) -> Run:
                     while events.reading and not ready:
                         events.take((yield read))
                         if within_s is not None and not ready and within_s() <= 0:
-                            events.take(late())
+                            events.take(timed_out())
                     reply = ready.popleft() if ready else (yield read)
                 case SendData(data, last):
                     made = events.written(data)

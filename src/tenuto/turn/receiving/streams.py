@@ -23,7 +23,7 @@ from tenuto.turn.drivers.commands import (
     Run,
     SendData,
     StartResponse,
-    late,
+    timed_out,
 )
 from tenuto.turn.receiving.fetching import Fetching
 from tenuto.turn.receiving.stitching import keep, put_together, stitcher_for, stopped
@@ -33,7 +33,7 @@ from tenuto.turn.stream.client_stream import ClientStream
 from tenuto.turn.stream.mending import Mending
 
 _HELD = "more of the stream would be held back than hold_max_bytes ({})"
-_LATE = "the turn took longer than turn_timeout_s ({:g})"
+_TURN_TIMEOUT = "the turn took longer than turn_timeout_s ({:g})"
 """Limits of the policy, in words. Each names its setting."""
 
 _EVENT_S = 1.0
@@ -117,7 +117,7 @@ def read_stream(
     while not builder.ended:
         reply = ahead.popleft() if ahead else (yield reading.command)
         if reading.fetching is not None and not (isinstance(reply, bytes) and reply):
-            fetched = None if turn.late else (yield from reading.fetching.rest())
+            fetched = None if turn.deadline_passed else (yield from reading.fetching.rest())
             if fetched is not None:
                 reading.connect(*fetched)
                 ahead.clear()
@@ -227,8 +227,8 @@ class _Reading:
         """Note that the connection broke."""
         self._lost = reply if isinstance(reply, ConnectionLost) else None
         self._failed = True
-        if self._turn.late:
-            self.builder.feed(_late(self._turn))
+        if self._turn.deadline_passed:
+            self.builder.feed(_turn_timeout(self._turn))
         elif self._lost is not None and self._lost.kind is FaultKind.LIMIT:
             self.builder.feed(_unreadable(self._lost.error))
         self.builder.feed(HalfSeen())
@@ -243,10 +243,18 @@ class _Reading:
         ):
             return False  # the rest can't be read, comes after a gap, or is not wanted any more
         content_count = client_stream.content_count
-        if client_stream.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
+        if (
+            client_stream.overfull
+            or turn.deadline_passed
+            or isinstance(codec.failed, FrameTooLarge)
+        ):
             self.builder.feed(_limit_passed(turn))
-        elif self._content_count == content_count and turn.is_over() and self._stalls(reply):
-            self._lost = late()
+        elif (
+            self._content_count == content_count
+            and turn.loop_deadline_passed()
+            and self._stalls(reply)
+        ):
+            self._lost = timed_out()
             self.builder.feed(HalfSeen())
         elif reply and codec.failed is None:
             if self._content_count != content_count:
@@ -321,9 +329,9 @@ def _limit_passed(turn: TurnRecord) -> FaultSeen:
         if turn.events is not None:
             turn.events.held_too_much(client_stream.most_held_bytes, most_bytes)
         return _limit("hold_back_exceeded", _HELD.format(most_bytes))
-    if not turn.late and codec.failed is not None:
+    if not turn.deadline_passed and codec.failed is not None:
         return _unreadable(codec.failed)
-    return _late(turn)
+    return _turn_timeout(turn)
 
 
 def _unreadable(error: Exception) -> FaultSeen:
@@ -332,8 +340,8 @@ def _unreadable(error: Exception) -> FaultSeen:
     return _limit("event_too_large", str(error))
 
 
-def _late(turn: TurnRecord) -> FaultSeen:
-    return _limit("turn_timeout", _LATE.format(turn.policy.turn_timeout_s))
+def _turn_timeout(turn: TurnRecord) -> FaultSeen:
+    return _limit("turn_timeout", _TURN_TIMEOUT.format(turn.policy.turn_timeout_s))
 
 
 def _limit(what: str, message: str = "") -> FaultSeen:

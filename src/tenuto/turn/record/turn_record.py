@@ -452,7 +452,7 @@ class TurnRecord:
         self.reading: ReadMore = reading(self.within_s)
 
     @property
-    def late(self) -> bool:
+    def deadline_passed(self) -> bool:
         """Whether no time is left for the current read."""
         return self.within_s is not None and self.within_s() <= 0
 
@@ -463,7 +463,7 @@ class TurnRecord:
         counted = next((v for k, v in self.request.headers if k.lower() == _RETRIES), b"0")
         return self.context is None and counted.strip() not in (b"", b"0")
 
-    def is_over(self) -> bool:
+    def loop_deadline_passed(self) -> bool:
         """Return whether a loop has no time left for this turn: Tenuto then waits out no further
         silence."""
         left = self.context.within_s if self.context is not None else None

@@ -31,8 +31,8 @@ from tenuto.turn.drivers.commands import (
     SendData,
     StartResponse,
     decoded,
-    late,
     reading,
+    timed_out,
 )
 from tenuto.turn.stream.readers import fails_on
 
@@ -238,7 +238,7 @@ def look_ahead(
         except UndecodableBytes:
             break
         if within_s is not None and within_s() <= 0:
-            seen.append(late())
+            seen.append(timed_out())
             break
     seen += left
     return framing or asked, seen
