@@ -215,7 +215,7 @@ class Turn:
         if serves:
             quiet, reporting = engines.serving
         if on_event is None:
-            taken = quiet.take(request, reporting)
+            taken = quiet.begin_quick(request, reporting)
         else:
             reporting = reporting.with_listener(on_event)
             taken = reporting.read(request)

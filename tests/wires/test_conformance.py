@@ -65,7 +65,7 @@ def in_pieces(data: bytes, sizes: Any, wire: str | None) -> Response:
     reader, at = Reader(wire), 0
     while at < len(data):
         size = sizes()
-        reader.take(data[at : at + size])
+        reader.feed(data[at : at + size])
         at += size
     (reading,) = reader.finish()
     return reading.response

@@ -38,7 +38,7 @@ def told(message: Message, *kinds: Kind) -> Told:
 def of_body(message: JsonObject) -> Message:
     body = {"id": "c", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
     made = Message()
-    made.take(chat_like.read(body, event=False))
+    made.add(chat_like.read(body, event=False))
     return made
 
 
@@ -46,7 +46,7 @@ def of_deltas(deltas: Iterable[JsonObject]) -> Message:
     made = Message()
     for delta in deltas:
         event = {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-        made.take(chat_like.read(event, event=True))
+        made.add(chat_like.read(event, event=True))
     return made
 
 
@@ -118,7 +118,7 @@ def handed_on(wire: Wire, pieces: Iterable[bytes]) -> Message:
     """The message of a stream that is handed on as it comes, its texts in as few steps as may be."""
     client_stream, builder, decoder = ClientStream(wire, "m", 0, False), Builder(), SseDecoder()
     client_stream.begin(None)
-    take = client_stream.taking(builder, 0)
+    take = client_stream.fast_path(builder, 0)
     for piece in pieces:
         if decoder.idle and client_stream.flows and take(piece) is not None:
             continue

@@ -164,7 +164,7 @@ def sending(once: Any, *, responds: bool = False) -> Any:
         if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
             asked = _request(request, url, headers, request.read())
             try:
-                taken = engine.take(asked)
+                taken = engine.begin_quick(asked)
             except PolicyError as error:
                 return _refused(engine, asked, error, request if responds else None)
         if taken is None:
@@ -223,7 +223,7 @@ def sending_async(once: Any, *, responds: bool = False) -> Any:
         if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
             asked = _request(request, url, headers, await request.aread())
             try:
-                taken = engine.take(asked)
+                taken = engine.begin_quick(asked)
             except PolicyError as error:
                 return _refused(engine, asked, error, request if responds else None)
         if taken is None:

@@ -278,7 +278,7 @@ _HOLDERS = ("messages", "contents", "input")
 def _row(at: int, value: JsonObject, wire: str | None) -> _Row:
     if foreign(value) is not None or _is_answer(unwrapped(value)):
         reader = Reader(wire)
-        reader.take(value)
+        reader.feed(value)
         return _Row(at, "assistant", reader.finish()[0].response)
     told = value.get("role") or value.get("type") or ("user" if "parts" in value else "")
     role = _ROLES.get(str(told), str(told).lower())

@@ -62,8 +62,8 @@ class Reader:
     """Reads answers from pieces of any form.
 
     >>> reader = Reader(None)
-    >>> reader.take('{"choices": [{"message": {"content": "Hi"}, ')
-    >>> reader.take('"finish_reason": "length"}]}')
+    >>> reader.feed('{"choices": [{"message": {"content": "Hi"}, ')
+    >>> reader.feed('"finish_reason": "length"}]}')
     >>> [reading.response.stop.raw for reading in reader.finish()]
     ['length']
     """
@@ -92,7 +92,7 @@ class Reader:
         """The text of the answer that is being read, as far as it came."""
         return self._answer.builder.text
 
-    def take(self, source: object) -> None:
+    def feed(self, source: object) -> None:
         """Take a piece."""
         if type(source) is bytes:  # what nearly every piece is
             self._bytes(source)
@@ -221,7 +221,7 @@ class Reader:
         if (body := self._source.below_heading()) is None:
             return
         inner = Reader(self._name)
-        inner.take(body)
+        inner.feed(body)
         found = inner.finish()
         if any(reading.is_known for reading in found):
             self._before += found
@@ -331,7 +331,7 @@ class Reader:
             self._next()
         if begins_events(data) is not None:
             inner = Reader(self._name)
-            inner.take(data)
+            inner.feed(data)
             self._before += inner.finish()
             return
         self._before.append(only_stop(self._cut(data) if is_cut(data) else NO_ANSWER))
@@ -480,7 +480,7 @@ class Reader:
             )
             return
         inner = Reader(self._name)
-        inner.take(reply.content)
+        inner.feed(reply.content)
         self._before += inner.finish()
 
     def _failure(self, failure: Failure) -> None:

@@ -105,7 +105,7 @@ def _safely(source: object, wire: str | None) -> list[Reading]:
 def readings(source: object, *, wire: str | None = None) -> list[Reading]:
     """Return what was read of each answer, at least one; the arguments are those of `detect`."""
     reader = _reader(wire)
-    reader.take(_whole(source))
+    reader.feed(_whole(source))
     return reader.finish()
 
 
@@ -180,7 +180,7 @@ class StreamDetector:
             answers.
         """
         try:
-            self._reader.take(piece)
+            self._reader.feed(piece)
             return self._reader.progress
         except Exception as error:  # noqa: BLE001 - somebody else's object, as in `detect`
             _tell_raised(piece, error)

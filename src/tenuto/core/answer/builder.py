@@ -158,16 +158,16 @@ class Builder:
         return "".join(self._text)
 
     @property
-    def saying(self) -> Callable[[str], None]:
+    def text_adder(self) -> Callable[[str], None]:
         """A function that takes text of the answer, as `feed` takes a `TextDelta`. Use it only
         until the first stop: it doesn't note text that comes late."""
         return self._text.append
 
     def feed(self, signal: Signal) -> None:
         """Take one signal. This never raises; signals after the end are kept and noted."""
-        self._TAKEN_BY[type(signal)](self, signal)
+        self._FEEDERS[type(signal)](self, signal)
 
-    def _take_text(self, signal: TextDelta) -> None:
+    def _feed_text(self, signal: TextDelta) -> None:
         if signal.text:
             self._text.append(signal.text)
         else:
@@ -176,18 +176,18 @@ class Builder:
             self._late = True
             self._behind_stop = self._behind_stop or bool(signal.text.strip())
 
-    def _take_reasoning(self, signal: ReasoningDelta) -> None:
+    def _feed_reasoning(self, signal: ReasoningDelta) -> None:
         if signal.text:
             self._reasoning.append(signal.text)
             self._behind_stop = self._behind_stop or bool(self._stops)
         else:
             self._empties += 1
 
-    def _take_refusal(self, signal: RefusalDelta) -> None:
+    def _feed_refusal(self, signal: RefusalDelta) -> None:
         self._refusal.append(signal.text)
         self._behind_stop = self._behind_stop or bool(self._stops and signal.text)
 
-    def _take_call(self, signal: CallDelta) -> None:
+    def _feed_call(self, signal: CallDelta) -> None:
         known = len(self._calls.slots)
         self._calls.feed(signal)
         self._call_pieces += 1
@@ -196,7 +196,7 @@ class Builder:
         if self._stops:
             self._late = self._behind_stop = True
 
-    def _take_stop(self, signal: StopSeen) -> None:
+    def _feed_stop(self, signal: StopSeen) -> None:
         self._behind_stop = False
         texts = len(self._text) - self._texts_at_stop
         if self._stops and texts:
@@ -210,10 +210,10 @@ class Builder:
         else:
             self._stops[key] = signal
 
-    def _take_words(self, signal: WordsSeen) -> None:
+    def _feed_words(self, signal: WordsSeen) -> None:
         self._words |= signal.words
 
-    def _take_usage(self, signal: UsageSeen) -> None:
+    def _feed_usage(self, signal: UsageSeen) -> None:
         before = self._usage
         self._usage = signal.usage if before is None else _later(before, signal.usage)
         come = self._come
@@ -228,30 +228,30 @@ class Builder:
         """The number of pieces of the answer so far, by kind."""
         return len(self._text), len(self._reasoning), self._call_pieces
 
-    def _take_fault(self, signal: FaultSeen) -> None:
+    def _feed_fault(self, signal: FaultSeen) -> None:
         self._fault = self._fault or signal.fault
 
-    def _take_odd(self, signal: OddSeen) -> None:
+    def _feed_odd(self, signal: OddSeen) -> None:
         (self._mended if signal.mended else self._odd).append(signal.what)
 
-    def _take_beginning(self, signal: Began) -> None:
+    def _feed_beginning(self, signal: Began) -> None:
         self._id = self._id or signal.id
 
-    def _take_closing(self, signal: Closed) -> None:
+    def _feed_closing(self, signal: Closed) -> None:
         self._closed_at, self._empties_closed = self._come, self._empties
 
-    def _take_choice(self, signal: ChoiceSeen) -> None:
+    def _feed_choice(self, signal: ChoiceSeen) -> None:
         other = self._others.get(signal.number)
         if other is None:
             other = self._others[signal.number] = self._make_other()
         for each in signal.signals:
             other.feed(each)
 
-    def _take_transfer_end(self, signal: TransferEnded) -> None:
+    def _feed_transfer_end(self, signal: TransferEnded) -> None:
         self._transfer = signal
         self._end_others(signal)
 
-    def _take_end(self, signal: Ended | HalfSeen) -> None:
+    def _feed_end(self, signal: Ended | HalfSeen) -> None:
         self._note(signal)
         self._end_others(signal)
 
@@ -262,23 +262,23 @@ class Builder:
     def _note(self, signal: Signal) -> None:
         self._noted.add(type(signal))
 
-    _TAKEN_BY: ClassVar[dict[type[Signal], Callable[[Builder, Any], None]]] = {
-        Began: _take_beginning,
-        TextDelta: _take_text,
-        ReasoningDelta: _take_reasoning,
-        RefusalDelta: _take_refusal,
-        CallDelta: _take_call,
+    _FEEDERS: ClassVar[dict[type[Signal], Callable[[Builder, Any], None]]] = {
+        Began: _feed_beginning,
+        TextDelta: _feed_text,
+        ReasoningDelta: _feed_reasoning,
+        RefusalDelta: _feed_refusal,
+        CallDelta: _feed_call,
         OtherSeen: _note,
-        OddSeen: _take_odd,
-        ChoiceSeen: _take_choice,
-        Closed: _take_closing,
-        StopSeen: _take_stop,
-        WordsSeen: _take_words,
-        UsageSeen: _take_usage,
-        FaultSeen: _take_fault,
-        HalfSeen: _take_end,
-        TransferEnded: _take_transfer_end,
-        Ended: _take_end,
+        OddSeen: _feed_odd,
+        ChoiceSeen: _feed_choice,
+        Closed: _feed_closing,
+        StopSeen: _feed_stop,
+        WordsSeen: _feed_words,
+        UsageSeen: _feed_usage,
+        FaultSeen: _feed_fault,
+        HalfSeen: _feed_end,
+        TransferEnded: _feed_transfer_end,
+        Ended: _feed_end,
     }
 
     def _as_overridden(self, seen: StopSeen) -> StopSeen:

@@ -45,7 +45,7 @@ class CallerPrefix:
         """Take text; return what may be handed on now."""
         if self._chosen is not None:
             return self._chosen.feed(delta)
-        self._take(self._alone.feed(delta), self._whole.feed(delta))
+        self._add(self._alone.feed(delta), self._whole.feed(delta))
         repeats = self._alone.repeats
         return "" if repeats is None else self._choose(repeats)
 
@@ -53,13 +53,13 @@ class CallerPrefix:
         """Return the rest, at the end of the attempt."""
         if self._chosen is not None:
             return self._chosen.finish(broke_off=broke_off, at_limit=at_limit)
-        self._take(
+        self._add(
             self._alone.finish(broke_off=broke_off, at_limit=at_limit),
             self._whole.finish(broke_off=broke_off, at_limit=at_limit),
         )
         return self._choose(bool(self._alone.repeats))
 
-    def _take(self, alone: str, whole: str) -> None:
+    def _add(self, alone: str, whole: str) -> None:
         self._given = [self._given[0] + alone, self._given[1] + whole]
 
     def _choose(self, repeats: bool) -> str:

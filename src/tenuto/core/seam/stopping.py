@@ -66,15 +66,15 @@ class StopSequenceStitcher:
 
     def feed(self, delta: str) -> str:
         """Take text; return what may be handed on now."""
-        return self._taken(self._stitcher.feed(delta))
+        return self._checked(self._stitcher.feed(delta))
 
     def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return the rest, at the end of the attempt."""
-        rest = self._taken(self._stitcher.finish(broke_off=broke_off, at_limit=at_limit))
+        rest = self._checked(self._stitcher.finish(broke_off=broke_off, at_limit=at_limit))
         held, self._held = self._held, ""
         return rest + held
 
-    def _taken(self, text: str) -> str:
+    def _checked(self, text: str) -> str:
         if self._over:
             return "" if self.found else text
         self._held += text

@@ -1,7 +1,8 @@
 """Decide which requests are turns, and hold what the turns of one client share.
 
 An `Engine` begins turns and keeps nothing of them. What one turn learns for the next is in its
-`Environment`. `take` and `read` decide whether a request is a turn; `run` begins the machine.
+`Environment`. `begin_quick` and `read` decide whether a request is a turn; `run` begins the
+machine.
 """
 
 from __future__ import annotations
@@ -143,10 +144,12 @@ class Engine:
         switched off, so that it must pass unchanged."""
         if switch.off:
             return None
-        taken = self.take(request)
+        taken = self.begin_quick(request)
         return self.run(taken)[1] if isinstance(taken, TurnRequest) else taken
 
-    def take(self, request: Request, machine: Engine | None = None) -> Short | TurnRequest | None:
+    def begin_quick(
+        self, request: Request, machine: Engine | None = None
+    ) -> Short | TurnRequest | None:
         """Return the turn of a request that leaves unchanged and has no listener: it needs no
         machine as long as its answer is healthy. Other requests for a turn are returned as their
         wire reads them, for `run`. None: it is no request for a turn, and must pass unchanged.

@@ -56,9 +56,9 @@ def _rewritten(run: Run, events: _Rewriting, turn: TurnRecord) -> Run:
                     within_s = command.within_s
                     read = reading(within_s)
                     while events.reading and not ready:
-                        events.take((yield read))
+                        events.feed((yield read))
                         if within_s is not None and not ready and within_s() <= 0:
-                            events.take(timed_out())
+                            events.feed(timed_out())
                     reply = ready.popleft() if ready else (yield read)
                 case SendData(data, last):
                     made = events.written(data)
@@ -86,7 +86,7 @@ def _rewritten(run: Run, events: _Rewriting, turn: TurnRecord) -> Run:
                         if not events.reading:
                             ready += ahead
                         for piece in ahead if events.reading else ():
-                            events.take(piece)
+                            events.feed(piece)
                 case _:
                     reply = yield command
     finally:
@@ -119,7 +119,7 @@ class _Rewriting:
         self._rewriter.begin()
         return head.without(*BODY_HEADERS) if self.reading else head
 
-    def take(self, came: Reply) -> None:
+    def feed(self, came: Reply) -> None:
         """Take what was read."""
         assert self._decoding is not None
         if isinstance(came, ConnectionLost):

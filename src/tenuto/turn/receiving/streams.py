@@ -166,7 +166,7 @@ class _Reading:
         # further attempt, every piece is a reply, so that the time limit is checked (C29).
         quick = decoder.plain and self._codec.has_templates
         quick = quick and not client_stream.writing and not turn.state.attempts
-        take = client_stream.taking(self.builder, turn.policy.event_max_bytes) if quick else None
+        take = client_stream.fast_path(self.builder, turn.policy.event_max_bytes) if quick else None
         self._quick: ReadMore = turn.reading if take is None else ReadMore(take)
 
     def connect(self, head: Head, decoder: Decoder) -> None:
@@ -213,7 +213,7 @@ class _Reading:
         sampled = events is not None and self._pieces % _SAMPLED == 0
         begun_s = turn.environment.now() if sampled else 0.0
         self._pieces += 1
-        out, self._tail = _taken(frames, client_stream, builder)
+        out, self._tail = _forwarded(frames, client_stream, builder)
         if sampled and events is not None:
             events.detected(turn.environment.now() - begun_s)
         if builder.ended and client_stream.forwards_all:
@@ -302,7 +302,7 @@ class _Reading:
         return turn.received(attempt)
 
 
-def _taken(
+def _forwarded(
     events: list[Frame], client_stream: ClientStream, builder: Builder
 ) -> tuple[bytes, bytes]:
     """Pass events to the client stream: return what may go on now, and what came after the end."""

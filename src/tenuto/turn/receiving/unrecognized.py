@@ -166,7 +166,7 @@ def is_unrecognized(turn: TurnRecord, head: Head, ahead: deque[Reply]) -> Lookin
         if not isinstance(reply, bytes):
             return False
         try:
-            look.take(decoder.feed(reply))
+            look.feed(decoder.feed(reply))
         except UndecodableBytes:
             return False
         if not reply and not look.size:
@@ -187,7 +187,7 @@ class Look:
     >>> from tenuto.wires.registry import wires
     >>> def look(answer: bytes, over: bool) -> bool | None:
     ...     seen = Look(wires()["openai-chat"])
-    ...     seen.take(answer)
+    ...     seen.feed(answer)
     ...     return seen.shows_nothing(over=over)
     >>> look(b'{"reply": "Hi"}', over=True), look(b"Hi", over=False)
     (True, True)
@@ -213,7 +213,7 @@ class Look:
         """Whether it is JSON that is read as a whole."""
         return self._framing in _DOCUMENTS
 
-    def take(self, piece: bytes) -> None:
+    def feed(self, piece: bytes) -> None:
         """Take the next piece of the answer, decoded."""
         self.size += len(piece)
         if self._framing is None:
@@ -226,11 +226,11 @@ class Look:
         if self._told:
             return
         if self._framing is Framing.EVENTS:
-            self._take_events(piece)
+            self._feed_events(piece)
         elif self.is_document:
-            self._take_document(piece)
+            self._feed_document(piece)
 
-    def _take_events(self, piece: bytes) -> None:
+    def _feed_events(self, piece: bytes) -> None:
         for event in self._events.feed(piece):
             if event.data and event.data.strip():
                 ends = self._wire.is_terminator(event.data)
@@ -238,7 +238,7 @@ class Look:
                 self._told = True
                 return
 
-    def _take_document(self, piece: bytes) -> None:
+    def _feed_document(self, piece: bytes) -> None:
         self._document.add(piece)
         if self._objects.feed(piece) and not self._tried:
             self._tried = True  # otherwise an answer of braces would be read again for each

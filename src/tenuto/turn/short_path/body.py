@@ -166,10 +166,10 @@ class Short:
     # --- a body ---------------------------------------------------------------------------------
 
     def _transmit(self, _: Reply) -> Command:
-        self.send = self._take_head
+        self.send = self._on_head
         return SendRequest(self._request.headers, self._request.body, edited=False)
 
-    def _take_head(self, reply: Reply) -> Command:
+    def _on_head(self, reply: Reply) -> Command:
         self._came.append(reply)
         if not isinstance(reply, Head) or not 200 <= reply.status < 300:
             return self._start(None)
@@ -178,10 +178,10 @@ class Short:
                 self._is_coded = True
             elif name[1:3] in LIKE_OURS and name[:8].lower() == OURS:  # as `mark.has_ours`
                 return self._start(None)
-        self.send = self._take_piece
+        self.send = self._on_piece
         return READ
 
-    def _take_piece(self, reply: Reply) -> Command:
+    def _on_piece(self, reply: Reply) -> Command:
         came = self._came
         came.append(reply)
         if not isinstance(reply, bytes):

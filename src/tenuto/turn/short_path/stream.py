@@ -120,13 +120,13 @@ class ShortStream(Short):
 
     # --- commands -------------------------------------------------------------------------------
 
-    def _take_head(self, reply: Reply) -> Command:
+    def _on_head(self, reply: Reply) -> Command:
         self._came.append(reply)
         if not isinstance(reply, Head) or not self._is_events(reply):
             return self._start(None)
-        self.send = self._take_piece
+        self.send = self._on_piece
         self._has_head = True
-        self._reading = ReadMore(take=self.take)
+        self._reading = ReadMore(take=self.forward)
         return StartResponse(reply.without(*BODY_HEADERS), events=True)
 
     def _is_events(self, head: Head) -> bool:
@@ -148,7 +148,7 @@ class ShortStream(Short):
                 return False
         return named_by(kind.decode("latin-1")) is Framing.EVENTS
 
-    def _take_piece(self, reply: Reply) -> Command:
+    def _on_piece(self, reply: Reply) -> Command:
         if reply is None:
             return self._reading
         if not isinstance(reply, bytes):
@@ -156,7 +156,7 @@ class ShortStream(Short):
         if not reply:
             return self._end_of_transfer()
         given_bytes = self._given_bytes
-        out = self.take(reply) if reply is not self._unlike else None
+        out = self.forward(reply) if reply is not self._unlike else None
         if out is None:
             out = self._read(reply)
         if out is None:
@@ -240,7 +240,7 @@ class ShortStream(Short):
 
     # --- events ---------------------------------------------------------------------------------
 
-    def take(self, piece: bytes) -> bytes | None:
+    def forward(self, piece: bytes) -> bytes | None:
         """Return the bytes for the caller if a piece holds only events like the template, whose
         texts need not wait; otherwise None."""
         first, last = self._first, self._last
@@ -321,13 +321,13 @@ class ShortStream(Short):
         self._fragments = 0
         self._end = end
         self._rest = b""
-        if len(events) > 1 and (out := self.take(data[: len(data) - len(rest)])) is not None:
+        if len(events) > 1 and (out := self.forward(data[: len(data) - len(rest)])) is not None:
             self._rest = rest
             return out
         given: list[bytes] = []
         for number, event in enumerate(events):
             raw = event + end
-            out = self.take(raw) if raw != self._unlike else None
+            out = self.forward(raw) if raw != self._unlike else None
             if out is None:
                 out = self._event(raw, event)
             if out is None or (self._ended and (rest or number + 1 < len(events))):

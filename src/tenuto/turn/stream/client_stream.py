@@ -227,7 +227,7 @@ class ClientStream:
                 builder.feed(quick)
                 begun: _Told = None
                 kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
-                if not self.message.flow(kind, quick.text):
+                if not self.message.add_plain(kind, quick.text):
                     self._reader.read(event)
                     if any(map(begins_part, self._reader.placed)):
                         begun = self._reader.placed
@@ -278,7 +278,7 @@ class ClientStream:
         self._holding_all = self._holding_all or StopSeen in kinds
         return event.raw
 
-    def taking(self, builder: Builder, most_bytes: int) -> Callable[[bytes], bytes | None]:
+    def fast_path(self, builder: Builder, most_bytes: int) -> Callable[[bytes], bytes | None]:
         """Return a function that takes pieces of the stream that are one event like an earlier one,
         for `ReadMore`. Nearly all pieces are, so this does the work of `event` in as few steps as
         possible.
@@ -286,32 +286,32 @@ class ClientStream:
         `most_bytes`: the largest event; 0 for no limit. Only use it while `flows`."""
         reader, matcher, held = self._reader, self._reader.matcher, self._held.newest
         text_of = matcher.text
-        say, give, thought = builder.saying, self._give, self._thought
+        say, give, thought = builder.text_adder, self._give, self._thought
         message = self.message
         most_bytes = most_bytes or sys.maxsize
 
-        def take(raw: bytes) -> bytes | None:
+        def forward(raw: bytes) -> bytes | None:
             text = text_of(raw)
             if text is None or len(raw) > most_bytes:
                 return None
             if held or not matcher.template.plain or text.isspace() or text[-1] == "\ufffd":
-                return take_slowly(raw, text)
-            part = message.open  # as in `flow`, without the call
+                return forward_slowly(raw, text)
+            part = message.open  # as in `add_plain`, without the call
             if part is not None and part.kind is Kind.TEXT and not part.closed:
                 part.pieces.append(text)
-            elif not message.flow(Kind.TEXT, text):
+            elif not message.add_plain(Kind.TEXT, text):
                 return None
             say(text)
             give(text)
             self._last = raw
             return raw
 
-        def take_slowly(raw: bytes, text: str) -> bytes | None:
+        def forward_slowly(raw: bytes, text: str) -> bytes | None:
             if 0 < self._hold_max_bytes < self._held.carried_bytes + len(raw):
                 return None
             is_text = matcher.template.kind is TextDelta
             kind = Kind.TEXT if is_text else Kind.REASONING
-            if not message.flow(kind, text):
+            if not message.add_plain(kind, text):
                 return None
             self._signals += 1
             if matcher.template.counts:
@@ -328,7 +328,7 @@ class ClientStream:
                 return raw
             return self._settled(text, raw, None)
 
-        return take
+        return forward
 
     def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame, told: _Told) -> bytes:
         """Do the same as `event` for the signal of nearly every event."""
