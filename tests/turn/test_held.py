@@ -80,11 +80,11 @@ def test_held_events_take_bounded_memory() -> None:
     held = Held()
     event = b'data: {"padding": "%s", "number": %d}\n\n'
     for number in range(50_000):
-        held.add(event % (b"x" * 1_000, number), carries=1, is_told=number % 2 == 0)
+        held.add(event % (b"x" * 1_000, number), carries=1, has_object=number % 2 == 0)
     assert len(held.whole()) > 50_000_000
     assert held.stored_bytes < BLOCK_BYTES + 1_000_000
-    assert sum(1 for _ in held.told()) == 25_000
-    assert next(held.told()) == event % (b"x" * 1_000, 0)
+    assert sum(1 for _ in held.events()) == 25_000
+    assert next(held.events()) == event % (b"x" * 1_000, 0)
     assert not held.is_beyond(50_000)
     assert held.is_beyond(49_999)
     held.clear()
@@ -97,7 +97,7 @@ def test_events_that_carry_little_are_bounded_by_the_memory_that_they_take() -> 
     held = Held()
     noise = bytes(range(256)) * 16
     while not held.is_beyond(100_000):
-        held.add(noise[held.carried_bytes % 4_096 :] + noise, carries=1, is_told=True)
+        held.add(noise[held.carried_bytes % 4_096 :] + noise, carries=1, has_object=True)
         assert held.stored_bytes < 2 * LEAST_STORED_BYTES
         if held.carried_bytes > 100_000:
             break

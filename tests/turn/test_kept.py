@@ -73,6 +73,6 @@ def message(text: str) -> dict[str, Any]:
 @pytest.mark.behaviour("C26")
 @pytest.mark.parametrize("text", ["One. Two. ", "One. Two."])
 def test_items_keep_their_own_texts_whether_or_not_the_last_space_was_taken_away(text):
-    dealt = SPEECH.with_text([message("One. "), message("Two. ")], text)
-    texts = [part["text"] for item in dealt for part in item["content"]]
+    split_among = SPEECH.with_text([message("One. "), message("Two. ")], text)
+    texts = [part["text"] for item in split_among for part in item["content"]]
     assert texts == ["One. ", text.removeprefix("One. ")]

@@ -194,8 +194,8 @@ def test_parts_with_signatures_are_never_merged() -> None:
 def test_the_text_that_is_kept_is_dealt_out_without_loss(texts: list[str], left: int) -> None:
     whole = "".join(texts)
     kept = whole[min(left, len(whole)) :].rstrip()
-    dealt = with_text([{"text": text} for text in texts], kept)
-    assert "".join(part["text"] for part in dealt) == kept
+    split_among = with_text([{"text": text} for text in texts], kept)
+    assert "".join(part["text"] for part in split_among) == kept
 
 
 # --- histories --------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def handed_on(wire: Wire, pieces: Iterable[bytes]) -> Message:
     client_stream.begin(None)
     take = client_stream.fast_path(builder, 0)
     for piece in pieces:
-        if decoder.idle and client_stream.flows and take(piece) is not None:
+        if decoder.idle and client_stream.may_forward and take(piece) is not None:
             continue
         for event in decoder.feed(piece):
             client_stream.event(event, builder)

@@ -118,7 +118,7 @@ def test_text_that_was_not_announced_stands_in_the_end_all_the_same(announced):
     if announced is not None:
         added = {"type": "response.output_item.added", "output_index": 0, "item": announced}
         writer.given(read_places(added, event=True))
-    writer.said(["Half "])
+    writer.note_forwarded_texts(["Half "])
     out = writer.text("of it.")
     out += writer.end(Answer("Half of it.", native_stop="completed"), include_usage=True)
     assert Told(out).events[-1].response.output_text == "Half of it."

@@ -77,7 +77,7 @@ class Hearing:
         self._said = self._thought = self._ailing = False
         self._told: list[AgentEvent] = []
         if watched:
-            ask.context.said, ask.context.thought = self._say, self._think
+            ask.context.on_text, ask.context.on_reasoning = self._say, self._think
             ask.context.on_event = self._recover
 
     def told(self) -> list[AgentEvent]:

@@ -102,7 +102,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
         context.unsure_chars = len(turn.said)
     for edit in action.edits:
         if isinstance(edit, AppendCalls) and context is not None:
-            context.answered([answer for answer in edit.answers if answer[2]])
+            context.on_calls_answered([answer for answer in edit.answers if answer[2]])
         if isinstance(edit, DropKeys) and facts.droppable:
             turn.log.leaving_out(going or ())
             if _has_rows(turn):

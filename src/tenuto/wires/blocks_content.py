@@ -16,11 +16,11 @@ from tenuto.wires.answer import AttemptContent
 Block = Mapping[str, Any]
 
 
-def dealt(texts: Sequence[str], text: str) -> tuple[str, list[str]]:
+def split_among(texts: Sequence[str], text: str) -> tuple[str, list[str]]:
     """Split a text among the given ones, from its end backwards, each taking as much as it held. So
     text that a seam removed is missing at the seam. Returns the excess text, which comes before
     them, and the piece of each.
-    >>> dealt(["ab", "cd"], "bcd"), dealt(["cd "], "abcd")
+    >>> split_among(["ab", "cd"], "bcd"), split_among(["cd "], "abcd")
     (('', ['b', 'cd']), ('ab', ['cd']))
     """
     surplus = max(space_behind("".join(texts)) - space_behind(text), 0)
@@ -86,7 +86,7 @@ class Speech:
         """Return the blocks with a text split among those that have some. White space alone makes
         no block, and joins the next one."""
         texts = [self.text_of(block) for block in blocks]
-        waiting, pieces = dealt([held or "" for held in texts], text)
+        waiting, pieces = split_among([held or "" for held in texts], text)
         out: list[Block] = []
         for block, held, piece in zip(blocks, texts, pieces, strict=True):
             if held is None:

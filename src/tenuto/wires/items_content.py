@@ -9,7 +9,7 @@ from typing import Any
 
 from tenuto.core.answer.parts import Part
 from tenuto.wires.answer import AttemptContent
-from tenuto.wires.blocks_content import dealt
+from tenuto.wires.blocks_content import split_among
 from tenuto.wires.json import JsonObject
 
 _WAITING = ("queued", "in_progress")
@@ -102,19 +102,19 @@ class Speech:
         taking as much as it held. So text that a seam removed is missing at the seam. Empty text
         items are dropped, and excess text becomes an item of its own."""
         texts = [self.text_in(part) for item in items for part in self._said(dict(item))]
-        rest, pieces = dealt([held for held in texts if held is not None], text)
+        rest, pieces = split_among([held for held in texts if held is not None], text)
         waiting = iter(pieces)
         out: list[JsonObject] = []
         for item in map(dict, items):
             if self.kind_of(item) != self.output:
                 out.append(item)
                 continue
-            parts = [self._dealt(part, waiting) for part in self._said(item)]
+            parts = [self._split_among(part, waiting) for part in self._said(item)]
             if kept := [part for part in parts if part is not None]:
                 out.append({**item, "content": kept})
         return self._with_rest(out, rest) if rest else out
 
-    def _dealt(self, part: JsonObject, pieces: Iterator[str]) -> JsonObject | None:
+    def _split_among(self, part: JsonObject, pieces: Iterator[str]) -> JsonObject | None:
         """Return a part with the next of these texts, if it is a text part; None: that text is
         empty."""
         held = self.text_in(part)

@@ -41,20 +41,20 @@ def live_stream(case: Case, deltas: list[str]) -> Joined:
     client_stream = ClientStream(WIRE, "m", 0, forwards_all=False)
     client_stream.writer.begin({"id": "one", "model": "m", "choices": []})
     client_stream.begin(None)
-    client_stream.say(case.said + given)
-    client_stream.say_rest()
-    client_stream.say(case.half)
+    client_stream.write_text(case.said + given)
+    client_stream.flush_text()
+    client_stream.write_text(case.half)
     client_stream.begin(seam)
     came = said = held_chars = 0
     for delta in deltas:
         came += len(delta)
         text = seam.feed(delta)
         said += len(text)
-        client_stream.say(text)
+        client_stream.write_text(text)
         if not seam.settled:
             held_chars = max(held_chars, came - said)
-    client_stream.say(seam.finish())
-    client_stream.say_rest()
+    client_stream.write_text(seam.finish())
+    client_stream.flush_text()
     return Joined(client_stream.delivered_text, held_chars)
 
 

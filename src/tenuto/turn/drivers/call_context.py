@@ -19,8 +19,8 @@ from tenuto.providers.provider import Row
 from tenuto.wires.answer import Answer
 from tenuto.wires.request import WireRequest
 
-Told = Callable[[str], None]
-Answered = Callable[[Sequence[tuple[ToolCall, str, bool]]], None]
+TextListener = Callable[[str], None]
+CallsListener = Callable[[Sequence[tuple[ToolCall, str, bool]]], None]
 
 PER_TURN = (Budget.NUDGE, Budget.REPHRASE, Budget.EMPTY_RETRY)
 """Budgets that all steps of a loop's turn share."""
@@ -41,10 +41,11 @@ class CallContext:
         hints: the failed results for calls that the output limit cut, by the tool's name. Other
             tools get the general one (T6).
         spent: what the loop's turn has spent of `PER_TURN` before this request.
-        answered: called with the calls that a recovery answers as failed, and their results (T9).
-        said: called with each piece of the answer's text as the caller receives it; None for no
+        on_calls_answered: called with the calls that a recovery answers as failed, and their
+            results (T9).
+        on_text: called with each piece of the answer's text as the caller receives it; None for no
             listener.
-        thought: called with each piece of its reasoning as it arrives; None for no listener.
+        on_reasoning: called with each piece of its reasoning as it arrives; None for no listener.
         on_event: called with the events of this request; None for the client's own listener.
         within_s: seconds for all of its attempts and waits. None of them begins later, and no
             silence of a further one lasts longer. None: as long as the policy allows.
@@ -68,9 +69,9 @@ class CallContext:
     provider: Row | None = None
     hints: Mapping[str, str] = field(default_factory=dict)
     spent: Mapping[Budget, int] = field(default_factory=dict)
-    answered: Answered = _ignore
-    said: Told | None = None
-    thought: Told | None = None
+    on_calls_answered: CallsListener = _ignore
+    on_text: TextListener | None = None
+    on_reasoning: TextListener | None = None
     on_event: OnEvent | None = None
     within_s: float | None = None
     report: Report | None = None

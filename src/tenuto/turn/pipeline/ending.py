@@ -98,7 +98,7 @@ def finish_turn(
     if finish.status is not Status.COMPLETE:
         take_back_unproven(turn)
     if turn.document is not None and turn.open and turn.client_stream.writing:
-        turn.client_stream.owe(turn.said)
+        turn.client_stream.set_text(turn.said)
     if finish.status is Status.COMPLETE and turn.first is not None:
         turn.environment.successors.add(turn.first.response.id, attempt.response.id)
     ending = _Ending(turn, finish, facts, attempt)
@@ -179,7 +179,7 @@ class _Ending:
     def _raised_by_bare(self) -> bool:
         """Return whether the bare SDK would raise on an event with the provider's error."""
         turn = self._turn
-        told = turn.client_stream.told_error if turn.facts.stream and turn.open else None
+        told = turn.client_stream.provider_error if turn.facts.stream and turn.open else None
         if told is None or not turn.wire.raises_on_errors:
             return False
         return turn.client_stream.in_messages or self._is_the_wires(told)
@@ -191,7 +191,7 @@ class _Ending:
     def _repeatable(self) -> JsonObject | None:
         """Return the event on which the bare SDK would raise, if it is one of the wire's. Bedrock's
         exceptions are not: the wire writes them."""
-        told = self._turn.client_stream.told_error if self._raised_by_bare() else None
+        told = self._turn.client_stream.provider_error if self._raised_by_bare() else None
         return told if told is not None and self._is_the_wires(told) else None
 
     def tell(self, context: CallContext, report: Report) -> None:
@@ -241,7 +241,7 @@ class _Ending:
             if turn.open:
                 client_stream = turn.client_stream
                 yield SendData(
-                    client_stream.say_rest()
+                    client_stream.flush_text()
                     + client_stream.framed(client_stream.writer.text(notice))
                 )
         if turn.open:
@@ -329,7 +329,7 @@ class _Ending:
         turn, attempt = self._turn, self._attempt
         if turn.open:
             alone = bool(turn.left_alone)
-            yield from rest_of_stream(attempt, turn.client_stream.release(), left_alone=alone)
+            yield from rest_of_stream(attempt, turn.client_stream.flush(), left_alone=alone)
             return
         if attempt.lost is not None and not turn.headed:  # as without Tenuto
             yield RaiseError(attempt.lost.error)
@@ -436,7 +436,7 @@ class _Ending:
             answer.ending
         )
         include_usage = self._turn.facts.include_usage or apart
-        rest = client_stream.stop_forwarding() + client_stream.say_rest()
+        rest = client_stream.stop_forwarding() + client_stream.flush_text()
         end = client_stream.writer.end(answer, include_usage=include_usage)
         return rest + client_stream.framed(usage_comment(usage_line(report)) + end)
 
@@ -446,7 +446,7 @@ class _Ending:
         line = usage_line(report)
         if turn.headed:
             client_stream = turn.client_stream
-            spoken = client_stream.stop_forwarding() + client_stream.say_rest()
+            spoken = client_stream.stop_forwarding() + client_stream.flush_text()
             lost = self._lost() if turn.context is None else None
             if lost is not None:
                 if spoken:

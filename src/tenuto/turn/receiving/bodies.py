@@ -77,7 +77,7 @@ def read_body(
     if turn.open and (data := turn.client_stream.begin(None, apart=turn.apart)):
         yield SendData(data)
     text = stitch_body(turn, attempt)
-    if turn.open and (data := turn.client_stream.say(text)):
+    if turn.open and (data := turn.client_stream.write_text(text)):
         yield SendData(data)
     return turn.received(attempt)
 

@@ -63,7 +63,7 @@ def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
         yield StartResponse(turn.framing.opened(turn.shown(head.plus(kind))), events=True)
     if reasoning := "".join(turn.reasoning):
         yield SendData(turn.client_stream.framed(turn.client_stream.writer.reasoning(reasoning)))
-    if not turn.puts_together and (text := turn.client_stream.say(turn.said)):
+    if not turn.puts_together and (text := turn.client_stream.write_text(turn.said)):
         yield SendData(text)
 
 
@@ -160,7 +160,7 @@ class _Reading:
         self._pieces = 0
         self._content_count = -1  # `ClientStream.content_count`, when it last grew
         self._last_content_s = 0.0  # when that was
-        self._spoke = False  # whether an event had data
+        self._has_text = False  # whether an event had data
         self.connect(head, decoder)
         # Pieces that are one event like an earlier one are taken in as few steps as possible. In a
         # further attempt, every piece is a reply, so that the time limit is checked (C29).
@@ -182,7 +182,7 @@ class _Reading:
         """The command to read on."""
         quick = (
             self._codec.idle
-            and self._client_stream.flows
+            and self._client_stream.may_forward
             and self.fetching is None
             and not self.odd
         )
@@ -209,7 +209,7 @@ class _Reading:
         if self.fetching is not None:
             frames = self.fetching.new(frames)
             self.fetching = None if self.fetching.is_hopeless else self.fetching
-        self._spoke = self._spoke or any(frame.data for frame in frames)
+        self._has_text = self._has_text or any(frame.data for frame in frames)
         sampled = events is not None and self._pieces % _SAMPLED == 0
         begun_s = turn.environment.now() if sampled else 0.0
         self._pieces += 1
@@ -260,7 +260,7 @@ class _Reading:
             if self._content_count != content_count:
                 self._content_count, self._last_content_s = content_count, turn.environment.now()
             return True
-        elif self._spoke or holds_prefill(turn.state.last_edits):
+        elif self._has_text or holds_prefill(turn.state.last_edits):
             # Without an event, nothing is known, but a prefill may leave a model nothing to add.
             turn.transfer_ended(self.builder, self._head)
         return False

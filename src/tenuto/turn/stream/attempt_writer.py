@@ -14,16 +14,16 @@ from tenuto.frames.frame import Frame
 from tenuto.turn.stream.held import carried_by, has_place
 from tenuto.turn.stream.merger import Merger
 from tenuto.turn.stream.plans import PlanStitcher
-from tenuto.wires.blocks_content import dealt
+from tenuto.wires.blocks_content import split_among
 
 
 class Stream(Protocol):
     """What an attempt is written to."""
 
-    def say(self, text: str) -> bytes:
+    def write_text(self, text: str) -> bytes:
         """Deliver text, except white space at its end, which waits for what follows."""
 
-    def write_beside(self, told: Sequence[AnySignal]) -> bytes:
+    def write_beside(self, placed: Sequence[AnySignal]) -> bytes:
         """Write what an event carries besides text."""
 
 
@@ -55,7 +55,7 @@ class AttemptWriter:
         self._plan = plan
         self._hold_max_bytes = hold_max_bytes
         self._withholds = withholds
-        self._spoke = self._part_ended = False
+        self._has_text = self._part_ended = False
         # The texts that the stitcher holds or removed, each in its pieces, and what came behind it.
         self._undecided: list[tuple[list[str], list[Sequence[AnySignal]]]] = []
         self._undecided_bytes = 0
@@ -72,61 +72,65 @@ class AttemptWriter:
         out = self._stream.write_beside(rest) if rest else b""
         if stitcher is None:
             return out
-        return out + self._settle(stitcher.finish(broke_off=broke, at_limit=is_at_limit(response)))
+        return out + self._write_stitched(
+            stitcher.finish(broke_off=broke, at_limit=is_at_limit(response))
+        )
 
-    def write(self, signals: list[Signal], event: Frame, told: Sequence[AnySignal] | None) -> bytes:
-        """Write an event. `told`: its signals with their places; None if it has no object."""
+    def write(
+        self, signals: list[Signal], event: Frame, placed: Sequence[AnySignal] | None
+    ) -> bytes:
+        """Write an event. `placed`: its signals with their places; None if it has no object."""
         if event.data is None:  # fields without data belong to another message
             return b""
         out: list[bytes] = []
         # Text before a call need not wait for the call: little text ever follows one.
         full = 0 < self._hold_max_bytes < self._undecided_bytes
         if self._stitcher and (full or (self._part_ended and CallDelta in map(type, signals))):
-            out.append(self._settle(self._stitcher.finish()))
+            out.append(self._write_stitched(self._stitcher.finish()))
             self._stitcher = None
-        if told is not None:
-            told = told if self._plan is None else self._plan.of(told)
-            if self._undecided and any(map(has_place, told)):
-                self._undecided[-1][1].append(told)
-                self._undecided_bytes += carried_by(told, event.raw)
+        if placed is not None:
+            placed = placed if self._plan is None else self._plan.of(placed)
+            if self._undecided and any(map(has_place, placed)):
+                self._undecided[-1][1].append(placed)
+                self._undecided_bytes += carried_by(placed, event.raw)
             else:
-                out.append(self._stream.write_beside(told))
+                out.append(self._stream.write_beside(placed))
         for signal in signals:
             if isinstance(signal, TextDelta):
-                self._spoke = self._spoke or bool(signal.text)
+                self._has_text = self._has_text or bool(signal.text)
                 out.append(self._join(signal.text))
             elif isinstance(signal, Closed):
-                self._part_ended = self._spoke
+                self._part_ended = self._has_text
         return b"".join(out)
 
     def _join(self, text: str) -> bytes:
         """Deliver what the stitcher forwards of a text."""
         if self._withholds:
             return b""
-        given = self._stitcher.feed(text) if self._stitcher else text
+        forwarded = self._stitcher.feed(text) if self._stitcher else text
         if self._merger is None or not text:
-            return self._stream.say(given)
-        if given == text and not self._undecided:
+            return self._stream.write_text(forwarded)
+        if forwarded == text and not self._undecided:
             self._merger.note_source_text(text)
-            return self._stream.say(given)
+            return self._stream.write_text(forwarded)
         if not self._undecided or self._undecided[-1][1]:
             self._undecided.append(([], []))
         self._undecided[-1][0].append(text)
-        return self._settle(given) if given else b""
+        return self._write_stitched(forwarded) if forwarded else b""
 
-    def _settle(self, given: str) -> bytes:
+    def _write_stitched(self, forwarded: str) -> bytes:
         """Deliver what the stitcher forwarded of the texts that it held, with what came between
         them. What it removed came first."""
         runs, self._undecided, self._undecided_bytes = self._undecided, [], 0
         texts = ["".join(pieces) for pieces, _ in runs]
-        before, kept = dealt(texts, given)
+        before, kept = split_among(texts, forwarded)
         if not runs:
-            return self._stream.say(before)
+            return self._stream.write_text(before)
         kept[0] = before + kept[0]
         out: list[bytes] = []
         for (_, behind), text, rest in zip(runs, texts, kept, strict=True):
             if self._merger is not None:
                 self._merger.note_source_text(text)
-            out.append(self._stream.say(rest))
+            out.append(self._stream.write_text(rest))
             out += map(self._stream.write_beside, behind)
         return b"".join(out)

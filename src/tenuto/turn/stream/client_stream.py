@@ -44,7 +44,7 @@ from tenuto.core.seam.stitcher import Stitcher
 from tenuto.frames.frame import Frame, Framing
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import Templates
-from tenuto.turn.drivers.call_context import CallContext, Told
+from tenuto.turn.drivers.call_context import CallContext, TextListener
 from tenuto.turn.stream.attempt_writer import AttemptWriter
 from tenuto.turn.stream.framing import StreamFraming, rule_for_events
 from tenuto.turn.stream.held import (
@@ -55,19 +55,19 @@ from tenuto.turn.stream.held import (
     Kinds,
     begins_part,
     carried_by,
-    flows_on,
+    is_forwardable,
     texts_in,
 )
 from tenuto.turn.stream.merger import Merger, merger
 from tenuto.turn.stream.plans import PlanStitcher
 from tenuto.wires.base import Wire
-from tenuto.wires.blocks_content import dealt
+from tenuto.wires.blocks_content import split_among
 from tenuto.wires.json import JsonObject
 from tenuto.wires.layout import FlatLayout
 from tenuto.wires.stream import EventReader, event_object
 from tenuto.wires.usage import of_turn, revised
 
-_Told = Sequence[AnySignal] | None
+_Placed = Sequence[AnySignal] | None
 """What the merger receives of an event: its signals; None if the event has no object."""
 
 _TEMPLATE_MAX_BYTES = 4_096
@@ -113,11 +113,11 @@ class ClientStream:
         self.writer: Merger | FlatLayout = merger(wire.layout(model))
         self._merger = self.writer if isinstance(self.writer, Merger) else None
         self._begun = False  # whether the writer knows which message it is
-        self._last = b""  # the last event that was handed on unchanged
-        self._followed = 0
+        self._last_forwarded = b""  # the last event that was handed on unchanged
+        self._noted = 0
         self._usages: list[JsonObject | None] = []  # what each attempt said of its usage
         self.ending: JsonObject = {}
-        self.told_error: JsonObject | None = None
+        self.provider_error: JsonObject | None = None
         self._templates: Templates = {} if templates is None else templates
         # A reader that was made for one request reads events like others of its kind.
         self._read_by = wire.read.func if isinstance(wire.read, partial) else wire.read
@@ -125,9 +125,11 @@ class ClientStream:
         self._reader: EventReader
         self._attempt: AttemptWriter
         self._delivered: list[str] = []
-        said = context.said if context is not None else None
-        self._give = self._delivered.append if said is None else self._telling(said)
-        self._thought = context.thought if context is not None else None
+        on_text = context.on_text if context is not None else None
+        self._add_delivered = (
+            self._delivered.append if on_text is None else self._deliver_and_pass_to(on_text)
+        )
+        self._on_reasoning = context.on_reasoning if context is not None else None
         self._held = Held()
         self._holds_text = holds_text
         self._holding_all = self._holds_long = False
@@ -137,13 +139,13 @@ class ClientStream:
         self._signals = 0
         self.broken: bool = False
 
-    def _telling(self, said: Told) -> Callable[[str], None]:
-        def give(text: str) -> None:
+    def _deliver_and_pass_to(self, on_text: TextListener) -> Callable[[str], None]:
+        def add_delivered(text: str) -> None:
             if text:
                 self._delivered.append(text)
-                said(text)
+                on_text(text)
 
-        return give
+        return add_delivered
 
     @property
     def message(self) -> Message:
@@ -156,7 +158,7 @@ class ClientStream:
         return self._signals + len(self._delivered)
 
     @property
-    def flows(self) -> bool:
+    def may_forward(self) -> bool:
         """Whether text may be handed on at once: the first event has identified the message, and
         nothing has closed yet."""
         return self._begun and not (self._holding_all or self._holds_text)
@@ -194,7 +196,7 @@ class ClientStream:
 
         `apart`: whether the attempt is separate from the text so far, so that no seam is owed
         anything; `plan`: where its plan joins the plan so far; `withholds`: whether nothing of its
-        text is shown before `owe` says what is."""
+        text is shown before `set_text` says what is."""
         self._attempt = AttemptWriter(
             self, self._merger, seam, plan, self._hold_max_bytes, withholds=withholds
         )
@@ -204,8 +206,8 @@ class ClientStream:
         self._drop_held()
         if not self.writing and not self._begun:
             return b""
-        self._take_over()
-        rest = self.say_rest() if apart else b""
+        self._start_writing()
+        rest = self.flush_text() if apart else b""
         # The seam knows of the white space that is owed; without a seam there was none.
         self._pending = ""
         return rest + self.framed(self.writer.next_attempt(apart=apart))
@@ -220,20 +222,20 @@ class ClientStream:
     def event(self, event: Frame, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, and return the bytes to hand on now."""
         # The first event identifies the message, and once something closes nothing flows any more.
-        if self.flows:
+        if self.may_forward:
             quick = self._reader.flowing(event)
             if quick is not None:
                 self._signals += 1
                 builder.feed(quick)
-                begun: _Told = None
+                begun: _Placed = None
                 kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
                 if not self.message.add_plain(kind, quick.text):
                     self._reader.read(event)
                     if any(map(begins_part, self._reader.placed)):
                         begun = self._reader.placed
-                if self._thought is not None and isinstance(quick, ReasoningDelta):
-                    self._thought(quick.text)
-                return self._flowing(quick, event, begun)
+                if self._on_reasoning is not None and isinstance(quick, ReasoningDelta):
+                    self._on_reasoning(quick.text)
+                return self._forward_quick(quick, event, begun)
         self._count(builder)
         signals, value = self._reader.read(event)
         self._signals += len(signals)
@@ -244,23 +246,23 @@ class ClientStream:
             builder.feed(signal)
         if FaultSeen in kinds and value is None and not self.forwards_all and not self._holding_all:
             self.broken = True
-        if self._thought is not None and ReasoningDelta in kinds:
-            self._thought("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
-        told = None if value is None else self._reader.placed
+        if self._on_reasoning is not None and ReasoningDelta in kinds:
+            self._on_reasoning("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
+        placed = None if value is None else self._reader.placed
         if self._only_waits and not kinds and self._keeps_alive(event, value):
             return event.raw
         if self.writing and not self.forwards_all:
-            return self._attempt.write(signals, event, told)
+            return self._attempt.write(signals, event, placed)
         text = ""
         if TextDelta in kinds:
             text = "".join(s.text for s in signals if isinstance(s, TextDelta))
         if ChoiceSeen in kinds and not self.forwards_all:
             # Tenuto doesn't recover an answer with several choices (C28), so nothing need wait.
             self.forwards_all = True
-            return self.release() + self._watched(text, kinds, event)
+            return self.flush() + self._forward_all(text, kinds, event)
         if self.forwards_all:
-            return self._watched(text, kinds, event)
-        return self._forward(text, kinds, event, told)
+            return self._forward_all(text, kinds, event)
+        return self._forward(text, kinds, event, placed)
 
     @property
     def _only_waits(self) -> bool:
@@ -273,8 +275,8 @@ class ClientStream:
             return event.data is None and self._framing.codec.is_comment(event)
         return bool(self._wire.keep_alive) and value.get("type") == self._wire.keep_alive
 
-    def _watched(self, text: str, kinds: Kinds, event: Frame) -> bytes:
-        self._give(text)
+    def _forward_all(self, text: str, kinds: Kinds, event: Frame) -> bytes:
+        self._add_delivered(text)
         self._holding_all = self._holding_all or StopSeen in kinds
         return event.raw
 
@@ -283,11 +285,11 @@ class ClientStream:
         for `ReadMore`. Nearly all pieces are, so this does the work of `event` in as few steps as
         possible.
 
-        `most_bytes`: the largest event; 0 for no limit. Only use it while `flows`."""
+        `most_bytes`: the largest event; 0 for no limit. Only use it while `may_forward`."""
         reader, matcher, held = self._reader, self._reader.matcher, self._held.newest
         text_of = matcher.text
-        say, give, thought = builder.text_adder, self._give, self._thought
-        message = self.message
+        add_text, add_delivered = builder.text_adder, self._add_delivered
+        message, on_reasoning = self.message, self._on_reasoning
         most_bytes = most_bytes or sys.maxsize
 
         def forward(raw: bytes) -> bytes | None:
@@ -301,9 +303,9 @@ class ClientStream:
                 part.pieces.append(text)
             elif not message.add_plain(Kind.TEXT, text):
                 return None
-            say(text)
-            give(text)
-            self._last = raw
+            add_text(text)
+            add_delivered(text)
+            self._last_forwarded = raw
             return raw
 
         def forward_slowly(raw: bytes, text: str) -> bytes | None:
@@ -317,45 +319,47 @@ class ClientStream:
             if matcher.template.counts:
                 reader.counting = raw[matcher.template.data_at]
             if is_text:
-                say(text)
+                add_text(text)
             else:
                 builder.feed(ReasoningDelta(text))
-                if thought is not None:
-                    thought(text)
+                if on_reasoning is not None:
+                    on_reasoning(text)
                 text = ""
             if self.forwards_all:
-                give(text)
+                add_delivered(text)
                 return raw
-            return self._settled(text, raw, None)
+            return self._forward_plain(text, raw, None)
 
         return forward
 
-    def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame, told: _Told) -> bytes:
+    def _forward_quick(
+        self, signal: TextDelta | ReasoningDelta, event: Frame, placed: _Placed
+    ) -> bytes:
         """Do the same as `event` for the signal of nearly every event."""
         text = signal.text if isinstance(signal, TextDelta) else ""
         if self.forwards_all:
-            self._give(text)
+            self._add_delivered(text)
             return event.raw
         if self.writing:
             looks = isinstance(signal, ReasoningDelta)
-            return self._attempt.write([signal], event, self._told_by(event) if looks else None)
-        return self._settled(text, event.raw, told)
+            return self._attempt.write([signal], event, self._placed_in(event) if looks else None)
+        return self._forward_plain(text, event.raw, placed)
 
-    def _settled(self, text: str, raw: bytes, told: _Told) -> bytes:
+    def _forward_plain(self, text: str, raw: bytes, placed: _Placed) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
         if text.isspace() or ends_cut(text):
             self._pending += text
-            return self._hold(raw, told, text)
-        before = self.release(text) if self._held.newest else b""
-        if told is not None:
-            self._follow()
-            self.writer.given(told)
+            return self._hold(raw, placed, text)
+        before = self.flush(text) if self._held.newest else b""
+        if placed is not None:
+            self._note_forwarded()
+            self.writer.given(placed)
         if before:
-            self._follow(text)
+            self._note_forwarded(text)
         else:
             self._pending += text
         if b"{" in raw:
-            self._last = raw
+            self._last_forwarded = raw
         return before + self._deliver(raw)
 
     def _count(self, builder: Builder) -> None:
@@ -389,81 +393,81 @@ class ClientStream:
         if StopSeen in kinds:
             self.ending = value
         if FaultSeen in kinds and value.get("error") and not self.writing:
-            self.told_error = value
+            self.provider_error = value
 
     # --- the first attempt: bytes as they came
 
-    def _forward(self, text: str, kinds: Kinds, event: Frame, told: _Told) -> bytes:
+    def _forward(self, text: str, kinds: Kinds, event: Frame, placed: _Placed) -> bytes:
         raw = event.raw
-        if not event.terminated and told is None:
+        if not event.terminated and placed is None:
             return self._hold(raw, None)  # half an event: only useful if nothing follows it
         if (self._holds_text and text) or CallDelta in kinds:
             self._holding_all = self._holds_long = True
-        if self._holding_all or not flows_on(kinds):
-            alike = not text or self._reader.matcher.text(event.raw) is not None
+        if self._holding_all or not is_forwardable(kinds):
+            is_plain = not text or self._reader.matcher.text(event.raw) is not None
             written = WRITTEN if self._merger is None else WRITTEN_OR_CLOSED
-            self._more_held = self._more_held or not (alike and kinds <= written)
+            self._more_held = self._more_held or not (is_plain and kinds <= written)
             self._pending += text
             self._holding_all = self._holding_all or not (Closed in kinds and kinds <= PART_AT_ONCE)
-            self._hold(raw, told)
+            self._hold(raw, placed)
             if self._holds_text and self.overfull:  # longer than may be held: it flows from here on
                 self._holds_text = self._holding_all = False
-                return self.release()
+                return self.flush()
             return b""
         if not kinds and self._held.newest:
-            return self._hold(raw, told)
-        return self._settled(text, raw, told)
+            return self._hold(raw, placed)
+        return self._forward_plain(text, raw, placed)
 
-    def _hold(self, raw: bytes, told: _Told, text: str = "") -> bytes:
+    def _hold(self, raw: bytes, placed: _Placed, text: str = "") -> bytes:
         """Hold an event. `text`: all that it carries, if it flowed."""
-        carries = len(text) if text and told is None else carried_by(told, raw)
-        self._held.add(raw, carries=carries, is_told=told is not None)
+        carries = len(text) if text and placed is None else carried_by(placed, raw)
+        self._held.add(raw, carries=carries, has_object=placed is not None)
         return b""
 
-    def _told(self) -> Iterator[Sequence[AnySignal]]:
-        """Yield what the held events carry, like `_told_by`."""
-        for raw in self._held.told():
-            told = self._told_by(self._framing.writes.kept(raw))
-            if told is not None:
-                yield told
+    def _held_signals(self) -> Iterator[Sequence[AnySignal]]:
+        """Yield what the held events carry, like `_placed_in`."""
+        for raw in self._held.events():
+            placed = self._placed_in(self._framing.writes.kept(raw))
+            if placed is not None:
+                yield placed
 
-    def _told_by(self, event: Frame) -> _Told:
+    def _placed_in(self, event: Frame) -> _Placed:
         """Return what an event carries, as the writer reads it; None if it has no object."""
         value = event_object(event)
         if not isinstance(value, dict):
             return None
         return self._wire.read(value, event=True)
 
-    def release(self, text: str = "") -> bytes:
+    def flush(self, text: str = "") -> bytes:
         """Return the held events unchanged. `text`: the text of the event after them."""
-        self._follow(self._pending)
-        for told in self._told():
-            self.writer.given(told)
+        self._note_forwarded(self._pending)
+        for placed in self._held_signals():
+            self.writer.given(placed)
         out = self._held.whole()
         self._held.clear()
         self._pending += text
         self._deliver(out)
-        self._followed = len(self._delivered)
+        self._noted = len(self._delivered)
         return out
 
-    def _follow(self, text: str = "") -> None:
+    def _note_forwarded(self, text: str = "") -> None:
         """Tell the merger which texts were handed on, and that this one is next."""
         if self._merger is not None:
-            texts = self._delivered[self._followed :]
-            self._followed = len(self._delivered)
-            self._merger.said([*texts, text] if text else texts)
+            texts = self._delivered[self._noted :]
+            self._noted = len(self._delivered)
+            self._merger.note_forwarded_texts([*texts, text] if text else texts)
 
-    def _take_over(self) -> None:
+    def _start_writing(self) -> None:
         """Let the wire write from here on."""
-        if self._last and not self.writing:
-            self._follow()
-            last = event_object(self._framing.writes.kept(self._last))
+        if self._last_forwarded and not self.writing:
+            self._note_forwarded()
+            last = event_object(self._framing.writes.kept(self._last_forwarded))
             self.writer.follow(last if isinstance(last, dict) else None)
         self.writing = True
 
     def _deliver(self, raw: bytes) -> bytes:
         if self._pending:
-            self._give(self._pending)
+            self._add_delivered(self._pending)
             self._pending = ""
         return raw
 
@@ -479,55 +483,55 @@ class ClientStream:
 
     # --- further attempts: one message, written by the wire
 
-    def write_beside(self, told: Sequence[AnySignal]) -> bytes:
+    def write_beside(self, placed: Sequence[AnySignal]) -> bytes:
         """Write what an event carries besides text."""
-        rest = self.say_rest() if self._pending and self.writer.parts(told) else b""
-        return rest + self.framed(self.writer.passed(told))
+        rest = self.flush_text() if self._pending and self.writer.parts(placed) else b""
+        return rest + self.framed(self.writer.passed(placed))
 
-    def say(self, text: str) -> bytes:
+    def write_text(self, text: str) -> bytes:
         """Deliver text, except white space at its end, which waits for what follows."""
         text = self._pending + text
         ready = trailing_space(text)[0]
         self._pending = text[len(ready) :]
         if not ready:
             return b""
-        self._give(ready)
+        self._add_delivered(ready)
         return self.framed(self.writer.text(ready))
 
-    def owe(self, said: str) -> None:
+    def set_text(self, text: str) -> None:
         """Take all text of the message. What the caller does not have of it comes with the end."""
-        self._pending = said[len(self.delivered_text) :]
+        self._pending = text[len(self.delivered_text) :]
 
     def stop_forwarding(self, *, withholds: bool = False) -> bytes:
         """Drop the bytes that are held, but not their content; from here on the wire writes.
-        `withholds`: also drop their text, which `owe` repeats."""
+        `withholds`: also drop their text, which `set_text` repeats."""
         if withholds:
             self._drop_held()
-            self._take_over()
+            self._start_writing()
             self._pending = ""
             return b""
-        held = list(self._told())
+        held = list(self._held_signals())
         self._drop_held()
-        self._take_over()
+        self._start_writing()
         pending, self._pending = self._pending, ""
-        texts = ["".join(texts_in(told)) for told in held]
-        before, kept = dealt(texts, pending)
-        out = [self.say(before)]
-        for told, text in zip(held, kept, strict=True):
-            out += [self.write_beside(told), self.say(text)]
+        texts = ["".join(texts_in(placed)) for placed in held]
+        before, kept = split_among(texts, pending)
+        out = [self.write_text(before)]
+        for placed, text in zip(held, kept, strict=True):
+            out += [self.write_beside(placed), self.write_text(text)]
         return b"".join(out)
 
     def _drop_held(self) -> None:
         self._held.clear()
         self._holding_all = False
 
-    def say_rest(self) -> bytes:
+    def flush_text(self) -> bytes:
         """Deliver all pending text, including white space."""
-        self._take_over()
+        self._start_writing()
         text, self._pending = self._pending, ""
         if not text:
             return b""
-        self._give(text)
+        self._add_delivered(text)
         return self.framed(self.writer.text(text))
 
     def framed(self, events: bytes) -> bytes:

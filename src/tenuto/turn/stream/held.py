@@ -60,9 +60,9 @@ class Held:
         newest: the newest events as they came; empty only if nothing is held.
 
     >>> held = Held()
-    >>> held.add(b'data: {"a": 1}', carries=1, is_told=True)
-    >>> held.add(b": wait", carries=6, is_told=False)
-    >>> held.whole(), list(held.told()), held.carried_bytes
+    >>> held.add(b'data: {"a": 1}', carries=1, has_object=True)
+    >>> held.add(b": wait", carries=6, has_object=False)
+    >>> held.whole(), list(held.events()), held.carried_bytes
     (b'data: {"a": 1}: wait', [b'data: {"a": 1}'], 7)
     """
 
@@ -86,16 +86,16 @@ class Held:
         stored = self.stored_bytes > max(limit_bytes, LEAST_STORED_BYTES)
         return stored or self.carried_bytes > limit_bytes
 
-    def add(self, raw: bytes, *, carries: int, is_told: bool) -> None:
-        """Hold an event. `carries`: what it carries, in bytes; `is_told`: whether it has an object,
-        so that `told` yields it."""
+    def add(self, raw: bytes, *, carries: int, has_object: bool) -> None:
+        """Hold an event. `carries`: what it carries, in bytes; `has_object`: whether it has an
+        object, so that `events` yields it."""
         if len(self.newest) > BLOCK_BYTES:
             packed = zlib.compress(bytes(self.newest), 1)
             self._blocks.append((packed, self._places))
             self._packed_bytes += len(packed)
             self._places = array("Q")
             self.newest.clear()
-        if is_told:
+        if has_object:
             self._places.extend((len(self.newest), len(self.newest) + len(raw)))
         self.newest += raw
         self.carried_bytes += carries
@@ -105,7 +105,7 @@ class Held:
         """Return all events, byte for byte."""
         return b"".join(raw for raw, _ in self._unpacked())
 
-    def told(self) -> Iterator[bytes]:
+    def events(self) -> Iterator[bytes]:
         """Yield the events that have an object."""
         for raw, each in self._unpacked():
             places = iter(each)
@@ -125,17 +125,17 @@ class Held:
         self.carried_bytes = self._packed_bytes = 0
 
 
-def carried_by(told: Sequence[AnySignal] | None, raw: bytes) -> int:
+def carried_by(signals: Sequence[AnySignal] | None, raw: bytes) -> int:
     """Return how many bytes an event carries: its texts and arguments, or all of an event that
     holds anything else.
 
     >>> carried_by([TextDelta("Hi")], b'data: {"text": "Hi"}'), carried_by(None, b": wait")
     (2, 6)
     """
-    if not told:
+    if not signals:
         return len(raw)
     carried = 0
-    for signal in told:
+    for signal in signals:
         match signal:
             case CallPiece(_, delta, _):
                 text = delta.arguments or ""
@@ -153,9 +153,9 @@ def carried_by(told: Sequence[AnySignal] | None, raw: bytes) -> int:
     return max(1, carried)
 
 
-def texts_in(told: Sequence[AnySignal]) -> Iterator[str]:
+def texts_in(signals: Sequence[AnySignal]) -> Iterator[str]:
     """Yield the pieces of text of an event."""
-    for signal in told:
+    for signal in signals:
         if isinstance(signal, Piece | Opened) and signal.kind is Kind.TEXT:
             yield (signal.text if isinstance(signal, Piece) else signal.says) or ""
 
@@ -174,7 +174,7 @@ def has_place(signal: AnySignal) -> bool:
     return isinstance(signal, Opened | CallPiece | PartClosed | Restated)
 
 
-def flows_on(kinds: Kinds) -> bool:
+def is_forwardable(kinds: Kinds) -> bool:
     """Return whether an event may be handed on at once: it carries text or reasoning and nothing
     that ends anything, or nothing at all. Usage beside text is a running count."""
     return not kinds or (kinds <= _FLOWING_OR_COUNT and not kinds.isdisjoint(_FLOWING))

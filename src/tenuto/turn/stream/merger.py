@@ -35,7 +35,7 @@ from tenuto.wires.answer import Answer
 from tenuto.wires.json import JsonObject
 from tenuto.wires.layout import FlatLayout, GroupLayout, Layout
 
-_SAID = (Kind.TEXT, Kind.REFUSAL)
+_VISIBLE = (Kind.TEXT, Kind.REFUSAL)
 """The kinds of parts whose content the user sees."""
 
 
@@ -66,7 +66,7 @@ class Merger:
         # About the attempt that is being written:
         self._numbers: dict[Place, int | None] = {}
         self._texts = self._texts_before = 0
-        self._spoke = False
+        self._wrote_text = False
         self._aside: list[Piece] = []
         self._announced: Place | None = None
         self._coming: Native | None = None
@@ -151,7 +151,7 @@ class Merger:
         elif self._open is not self._item:
             self._open = None
 
-    def said(self, texts: Sequence[str]) -> None:
+    def note_forwarded_texts(self, texts: Sequence[str]) -> None:
         """Follow texts that were handed on unchanged."""
         self._events += len(texts)
         if not texts or self._groups is None:
@@ -180,9 +180,9 @@ class Merger:
         self._led_to_nothing.update(self._reasoning_at_end())
         self._numbers, self._texts, self._left_out, self._unled = {}, 0, [], False
         self._texts_before = 0
-        self._announced, self._spoke, self._aside = None, False, []
+        self._announced, self._wrote_text, self._aside = None, False, []
         part = self._open
-        out = self._say_waiting()
+        out = self._write_waiting()
         if part is not None and self._in_text and not apart and self._layout.goes_on(part):
             return out
         self._texts = self._texts_before = 1 if self._groups is not None else 0
@@ -198,8 +198,8 @@ class Merger:
         # Reasoning that was left out belonged to a message that does not exist here.
         self._unled = self._unled or bool(self._left_out)
         self._left_out = []
-        aside, self._aside, self._spoke = self._aside, [], True
-        return out + self.passed(aside) + self._say(text)
+        aside, self._aside, self._wrote_text = self._aside, [], True
+        return out + self.passed(aside) + self._write(text)
 
     def reasoning(self, text: str) -> bytes:
         """Write reasoning, for a body that is sent as events."""
@@ -207,19 +207,19 @@ class Merger:
             return b""
         thought = self._layout.thought(text)
         if thought is None:
-            return self._to(Kind.REASONING) + self._say(text)
+            return self._to(Kind.REASONING) + self._write(text)
         return self._whole(thought)
 
     def parts(self, signals: Iterable[AnySignal]) -> bool:
         """Return whether an event of a further attempt ends the open text. Calls wait for the end,
         and reasoning is left out there."""
-        if self._open is None or self._open.kind not in _SAID:
+        if self._open is None or self._open.kind not in _VISIBLE:
             return False
         opened = [signal for signal in signals if isinstance(signal, Opened)]
         if any(len(signal.place) > 1 and self._is_further(signal) for signal in opened):
             return True
         kinds = [self._kind(signal) for signal in opened if len(signal.place) < 2]
-        return Kind.OTHER in kinds or (Kind.TEXT in kinds and self._spoke and self._texts > 0)
+        return Kind.OTHER in kinds or (Kind.TEXT in kinds and self._wrote_text and self._texts > 0)
 
     def passed(self, signals: Iterable[AnySignal]) -> bytes:
         """Write what an event of a further attempt carries besides text, calls, stop and usage."""
@@ -237,10 +237,10 @@ class Merger:
                 return self._close_part() if self._is_further(signal) else b""
             case Piece(_, Kind.REFUSAL, str()):
                 news = self._news_of(signal)
-                return self._to(Kind.REFUSAL) + self._say(news) if news else b""
+                return self._to(Kind.REFUSAL) + self._write(news) if news else b""
             case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and self._groups is not None:
                 self._waiting.append(raw)  # until all the text that it points at is there
-            case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and not self._spoke:
+            case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and not self._wrote_text:
                 self._aside.append(signal)  # all text that it stands beside may be repeated
             case Piece(place, kind, _, adds, raw, holds) if raw is not None:
                 out = b"" if holds is None else self._pass_unopened(place, kind)
@@ -268,13 +268,13 @@ class Merger:
     def _pass_opened(self, signal: Opened) -> bytes:
         self._numbers[signal.place] = None
         kind = self._kind(signal)
-        if kind is Kind.REASONING and self._open is not None and self._open.kind in _SAID:
+        if kind is Kind.REASONING and self._open is not None and self._open.kind in _VISIBLE:
             return b""
         if kind is not Kind.TEXT:
             out = self._write_left_out() + self._close() + self._begin(signal.kind, signal.native)
         else:
             self._forget_repeated(kind)
-            self._texts = (self._texts if self._spoke else self._texts_before) + 1
+            self._texts = (self._texts if self._wrote_text else self._texts_before) + 1
             # The provider begins a further part of text where citations separate them.
             out = self._close() if self._texts > 1 else b""
             if self._groups is not None:
@@ -297,13 +297,13 @@ class Merger:
     def _forget_repeated(self, kind: Kind) -> None:
         """Drop what stood beside text of which nothing was written, since it was repeated: a part
         of text that begins now is the first that says something."""
-        if kind is Kind.TEXT and not self._spoke:
+        if kind is Kind.TEXT and not self._wrote_text:
             self._aside, self._source_texts, self._waiting = [], [], []
 
     def _is_further(self, part: Opened) -> bool:
         """Return whether a part is not the first of its item. All reasoning of an item is one
         part, and text that was repeated is none."""
-        if part.kind is Kind.REASONING or (part.kind is Kind.TEXT and not self._spoke):
+        if part.kind is Kind.REASONING or (part.kind is Kind.TEXT and not self._wrote_text):
             return False
         return bool(part.place[-1])
 
@@ -407,12 +407,12 @@ class Merger:
         self._item.native = native
         return out + self._close()
 
-    def _say(self, text: str) -> bytes:
+    def _write(self, text: str) -> bytes:
         assert self._open is not None
         self._open.pieces.append(text)
         return self._start() + self._layout.said(self._open, text)
 
-    def _say_waiting(self) -> bytes:
+    def _write_waiting(self) -> bytes:
         """Write what points at the words of the open part. Its positions count in the words of the
         attempt, of which a seam may have removed the first. The last ones are those of the part."""
         waiting, source_text = self._waiting, "".join(self._source_texts)
@@ -427,7 +427,7 @@ class Merger:
         """End the part that is open within an item."""
         if self._open is None or self._open is self._item:
             return b""
-        out, part, self._open = self._say_waiting(), self._open, None
+        out, part, self._open = self._write_waiting(), self._open, None
         return out + self._layout.closed(part)
 
     def _close(self, answer: Answer | None = None) -> bytes:

@@ -66,10 +66,10 @@ class PlanStitcher:
         self._place = place
         self._seam = seam
 
-    def of(self, told: Iterable[AnySignal]) -> list[AnySignal]:
+    def of(self, signals: Iterable[AnySignal]) -> list[AnySignal]:
         """Return what an event carries, with only what is new of the plan."""
         out: list[AnySignal] = []
-        for signal in told:
+        for signal in signals:
             if isinstance(signal, Piece) and signal.place == self._place:
                 new = self._seam.feed(signal.text or "")
                 out += [replace(signal, text=new)] if new else []

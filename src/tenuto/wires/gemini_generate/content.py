@@ -12,7 +12,7 @@ from typing import Any
 from tenuto.core.answer.parts import Kind, Message
 from tenuto.core.deciding.actions import Content
 from tenuto.wires.answer import AttemptContent
-from tenuto.wires.blocks_content import dealt
+from tenuto.wires.blocks_content import split_among
 from tenuto.wires.json import JsonObject
 
 Part = Mapping[str, Any]
@@ -127,7 +127,7 @@ def with_text(parts: Sequence[Part], text: str) -> list[Part]:
     >>> with_text([{"text": "ab"}, {"x": 1}, {"text": "cd"}], "bcd")
     [{'text': 'b'}, {'x': 1}, {'text': 'cd'}]
     """
-    waiting, pieces = dealt([part["text"] if is_text(part) else "" for part in parts], text)
+    waiting, pieces = split_among([part["text"] if is_text(part) else "" for part in parts], text)
     out: list[Part] = []
     for part, piece in zip(parts, pieces, strict=True):
         if not is_text(part):
