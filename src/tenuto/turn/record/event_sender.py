@@ -70,8 +70,8 @@ class EventSender:
         model: the name in the request.
         provider: as far as it is known.
         redactor: makes the provider's texts fit for events.
-        environment: the clocks. The time of day is read once, so that a jump of it during the turn does
-            not count as time.
+        environment: the clocks. The time of day is read once, so that a jump of it during the turn
+            does not count as time.
         started_s: when the turn began, by the steady clock.
         wire: the format of its requests.
         stream: whether the caller wants a stream.
