@@ -12,7 +12,7 @@ SECOND = Opened((0, 1), Kind.TEXT, {"text": ""}, "text")
 
 def test_the_parts_of_a_group_stand_in_it_and_give_their_signals():
     message = Message()
-    assert message.add([GROUP, FIRST, Piece((0, 0), Kind.TEXT, "Hi")]) == [
+    assert message.take([GROUP, FIRST, Piece((0, 0), Kind.TEXT, "Hi")]) == [
         TextDelta(""),
         TextDelta("Hi"),
     ]
@@ -22,18 +22,18 @@ def test_the_parts_of_a_group_stand_in_it_and_give_their_signals():
 
 def test_text_without_a_place_goes_on_in_the_last_part_of_its_kind_that_began():
     message = Message()
-    message.add([GROUP, FIRST, SECOND, Opened((1,), Kind.OTHER, {})])
-    message.add_plain(Kind.TEXT, "Hi")
+    message.take([GROUP, FIRST, SECOND, Opened((1,), Kind.OTHER, {})])
+    message.flow(Kind.TEXT, "Hi")
     assert [part.text for part in message.parts[0].parts.values()] == ["", "Hi"]
-    message.add_plain(Kind.REASONING, "nowhere")  # no part of it has begun
+    message.flow(Kind.REASONING, "nowhere")  # no part of it has begun
     assert [part.text for part in message.parts[0].parts.values()] == ["", "Hi"]
 
 
 def test_a_group_that_is_said_once_more_holds_only_the_parts_that_follow():
     message = Message()
-    message.add([GROUP, FIRST, SECOND, Piece((0, 1), Kind.TEXT, "Hi")])
+    message.take([GROUP, FIRST, SECOND, Piece((0, 1), Kind.TEXT, "Hi")])
     again = Restated((0, 1), Kind.TEXT, {"text": "", "id": 1}, "text")
-    assert message.add([Restated((0,), Kind.GROUP, {"id": 2}), again]) == []
+    assert message.take([Restated((0,), Kind.GROUP, {"id": 2}), again]) == []
     (group,) = message.parts
     assert group.whole() == {"id": 2}
     assert [part.whole() for part in group.parts.values()] == [{"text": "Hi", "id": 1}]
@@ -41,8 +41,8 @@ def test_a_group_that_is_said_once_more_holds_only_the_parts_that_follow():
 
 def test_text_behind_a_part_that_was_said_once_more_as_a_whole_is_not_added_to_it():
     message = Message()
-    message.add([FIRST, Restated((0, 0), Kind.TEXT, {"text": "Hi"}, "text")])
-    message.add([Piece((0, 0), Kind.TEXT, " there")])
+    message.take([FIRST, Restated((0, 0), Kind.TEXT, {"text": "Hi"}, "text")])
+    message.take([Piece((0, 0), Kind.TEXT, " there")])
     assert [part.whole() for part in message.parts] == [{"text": "Hi"}]
 
 
@@ -50,10 +50,10 @@ def test_a_call_that_is_said_once_more_as_a_whole_is_one_call():
     message = Message()
     begun = CallPiece((0,), CallDelta(0, "c", "f", None))
     whole = CallPiece((0,), CallDelta(0, "c", "f", "{}", whole=True))
-    message.add([begun, whole])
+    message.take([begun, whole])
     assert [part.kind for part in message.parts] == [Kind.CALL]
 
 
 def test_an_unread_part_within_a_group_hides_no_call_that_has_the_groups_number():
     message = Message()
-    assert message.add([GROUP, Opened((0, 0), Kind.OTHER, {})]) == [OtherSeen()]
+    assert message.take([GROUP, Opened((0, 0), Kind.OTHER, {})]) == [OtherSeen()]

@@ -310,7 +310,7 @@ def test_thinking_in_another_makers_form_is_kept() -> None:
     """InvokeModel's blocks of Anthropic may come where Converse was asked."""
     message = Message()
     block = {"type": "thinking", "thinking": "", "signature": "c2ln"}
-    message.add([Opened((0,), Kind.REASONING, block, "thinking", "Hm.")])
+    message.take([Opened((0,), Kind.REASONING, block, "thinking", "Hm.")])
     thought = {"text": "Hm.", "signature": "c2ln"}
     assert merged_content([AttemptContent(None, "", message=message)]) == (
         {"reasoningContent": {"reasoningText": thought}},

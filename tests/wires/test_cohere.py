@@ -293,7 +293,7 @@ def test_citations_stand_at_the_words_that_they_are_of():
     ]
     messages = [Message(), Message()]
     for message, body in zip(messages, bodies, strict=True):
-        message.add(wire.read(body, event=False))
+        message.take(wire.read(body, event=False))
     spoken = [
         AttemptContent(bodies[0], texts[0], own=texts[0], message=messages[0]),
         AttemptContent(bodies[1], "ce a day.", own=texts[1], message=messages[1]),

@@ -70,7 +70,7 @@ def test_every_step_of_the_installed_sdk_is_read_as_what_it_is():
     ours = {OUTPUT: TextDelta, THOUGHT: ReasoningDelta, INPUT: None, CALL: CallDelta}
     assert set(ours) < kinds
     for kind in kinds:
-        (seen,) = Message().add(wire._read_step({"type": kind}, 0)) or (None,)
+        (seen,) = Message().take(wire._read_step({"type": kind}, 0)) or (None,)
         expected = ours.get(kind, OtherSeen)
         assert seen is None if expected is None else isinstance(seen, expected), kind
 

@@ -50,7 +50,7 @@ def said(message: Message, builder: Builder) -> Any:
 def of_body(*parts: Any, **beside: Any) -> Any:
     body = {"candidates": [{"content": {"parts": list(parts)}, **beside}]}
     message, builder = Message(), Builder()
-    for signal in message.add(read(body, event=False)):
+    for signal in message.take(read(body, event=False)):
         builder.feed(signal)
     return said(message, builder)
 
@@ -62,7 +62,7 @@ def of_stream(events: Iterable[Frame], *, flowing: bool = True) -> Any:
         quick = reader.flowing(event) if flowing else None
         if quick is not None:
             kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
-            if reader.message.add_plain(kind, quick.text):
+            if reader.message.flow(kind, quick.text):
                 builder.feed(quick)
                 continue
         for signal in reader.read(event)[0]:
@@ -168,4 +168,4 @@ def test_a_piece_of_a_call_behind_code_that_the_provider_ran_is_no_piece_of_the_
         read(candidate({"executableCode": {"code": "1"}}, more), event=True),
         read(candidate({"text": "Hi"}, more), event=True),
     ):
-        assert [type(signal) for signal in Message().add(signals)][1:] == [CallDelta]
+        assert [type(signal) for signal in Message().take(signals)][1:] == [CallDelta]

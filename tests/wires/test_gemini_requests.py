@@ -184,7 +184,7 @@ def test_parts_with_signatures_are_never_merged() -> None:
         (first, [{"text": "a"}, signed, {"text": "c"}]),
         (rest, [{"text": "d"}]),
     ):
-        message.add(read({"candidates": [{"content": {"parts": parts}}]}, event=False))
+        message.take(read({"candidates": [{"content": {"parts": parts}}]}, event=False))
     attempts = AttemptContent(None, "abc", message=first), AttemptContent(None, "d", message=rest)
     merged = merged_content(attempts)
     assert merged == ({"text": "a"}, signed, {"text": "cd"})

@@ -294,13 +294,13 @@ Attempt = tuple[list[Any], str, bool]
 def streamed(events: Iterable[Any], text: str) -> AttemptContent:
     message = Message()
     for value in events:
-        message.add(WIRE.read(value, event=True))
+        message.take(WIRE.read(value, event=True))
     return AttemptContent(None, text, message=message)
 
 
 def a_body(value: dict[str, Any], text: str, apart: bool = False) -> AttemptContent:
     message = Message()
-    message.add(WIRE.read(value, event=False))
+    message.take(WIRE.read(value, event=False))
     return AttemptContent(value, text, apart, message=message)
 
 

@@ -186,7 +186,7 @@ def spoken(content: Any, said: str, own: str | None = None) -> AttemptContent:
     choice = {"index": 0, "message": {"role": "assistant", "content": content}}
     body = {**IDENTITY, "choices": [choice]}
     message = Message()
-    message.add(read(body, event=False))
+    message.take(read(body, event=False))
     return AttemptContent(body, said, own=said if own is None else own, message=message)
 
 

@@ -38,7 +38,7 @@ def told(message: Message, *kinds: Kind) -> Told:
 def of_body(message: JsonObject) -> Message:
     body = {"id": "c", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
     made = Message()
-    made.add(chat_like.read(body, event=False))
+    made.take(chat_like.read(body, event=False))
     return made
 
 
@@ -46,7 +46,7 @@ def of_deltas(deltas: Iterable[JsonObject]) -> Message:
     made = Message()
     for delta in deltas:
         event = {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-        made.add(chat_like.read(event, event=True))
+        made.take(chat_like.read(event, event=True))
     return made
 
 

@@ -58,7 +58,7 @@ def content_of(message: Message, builder: Builder, body: Any = None) -> Any:
 def of_body(output: list[Any]) -> Any:
     """What a body with these items says."""
     body, message, builder = {"output": output}, Message(), Builder()
-    for signal in message.add(read(body, event=False)):
+    for signal in message.take(read(body, event=False)):
         builder.feed(signal)
     return content_of(message, builder, body)
 
@@ -71,7 +71,7 @@ def of_stream(events: Iterable[Frame], *, flowing: bool = False) -> Any:
         if quick is not None:
             builder.feed(quick)
             kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
-            reader.message.add_plain(kind, quick.text)
+            reader.message.flow(kind, quick.text)
             continue
         for signal in reader.read(event)[0]:
             builder.feed(signal)

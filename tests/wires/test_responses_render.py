@@ -162,7 +162,7 @@ CITED = {"annotations": [{"type": "url_citation"}]}
 def spoken(output: list[Any], text: str, apart: bool = False) -> AttemptContent:
     """An attempt whose body held these items, and of which this text is kept."""
     body, message = {"output": output}, Message()
-    message.add(read_places(body, event=False))
+    message.take(read_places(body, event=False))
     return AttemptContent(body, text, apart, message=message)
 
 

@@ -263,7 +263,7 @@ class Wire:
     def parse_object(self, value: object, *, event: bool) -> list[Signal]:
         """Return the signals of a body or event without places, for callers that don't need
         parts."""
-        return Message().add(self.read(value, event=event))
+        return Message().take(self.read(value, event=event))
 
     def opens(self, piece: bytes) -> bool:
         """Return whether a piece of a stream is just the event by which it begins, and one that no

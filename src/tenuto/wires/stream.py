@@ -220,7 +220,7 @@ class EventReader:
         """Add the text of an event that was read as `flowing` to its part. Return whether the part
         has begun; if not, the event must be read as a whole."""
         kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
-        return self.message.add_plain(kind, quick.text)
+        return self.message.flow(kind, quick.text)
 
     def counted(self) -> tuple[list[Signal], JsonObject | None]:
         """Return the usage that the last text event reported, if any, as a signal and as received.
@@ -258,7 +258,7 @@ class EventReader:
         if placed is None:
             placed = self.wire.read(self.new(value), event=True)
         self.placed = placed
-        signals = self.message.add(placed)
+        signals = self.message.take(placed)
         speaks = any(map(_speaks, signals))
         for number, signal in enumerate(signals):
             if isinstance(signal, UsageSeen):

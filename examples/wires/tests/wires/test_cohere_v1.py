@@ -368,7 +368,7 @@ def test_a_call_that_comes_in_pieces_and_then_whole_is_one_call() -> None:
     ]
     events.append({"event_type": "tool-calls-generation", "tool_calls": [CALL]})
     message = Parts()
-    deltas = [s for event in events for s in message.add(wire.read(event, event=True))]
+    deltas = [s for event in events for s in message.take(wire.read(event, event=True))]
     assert len(deltas) == 2
     assert len(message.parts) == 1
 

@@ -308,7 +308,7 @@ class Message:
         checkpoint: what the last `Checkpoint` said; {} if there was none.
 
     >>> message = Message()
-    >>> message.add([Opened((0,), Kind.TEXT, {"text": ""}, "text", "Hel"),
+    >>> message.take([Opened((0,), Kind.TEXT, {"text": ""}, "text", "Hel"),
     ...               Piece((0,), Kind.TEXT, "lo"), PartClosed((0,))])
     [TextDelta(text='Hel'), TextDelta(text='lo'), Closed()]
     >>> [part.whole() for part in message.parts]
@@ -319,7 +319,7 @@ class Message:
     >>> message = Message()
     >>> for says in "Hel", "lo":
     ...     opened = Opened((), Kind.TEXT, {"text": says}, "text", says, goes_on=True)
-    ...     message.add([opened])
+    ...     message.take([opened])
     [TextDelta(text='Hel')]
     [TextDelta(text='lo')]
     >>> [part.whole() for part in message.parts]
@@ -350,7 +350,7 @@ class Message:
         later = (each.text for each in self.parts[number:] if each.kind is Kind.TEXT)
         return "".join([*since, *later])
 
-    def add(self, signals: Iterable[AnySignal]) -> list[Signal]:
+    def take(self, signals: Iterable[AnySignal]) -> list[Signal]:
         """Add signals, and return them in the form that the builder and the client stream read."""
         out: list[Signal] = []
         for signal in signals:
@@ -360,7 +360,7 @@ class Message:
                 out.append(signal)
         return out
 
-    def add_plain(self, kind: Kind, text: str) -> bool:
+    def flow(self, kind: Kind, text: str) -> bool:
         """Take the text of an event that carries one piece and nothing else. Return whether its
         part has begun; if not, the event must be read for its place."""
         part = self._last.get(kind)
@@ -375,7 +375,7 @@ class Message:
                 if signal.text is not None and signal.kind in _PLAIN:
                     out.append(_PLAIN[signal.kind](signal.text))
             case Opened(place, kind, native, holds, says, goes_on):
-                if not (goes_on and self.add_plain(kind, says)):
+                if not (goes_on and self.flow(kind, says)):
                     opened = Part(place, kind, native, holds)
                     opened.closed = not place and not goes_on
                     self._open(opened, says)
@@ -554,7 +554,7 @@ def is_silent(signal: AnySignal) -> bool:
     >>> is_silent(Said({})), is_silent(Piece((0,), Kind.TEXT, "Hi"))
     (True, False)
     """
-    return not Message().add([signal])
+    return not Message().take([signal])
 
 
 _RETOLD = (Kind.TEXT, Kind.REASONING, Kind.REFUSAL)

@@ -154,7 +154,7 @@ def _read_object(
         value = object_in(value[0])
     if not isinstance(value, dict):
         return None
-    signals = message.add(turn.wire.read(value, event=False))
+    signals = message.take(turn.wire.read(value, event=False))
     if garbled(document, signals):
         return None
     for signal in signals:

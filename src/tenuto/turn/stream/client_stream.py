@@ -229,7 +229,7 @@ class ClientStream:
                 builder.feed(quick)
                 begun: _Placed = None
                 kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
-                if not self.message.add_plain(kind, quick.text):
+                if not self.message.flow(kind, quick.text):
                     self._reader.read(event)
                     if any(map(begins_part, self._reader.placed)):
                         begun = self._reader.placed
@@ -298,10 +298,10 @@ class ClientStream:
                 return None
             if held or not matcher.template.plain or text.isspace() or text[-1] == "\ufffd":
                 return forward_slowly(raw, text)
-            part = message.open  # as in `add_plain`, without the call
+            part = message.open  # as in `flow`, without the call
             if part is not None and part.kind is Kind.TEXT and not part.closed:
                 part.pieces.append(text)
-            elif not message.add_plain(Kind.TEXT, text):
+            elif not message.flow(Kind.TEXT, text):
                 return None
             add_text(text)
             add_delivered(text)
@@ -313,7 +313,7 @@ class ClientStream:
                 return None
             is_text = matcher.template.kind is TextDelta
             kind = Kind.TEXT if is_text else Kind.REASONING
-            if not message.add_plain(kind, text):
+            if not message.flow(kind, text):
                 return None
             self._signals += 1
             if matcher.template.counts:
