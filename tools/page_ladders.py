@@ -147,7 +147,7 @@ def _edits(rung: Rung, *, structured: bool) -> list[str]:
     builder = Builder()
     for signal in (TextDelta(_SAID), CallDelta(0, "a", "tool", '{"cut": ')):
         builder.feed(signal)
-    facts = Facts(said=_SAID, structured=structured)
+    facts = Facts(kept_text=_SAID, structured=structured)
     view = View(State(), builder.build(), facts, Policy(), now_s=0.0)
     return [_name(edit) for edit in rung.edits(view)]
 

@@ -41,7 +41,7 @@ def test_a_forced_call_is_asked_for_where_the_continuation_brings_none(
     assert got.text.rstrip() == ("I write the" + MORE[more].text).rstrip()
     choices = [body["tool_choice"] for body in turn.bodies]
     assert choices == [CHOICES[choice], "auto", CHOICES[choice]]
-    assert turn.added(2)[-1] == {"role": "user", "content": hints.CALL_OWED}
+    assert turn.added(2)[-1] == {"role": "user", "content": hints.CALL_PENDING}
     assert turn.ending["status"] == "complete"
 
 

@@ -50,7 +50,7 @@ from tenuto.core.deciding.edits import failed_results
 from tenuto.core.deciding.endings import ENDINGS
 from tenuto.core.deciding.guards import Guard
 from tenuto.core.deciding.ladders import LADDERS, SENTENCES
-from tenuto.core.deciding.machine import settled, step
+from tenuto.core.deciding.machine import complete_at_once, step
 from tenuto.core.deciding.outcome import OF_TURNS, Outcome, classify
 from tenuto.core.deciding.rung import Rung
 from tenuto.core.deciding.view import LIMITS, Budget, Facts, State, View
@@ -92,14 +92,14 @@ class Turn:
         self.policy = policy or Policy()
         self.facts = Facts(**facts)
         self.state = State()
-        self.said = ""
+        self.kept_text = ""
         self.now_s = 0.0
 
     def hear(self, *signals: Signal, **facts: Any) -> Any:
         response = respond(*signals)
         new = facts.pop("new", response.text)
-        self.said += new
-        given: dict[str, Any] = {"said": self.said, "new_chars": len(new)} | facts
+        self.kept_text += new
+        given: dict[str, Any] = {"kept_text": self.kept_text, "new_chars": len(new)} | facts
         told = replace(self.facts, **given)
         self.state, action = step(self.state, response, told, self.policy, self.now_s)
         return action
@@ -151,7 +151,7 @@ class Situation:
         return View(state, self.response(), self.facts, self.policy, 0.0)
 
 
-SAID = Facts(said="Half a sentence", new_chars=15)
+SAID = Facts(kept_text="Half a sentence", new_chars=15)
 TAKES_PREFILL = replace(SAID, prefill=True)
 BY_ITSELF = replace(SAID, content=({"token": "t"},), checkpoint=True)
 MALFORMED_CALL = ToolCall("call_1", "write", '{"path": "a"}', Finding.WHOLE)
@@ -160,7 +160,7 @@ RUNS_WHOLE_CALLS: dict[str, Any] = {
     "policy": {"truncated_calls": "execute_complete"},
 }
 REPAIRED_ONCE = State(spent={Budget.TOOL_REPAIR: 1})
-TORN = Facts(said="Half a sentence")
+TORN = Facts(kept_text="Half a sentence")
 """An attempt that adds no text leaves the end of the text as it was."""
 TORN_ONCE = replace(REPAIRED_ONCE, torn=True)
 SHRINKS = State(spent={Budget.TOOL_REPAIR: 1, Budget.TOOL_ANSWER: 2}, call_chars=1_000)
@@ -184,17 +184,17 @@ SPENT_REPHRASE = State(spent={Budget.REPHRASE: 1, Budget.NUDGE: 1})
 BROKE = State(attempts=1, broke=True, last_edits=(AppendAssistant("Half a sentence"),))
 STOPPED = replace(BROKE, broke=False, stopped=True)
 BROKE_AGAIN = replace(BROKE, spent={Budget.FAULT_RETRY: 2})
-OWES = Situation((TEXT, END), SAID, state=State(attempts=1, owed=True))
-OWES_STILL = State(attempts=1, owed=True, spent={Budget.MISSING_CALL: 1})
+OWES = Situation((TEXT, END), SAID, state=State(attempts=1, call_pending=True))
+OWES_STILL = State(attempts=1, call_pending=True, spent={Budget.MISSING_CALL: 1})
 UNMARKED = State(attempts=1, unmarked=1, broke=True, last_edits=BROKE.last_edits)
 JUST_ENDED = (TransferEnded(),)
 
-HALF = Facts(said='{"half": "a sentence', structured=True)
+HALF = Facts(kept_text='{"half": "a sentence', structured=True)
 REFUTED = replace(HALF, refuted=True)
 AT_CEILING: dict[str, Any] = {"max_tokens": 100, "ceiling_tokens": 100}
 """The output limit can't be raised, so that a document is continued at once."""
 NO_MORE = replace(CONTINUING, spent={Budget.CONTINUATION: 3})
-UNMATCHED = Facts(said='{"a": 1}', new_chars=8, structured=True, fits=False)
+UNMATCHED = Facts(kept_text='{"a": 1}', new_chars=8, structured=True, fits=False)
 
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DONE, "hand_on_calls_beside_cut_text"): Situation(
@@ -218,21 +218,21 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (TEXT, END), replace(SAID, new_chars=0), state=STOPPED
     ),
     (Outcome.DONE, "ask_for_rest_in_other_words"): Situation(
-        (TEXT, END), Facts(said="Half a sentence"), state=BROKE
+        (TEXT, END), Facts(kept_text="Half a sentence"), state=BROKE
     ),
     (Outcome.DONE, "end_invalid_document"): Situation((TEXT, END), REFUTED, state=NO_MORE),
     (Outcome.DONE, "end_cut_document"): Situation((TEXT, END), HALF, state=NO_MORE),
     (Outcome.DONE, "end_without_rest"): Situation(
-        (TEXT, END), Facts(said="Half a sentence"), state=BROKE_AGAIN
+        (TEXT, END), Facts(kept_text="Half a sentence"), state=BROKE_AGAIN
     ),
     (Outcome.DONE, "end_without_news"): Situation(
-        (TEXT, END), Facts(said="Half a sentence"), state=CONTINUING
+        (TEXT, END), Facts(kept_text="Half a sentence"), state=CONTINUING
     ),
     (Outcome.TEXT_CUT, "raise_limit_and_let_provider_go_on"): Situation((TEXT, MAX), BY_ITSELF),
     (Outcome.TEXT_CUT, "hand_on_whole_calls"): Situation((WHOLE_CALL, TEXT, MAX), SAID)
     + RUNS_WHOLE_CALLS,
     (Outcome.TEXT_CUT, "accept_whole_document"): Situation(
-        (TEXT, MAX), Facts(said='{"a": 1}', structured=True)
+        (TEXT, MAX), Facts(kept_text='{"a": 1}', structured=True)
     ),
     (Outcome.TEXT_CUT, "ask_for_document_again"): Situation(
         (TEXT, MAX), replace(HALF, max_tokens=10)
@@ -272,7 +272,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.THINKING_CUT, "end_invalid_document"): Situation((MAX,), REFUTED, state=CONTINUING),
     (Outcome.THINKING_CUT, "end_cut_document"): Situation((MAX,), HALF, state=CONTINUING),
     (Outcome.THINKING_CUT, "end_at_white_space"): Situation(
-        (MAX,), Facts(said="Half a sentence"), state=CONTINUING
+        (MAX,), Facts(kept_text="Half a sentence"), state=CONTINUING
     ),
     (Outcome.THINKING_CUT, "lower_reasoning"): Situation(
         (THOUGHT, MAX), Facts(lower_reasoning=True)
@@ -351,7 +351,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (fault(FaultKind.AUTHENTICATION),), replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.FAULT, "accept_whole_document"): Situation(
-        (TEXT, SERVER_FAULT), Facts(said='{"a": 1}', structured=True)
+        (TEXT, SERVER_FAULT), Facts(kept_text='{"a": 1}', structured=True)
     ),
     (Outcome.FAULT, "send_again"): Situation((SERVER_FAULT,)),
     (Outcome.FAULT, "ask_for_call_once_more"): Situation(
@@ -366,7 +366,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (TEXT, *JUST_ENDED), replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.DROPPED, "accept_whole_document"): Situation(
-        (TEXT,), Facts(said='{"a": 1}', structured=True)
+        (TEXT,), Facts(kept_text='{"a": 1}', structured=True)
     ),
     (Outcome.DROPPED, "send_again"): Situation(()),
     (Outcome.DROPPED, "ask_for_call_once_more"): Situation((TEXT,), TORN, state=REPAIRING),
@@ -384,7 +384,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.PAUSED, "return_calls_of_pause"): Situation((TEXT, WHOLE_CALL, stop(R.PAUSED))),
     (Outcome.PAUSED, "send_paused_turn_back"): Situation(
-        (TEXT, stop(R.PAUSED)), Facts(said="Half", content=({"type": "text", "text": "Half"},))
+        (TEXT, stop(R.PAUSED)), Facts(kept_text="Half", content=({"type": "text", "text": "Half"},))
     ),
 }
 
@@ -407,25 +407,25 @@ NOT_SO: dict[str, dict[str, Any]] = {
         "facts": {"checkpoint": False}
     },
     "no tool call of the answer is broken": {"signals": (WHOLE_CALL, CUT_CALL, MAX)},
-    "there is text so far": {"facts": {"said": " "}},
+    "there is text so far": {"facts": {"kept_text": " "}},
     "the text so far was not cut at its end": {
-        "facts": {"said": "Half a sentence", "new_chars": 0},
+        "facts": {"kept_text": "Half a sentence", "new_chars": 0},
         "state": {"torn": True},
     },
     "the text so far was cut at its end": {"state": {"torn": False}},
     "the text so far was cut inside a sentence, and the answer adds none": {
-        "facts": {"said": "A whole sentence."}
+        "facts": {"kept_text": "A whole sentence."}
     },
     "there is text so far, or no refusal": {
         "signals": (RefusalDelta("I can"), MAX),
-        "facts": {"said": ""},
+        "facts": {"kept_text": ""},
     },
     "there is text so far, or nothing that the provider ran": {
         "signals": (OtherSeen(), MAX),
-        "facts": {"said": ""},
+        "facts": {"kept_text": ""},
     },
-    "there is no text so far": {"facts": {"said": "kept"}},
-    "there is no text so far, or nothing came since a pause": {"facts": {"said": "kept"}},
+    "there is no text so far": {"facts": {"kept_text": "kept"}},
+    "there is no text so far, or nothing came since a pause": {"facts": {"kept_text": "kept"}},
     "the answer holds nothing that the provider ran": {"signals": (OtherSeen(),)},
     "the model accepts a prefill": {"facts": {"prefill": False}},
     "the last request used a prefill": {"state": {"last_edits": (AppendAssistant("Half"),)}},
@@ -435,7 +435,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "there is content to send back": {"facts": {"content": ()}},
     "the paused answer added something, or the text does not end in white space": {
-        "facts": {"said": "Half ", "new_chars": 0}
+        "facts": {"kept_text": "Half ", "new_chars": 0}
     },
     "the answer holds no tool calls": {"signals": (TEXT, WHOLE_CALL, stop(R.PAUSED))},
     "the answer holds tool calls, and all are complete": {
@@ -491,19 +491,23 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "a stop came before the answer broke off": {"state": {"stopped": False}},
     "the text broke off earlier": {"state": {"broke": False}},
-    "a tool call was begun earlier and never arrived": {"state": {"owed": False}},
+    "a tool call was begun earlier and never arrived": {"state": {"call_pending": False}},
     "another answer ended without an end mark and added nothing": {"facts": {"marks_ends": True}},
     "the text ends with a closing mark, or the policy does not ask for certainty": {
         "policy": {"on_incomplete": "error"}
     },
-    "the request wants a document, and the text is a whole one": {"facts": {"said": '{"a": 1'}},
+    "the request wants a document, and the text is a whole one": {
+        "facts": {"kept_text": '{"a": 1'}
+    },
     "the answer to a request for more of a cut text is only a stop sequence": {"signals": (END,)},
     "some of several tool calls that were owed came": {"state": {"came_calls": ()}},
     "the tool calls that were owed came in several answers": {
         "state": {"begun_calls": ONE_OF_TWO.begun_calls}
     },
-    "nothing is known to be missing": {"state": {"lacking": True}},
-    "the text is not the document that the request asks for": {"facts": {"said": '{"half": "a"}'}},
+    "nothing is known to be missing": {"state": {"call_missing": True}},
+    "the text is not the document that the request asks for": {
+        "facts": {"kept_text": '{"half": "a"}'}
+    },
     "the request wants a document": {"facts": {"one_of_words": True}},
     "the policy does not pass on documents that do not match their schema, and this one doesn't": {
         "policy": {"invalid_documents": "pass"}
@@ -643,7 +647,7 @@ def test_after_three_continuations_the_turn_is_partial() -> None:
         "retry_limit",
         Outcome.TEXT_CUT,
     )
-    assert turn.said == "ABCD"
+    assert turn.kept_text == "ABCD"
 
 
 @pytest.mark.behaviour("C3")
@@ -1103,9 +1107,9 @@ def test_text_that_was_cut_behind_a_whole_call_goes_on_and_the_call_is_owed(ends
 @pytest.mark.behaviour("C17")
 def test_an_output_limit_that_is_kept_comes_within_a_ceiling_that_was_learned_since() -> None:
     turn = Turn(max_tokens=4_000)
-    assert tokens_asked(turn.hear(TEXT, MAX, said="Half of")) == 8_000
+    assert tokens_asked(turn.hear(TEXT, MAX, kept_text="Half of")) == 8_000
     refused = fault(FaultKind.UNKNOWN_KEY, keys=("user",))
-    kept = turn.hear(refused, said="Half of", droppable=("user",), ceiling_tokens=5_000)
+    kept = turn.hear(refused, kept_text="Half of", droppable=("user",), ceiling_tokens=5_000)
     assert kept.rung == "drop_rejected_keys"
     assert tokens_asked(kept) == 5_000
 
@@ -1271,7 +1275,7 @@ signals = st.one_of(
 )
 all_facts = st.builds(
     Facts,
-    said=texts,  # what this response adds: the turn below puts the whole together
+    kept_text=texts,  # what this response adds: the turn below puts the whole together
     runaway=st.booleans(),
     output_tokens=st.integers(0, 5_000),
     input_tokens=st.none() | st.integers(0, 5_000),
@@ -1330,15 +1334,15 @@ TAKEN_AS_WHOLE = {
 def test_whatever_comes_a_turn_ends_within_its_budgets(attempts, policy, pace_s) -> None:
     budgets = {budget: getattr(policy, key) for budget, key in LIMITS.items()}
     most = 1 + sum(budgets.values())
-    state, said, now_s, rungs = State(), "", 0.0, 0
+    state, kept_text, now_s, rungs = State(), "", 0.0, 0
     good_turns, certain = 0, 0
     while True:
         heard, facts = attempts[rungs % len(attempts)]
         rungs += 1
         response = respond(*heard)
-        new = facts.said
-        said += new
-        facts = replace(facts, said=said, new_chars=len(new))
+        new = facts.kept_text
+        kept_text += new
+        facts = replace(facts, kept_text=kept_text, new_chars=len(new))
         before = state
         state, action = step(state, response, facts, policy, now_s)
         done = classify(response) is Outcome.DONE
@@ -1370,7 +1374,8 @@ def check_edits(action: Send, before: State, view: View) -> None:
         if isinstance(edit, AppendAssistant):
             assert visible(edit.text)
             assert edit.text == edit.text.rstrip()
-            if view.facts.said.endswith(edit.text):  # what white space follows was not cut there
+            # What white space follows was not cut there.
+            if view.facts.kept_text.endswith(edit.text):
                 assert not edit.text.endswith("\ufffd")
         if isinstance(edit, AppendCalls):
             assert edit.calls
@@ -1388,11 +1393,11 @@ def check_edits(action: Send, before: State, view: View) -> None:
 def test_what_is_settled_at_once_is_what_the_engine_would_answer(
     outcomes: Outcome, told: Any
 ) -> None:
-    finish = settled(State(), outcomes)
+    finish = complete_at_once(State(), outcomes)
     assert (finish is not None) == (outcomes is Outcome.DONE)
     facts = told.draw(all_facts)
     _, action = step(State(), respond(TEXT, END), facts, Policy(), 0.0)
-    assert action == settled(State(), Outcome.DONE)
+    assert action == complete_at_once(State(), Outcome.DONE)
 
 
 def test_no_rung_of_a_finished_response_is_taken_for_the_first_one() -> None:
@@ -1505,7 +1510,7 @@ def test_what_goes_on_behind_an_end_without_a_mark_is_taken_and_asked_on() -> No
     turn.hear(TEXT, TransferEnded())
     assert turn.hear(TextDelta(" goes on."), TransferEnded()).rung == "resume_with_hint"
     end = turn.hear(TextDelta(" And ends."), END)
-    assert (end.status, turn.said) == (Status.COMPLETE, "Half a sentence goes on. And ends.")
+    assert (end.status, turn.kept_text) == (Status.COMPLETE, "Half a sentence goes on. And ends.")
 
 
 @pytest.mark.behaviour("S3c")
@@ -1518,7 +1523,7 @@ def test_a_stream_that_went_on_once_has_proved_that_its_first_end_was_a_cut(news
     end = turn.hear(*signals, **told)
     if not hasattr(end, "status"):
         end = turn.hear(*signals, **told)
-    assert (end.status, turn.said) == (Status.PARTIAL, "Half a sentence goes on.")
+    assert (end.status, turn.kept_text) == (Status.PARTIAL, "Half a sentence goes on.")
 
 
 @pytest.mark.behaviour("S3a", "T4")

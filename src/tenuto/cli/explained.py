@@ -98,7 +98,7 @@ def _answer(answer: Answer, policy: Policy) -> Plain:
         known = ", ".join(WIRES.all())
         raise NotRecorded(f"it is not a capture, nor a body or stream of a known wire ({known})")
     facts = Facts(
-        said=response.text,
+        kept_text=response.text,
         new_chars=len(response.text),
         runaway=is_runaway(response.text),
         output_tokens=output_tokens(response, None),
@@ -108,7 +108,7 @@ def _answer(answer: Answer, policy: Policy) -> Plain:
     )
     _, action = step(State(), response, facts, replace(policy, decide=None), 0.0)
     if isinstance(action, Finish):
-        as_it_came = facts.http_error and not facts.said.strip()
+        as_it_came = facts.http_error and not facts.kept_text.strip()
         shown = "the error, unchanged" if as_it_came else _shown(action, wire, policy)
         fault = response.fault.kind if response.fault is not None else None
         follows = _end(action.status, action.reason, shown, fault)

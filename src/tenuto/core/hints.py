@@ -172,7 +172,7 @@ CALL_LOST = (
 )
 """After words in place of a call that was cut, was malformed or broke off (T5, S3a)."""
 
-CALL_OWED = (
+CALL_PENDING = (
     "[Your previous message held no tool call, and the request demands one. Make the call now, "
     "complete, and write nothing else.]"
 )

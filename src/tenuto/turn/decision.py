@@ -29,7 +29,7 @@ from tenuto.core.deciding.actions import (
     reasoning_in,
 )
 from tenuto.core.deciding.edits import asked_tokens
-from tenuto.core.deciding.machine import act, in_turn, settled, so_far
+from tenuto.core.deciding.machine import act, complete_at_once, in_turn, so_far
 from tenuto.core.deciding.outcome import Outcome, classify
 from tenuto.core.deciding.view import Facts, State, View
 from tenuto.core.errors import PolicyError
@@ -56,7 +56,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
     context, state = turn.context, turn.state
     response = so_far(state, attempt.response)
     # The caller has not asked for several choices: they are a gateway's own default.
-    alone = attempt is turn.first or attempt.new_chars == len(turn.said)
+    alone = attempt is turn.first or attempt.new_chars == len(turn.kept_text)
     several = response.several and alone and not turn.client_stream.writing
     if several and turn.open is turn.facts.stream and not turn.left_alone:
         turn.left_alone = _SEVERAL  # it has the form that was requested, and is passed on unchanged
@@ -70,8 +70,8 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
     going, now_s = None, 0.0  # not needed if the turn is settled
     _note_invalid(turn, attempt)
     strict = turn.document is not None and turn.policy.invalid_documents != "pass"
-    if turn.policy.decide is None and not strict and (finish := settled(state, outcome)):
-        action, facts = finish, Facts(said=turn.said)
+    if turn.policy.decide is None and not strict and (finish := complete_at_once(state, outcome)):
+        action, facts = finish, Facts(kept_text=turn.kept_text)
     else:
         left_alone = turn.left_alone or turn.facts.sent_once or (_SEVERAL if several else "")
         left_alone = left_alone or _finished_upstream(turn, attempt, outcome)
@@ -88,7 +88,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
             raise
         if context is not None:
             context.last_text = response.text
-    turn.log.observed(attempt, outcome, action, len(turn.said))
+    turn.log.observed(attempt, outcome, action, len(turn.kept_text))
     if isinstance(action, Finish):
         if action.without_stop and action.status is Status.COMPLETE:
             _ends_unmarked(turn, attempt)
@@ -99,7 +99,7 @@ def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, 
     left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
     turn.log.sending(action, outcome, turn.state, facts, left)
     if context is not None and action.recovery is Recovery.TOOL_REPAIR:
-        context.unsure_chars = len(turn.said)
+        context.unsure_chars = len(turn.kept_text)
     for edit in action.edits:
         if isinstance(edit, AppendCalls) and context is not None:
             context.on_calls_answered([answer for answer in edit.answers if answer[2]])
@@ -116,7 +116,7 @@ def _note_invalid(turn: TurnRecord, attempt: Attempt) -> None:
     if document is None or attempt.outcome is not Outcome.DONE or response.calls:
         return
     watched = turn.events is not None or turn.policy.invalid_documents != "pass"
-    if not watched or turn.left_alone or document.fits(turn.said) is not False:
+    if not watched or turn.left_alone or document.fits(turn.kept_text) is not False:
         return  # the rest of a document is none by itself
     if document.fits(response.text) is False:
         stop = response.stop
@@ -151,7 +151,7 @@ def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
     if learned.marks_ends(*turn.model, now_s):
         return  # the further request has shown a mark
     counted = any(kept.attempt.response.counted for kept in turn.kept)
-    if not (attempt.response.calls or counted or ends_its_format(turn.said)):
+    if not (attempt.response.calls or counted or ends_its_format(turn.kept_text)):
         return
     if learned.ended_unmarked(*turn.model, now_s) and turn.events is not None:
         turn.events.no_end_mark_learned(UNMARKED_TURNS)
@@ -184,13 +184,13 @@ def _facts(
     prefill = _takes_prefill(turn)
     dialect, document = turn.provider.dialect, turn.document
     return Facts(
-        said=turn.said,
-        content=turn.content(turn.spoken(turn.said)),
+        kept_text=turn.kept_text,
+        content=turn.content(turn.contributions(turn.kept_text)),
         content_beside=turn.wire.content_beside,
         checkpoint=attempt.message is not None and bool(attempt.message.checkpoint),
         reasoning="".join(turn.reasoning),
         new_chars=attempt.new_chars,
-        runaway=broke and is_runaway(turn.said),
+        runaway=broke and is_runaway(turn.kept_text),
         output_tokens=used_tokens,
         input_tokens=response.usage.input_tokens if response.usage else None,
         max_tokens=request.max_tokens,
@@ -206,7 +206,7 @@ def _facts(
         lower_reasoning=request.lower_reasoning,
         structured=request.structured,
         one_of_words=request.one_of_words,
-        fits=document.fits(turn.said) if document is not None else None,
+        fits=document.fits(turn.kept_text) if document is not None else None,
         checkable=document is None or document.is_checkable,
         refuted=turn.refuted,
         shown=bool(turn.given),

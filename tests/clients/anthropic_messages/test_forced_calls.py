@@ -27,7 +27,7 @@ def test_a_forced_call_is_asked_for_where_the_continuation_brings_none(
     assert (got.error, len(got.inputs), got.stop, turn.sent) == (None, 1, "tool_use", 3)
     choices = [body["tool_choice"]["type"] for body in turn.bodies]
     assert choices == ["tool", "auto", "tool"]
-    assert turn.added(2)[-1] == user(hints.CALL_OWED)
+    assert turn.added(2)[-1] == user(hints.CALL_PENDING)
 
 
 @pytest.mark.behaviour("C28a", "P1", "P1a")

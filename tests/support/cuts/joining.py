@@ -51,7 +51,7 @@ def live_stream(case: Case, deltas: list[str]) -> Joined:
         text = seam.feed(delta)
         said += len(text)
         client_stream.write_text(text)
-        if not seam.settled:
+        if not seam.is_passthrough:
             held_chars = max(held_chars, came - said)
     client_stream.write_text(seam.finish())
     client_stream.flush_text()

@@ -47,8 +47,8 @@ def never_came(begun: Calls, came: Calls) -> Calls:
         same = [one for one in left if one.name == call.name]
         if same:  # of several calls of one tool, the one that this one may be again
             left.remove(min(same, key=lambda one: not _may_be(one, call)))
-    owed = max(0, len(begun) - len(came))
-    return tuple(left[len(left) - owed :])
+    pending = max(0, len(begun) - len(came))
+    return tuple(left[len(left) - pending :])
 
 
 def _may_be(one: ToolCall, again: ToolCall) -> bool:

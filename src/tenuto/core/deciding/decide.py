@@ -107,7 +107,7 @@ def decide(stop: Stop, context: Context | None = None, policy: Policy | None = N
         output_tokens=0,
     )
     facts = Facts(
-        said=context.text,
+        kept_text=context.text,
         new_chars=len(context.text),
         output_tokens=context.output_tokens,
         input_tokens=context.input_tokens,

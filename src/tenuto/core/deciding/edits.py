@@ -39,15 +39,15 @@ def _lifted(view: View) -> tuple[Edit, ...]:
 def _go_on(view: View, *, prefill: bool, boosts: int) -> tuple[Edit, ...]:
     hint = AppendUser(hints.CONTINUE_DOCUMENT if view.is_document else hints.CONTINUE)
     hint = _REST_THEN_CALL if view.torn and is_call_due(view) else hint
-    text = view.said if prefill else _kept(view)
-    said = AppendAssistant(text, prefill, view.facts.reasoning, view.facts.content)
-    rows: tuple[Edit, ...] = (said,) if prefill else (said, hint)
+    text = view.kept_text if prefill else _kept(view)
+    answer = AppendAssistant(text, prefill, view.facts.reasoning, view.facts.content)
+    rows: tuple[Edit, ...] = (answer,) if prefill else (answer, hint)
     return (*rows, *_set_budget(view, boosts), *_lifted(view))
 
 
 def _kept(view: View) -> str:
     """Return the kept text for a request that asks for its rest in words."""
-    return without_cut_number(view.said).rstrip() if view.is_document else view.said
+    return without_cut_number(view.kept_text).rstrip() if view.is_document else view.kept_text
 
 
 _REST_THEN_CALL = AppendUser(hints.REST_THEN_CALL, for_call=True, for_rest=True)
@@ -56,7 +56,7 @@ _REST_THEN_CALL = AppendUser(hints.REST_THEN_CALL, for_call=True, for_rest=True)
 def is_call_due(view: View) -> bool:
     """Return whether a call is owed, or the last request asked for one."""
     asked = any(isinstance(edit, AppendUser) and edit.for_call for edit in view.state.last_edits)
-    return view.state.owed or asked
+    return view.state.call_pending or asked
 
 
 def continue_prefill(view: View) -> tuple[Edit, ...]:
@@ -91,20 +91,22 @@ def document_once_more(view: View) -> tuple[Edit, ...]:
 
 
 def valid_document(view: View) -> tuple[Edit, ...]:
-    return _after_said(view, AppendUser(hints.DOCUMENT_INVALID), *_set_budget(view, view.boosts))
+    return _after_kept_text(
+        view, AppendUser(hints.DOCUMENT_INVALID), *_set_budget(view, view.boosts)
+    )
 
 
-def _after_said(view: View, *edits: Edit) -> tuple[Edit, ...]:
+def _after_kept_text(view: View, *edits: Edit) -> tuple[Edit, ...]:
     facts = view.facts
-    said = AppendAssistant(view.said, reasoning=facts.reasoning, content=facts.content)
-    return (said, *edits) if view.said else edits
+    answer = AppendAssistant(view.kept_text, reasoning=facts.reasoning, content=facts.content)
+    return (answer, *edits) if view.kept_text else edits
 
 
 def _for_call(view: View, hint: str, *edits: Edit) -> tuple[Edit, ...]:
     """Ask for a call behind the kept text: after the rest of that, if it was cut (C24a)."""
     if view.torn:
-        return _after_said(view, _REST_THEN_CALL, *edits, *_lifted(view))
-    return _after_said(view, AppendUser(hint, for_call=True), *edits)
+        return _after_kept_text(view, _REST_THEN_CALL, *edits, *_lifted(view))
+    return _after_kept_text(view, AppendUser(hint, for_call=True), *edits)
 
 
 def resume_pause(view: View) -> tuple[Edit, ...]:
@@ -133,8 +135,8 @@ def repeat_call(view: View) -> tuple[Edit, ...]:
 
 def repair_call(view: View) -> tuple[Edit, ...]:
     if not (view.facts.tools or view.response.calls):  # the same would be refused again
-        hint = AppendUser(hints.ANSWER_IN_WORDS, for_call=bool(view.said))
-        return _after_said(view, hint, *_set_budget(view, view.boosts + 1))
+        hint = AppendUser(hints.ANSWER_IN_WORDS, for_call=bool(view.kept_text))
+        return _after_kept_text(view, hint, *_set_budget(view, view.boosts + 1))
     return _call_again(view, hints.REPAIR_CALL, hints.REPAIR_CALLS)
 
 
@@ -144,7 +146,9 @@ def _call_again(view: View, one: str, several: str) -> tuple[Edit, ...]:
 
 
 def rest_and_call(view: View) -> tuple[Edit, ...]:
-    return _after_said(view, _REST_THEN_CALL, *_set_budget(view, view.boosts + 1), *_lifted(view))
+    return _after_kept_text(
+        view, _REST_THEN_CALL, *_set_budget(view, view.boosts + 1), *_lifted(view)
+    )
 
 
 _NO_HINTS: Mapping[str, str] = MappingProxyType({})
@@ -180,7 +184,7 @@ def failed_results(
 def answer_calls(view: View) -> tuple[Edit, ...]:
     calls, facts = view.response.calls, view.facts
     results = failed_results(calls, facts.call_hints)
-    rows = AppendCalls(view.said, calls, results, facts.reasoning, facts.content)
+    rows = AppendCalls(view.kept_text, calls, results, facts.reasoning, facts.content)
     return (rows, *_set_budget(view, view.boosts + 1))
 
 
@@ -188,7 +192,7 @@ def ask_for_other_calls(view: View) -> tuple[Edit, ...]:
     """Ask for the calls of a batch that did not come, behind those that came (T4a)."""
     calls, facts = view.state.came_calls, view.facts
     waits, failed = (hints.CALL_WAITS_RESULT,) * len(calls), (False,) * len(calls)
-    rows = AppendCalls(view.said, calls, waits, facts.reasoning, facts.content, failed)
+    rows = AppendCalls(view.kept_text, calls, waits, facts.reasoning, facts.content, failed)
     return (rows, *_set_budget(view, view.boosts))
 
 
@@ -227,9 +231,9 @@ def ask_again(view: View) -> tuple[Edit, ...]:
 
 
 def ask_for_call(view: View) -> tuple[Edit, ...]:
-    hint = hints.CALL_LOST if view.state.owed else hints.CALL_MISSING
+    hint = hints.CALL_LOST if view.state.call_pending else hints.CALL_MISSING
     if view.facts.call_forced:  # the choice was freed for the rest already, and is forced again
-        return _after_said(view, AppendUser(hints.CALL_OWED, for_call=True))
+        return _after_kept_text(view, AppendUser(hints.CALL_PENDING, for_call=True))
     return _for_call(view, hint)
 
 
@@ -237,9 +241,9 @@ def ask_once_more(view: View) -> tuple[Edit, ...]:
     """Repeat the last request, which asked for a call, with the text that has come since."""
     before, facts = view.state.last_edits, view.facts
     if not any(isinstance(edit, AppendCalls) for edit in before):
-        return _after_said(view, *(e for e in before if not isinstance(e, AppendAssistant)))
+        return _after_kept_text(view, *(e for e in before if not isinstance(e, AppendAssistant)))
     return tuple(
-        replace(edit, text=view.said, reasoning=facts.reasoning, content=facts.content)
+        replace(edit, text=view.kept_text, reasoning=facts.reasoning, content=facts.content)
         if isinstance(edit, AppendCalls)
         else edit
         for edit in before
@@ -254,8 +258,10 @@ def ask_for_begun_call(view: View) -> tuple[Edit, ...]:
 
 def ask_in_other_words(view: View) -> tuple[Edit, ...]:
     hint = AppendUser(hints.BROKEN_OFF_DOCUMENT if view.is_document else hints.BROKEN_OFF)
-    said = AppendAssistant(_kept(view), reasoning=view.facts.reasoning, content=view.facts.content)
-    rows = (said, hint) if view.said else (hint,)
+    answer = AppendAssistant(
+        _kept(view), reasoning=view.facts.reasoning, content=view.facts.content
+    )
+    rows = (answer, hint) if view.kept_text else (hint,)
     return (*rows, *_set_budget(view, view.boosts), *_lifted(view))
 
 
@@ -347,9 +353,9 @@ def varied(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     hint = next((e for e in edits if isinstance(e, AppendUser)), None)
     if hint is None and holds_prefill(edits):
         edits = tuple(e for e in edits if not isinstance(e, AppendReasoning))
-        said = [e for e in edits if isinstance(e, AppendAssistant)]
-        edits = tuple(replace(e, prefill=False) if e in said else e for e in edits)
-        edits = (*edits, hint := AppendUser(hints.CONTINUE if said else hints.ANSWER_NOW))
+        answer = [e for e in edits if isinstance(e, AppendAssistant)]
+        edits = tuple(replace(e, prefill=False) if e in answer else e for e in edits)
+        edits = (*edits, hint := AppendUser(hints.CONTINUE if answer else hints.ANSWER_NOW))
     others = tuple(e for e in edits if e is not hint)
     again = replace(hint, text=f"{hint.text} {hints.AGAIN}") if hint else AppendUser(hints.AGAIN)
     return (*others, again)

@@ -52,20 +52,20 @@ def _broken_document(view: View) -> bool:
     """Return whether the text should be a document and is none, although the model itself didn't
     say that it is complete: it was joined from several answers, or a further answer named no
     stop."""
-    said, new_chars, state = view.facts.said, view.facts.new_chars, view.state
+    kept_text, new_chars, state = view.facts.kept_text, view.facts.new_chars, view.state
     wanted = view.is_document and not view.response.calls and state.attempts > 1
-    if not wanted or not is_visible(said) or view.holds_document:
+    if not wanted or not is_visible(kept_text) or view.holds_document:
         return False
-    if len(said) == new_chars and not (state.cut or state.broke):
+    if len(kept_text) == new_chars and not (state.cut or state.broke):
         return "no_stop" in view.response.stop.anomalies
     # After a pause, the last part alone may be the document.
-    last = said[len(said) - new_chars :].lstrip()
+    last = kept_text[len(kept_text) - new_chars :].lstrip()
     return not (state.apart and last[:1] in ("{", "[") and is_document(last))
 
 
 def _wants_document(view: View) -> bool:
     """Return whether the answer should be a document, and no call stands in its place."""
-    no_document = view.response.calls or view.state.owed or view.facts.call_forced
+    no_document = view.response.calls or view.state.call_pending or view.facts.call_forced
     return view.is_document and not no_document
 
 
@@ -95,7 +95,7 @@ def _room(view: View) -> bool:
 
 def _under_output_cap(view: View) -> bool:
     cap = view.policy.continuation_max_output_chars
-    return cap == 0 or len(view.facts.said) <= cap
+    return cap == 0 or len(view.facts.kept_text) <= cap
 
 
 def _fault(view: View, *kinds: FaultKind) -> bool:
@@ -124,9 +124,9 @@ def _progress(view: View) -> bool:
     text = view.response.text.strip()
     bare = without_announcement(text).lstrip()
     # A longer one may have been put aside while it could still become a repetition.
-    put_aside = view.facts.new_chars == 0 and bare[:_HEAD_CHARS] not in view.facts.said
+    put_aside = view.facts.new_chars == 0 and bare[:_HEAD_CHARS] not in view.facts.kept_text
     undecided = bool(text) and (len(bare) < _UNDECIDED_CHARS or put_aside)
-    return not view.facts.runaway and (view.said not in before or undecided)
+    return not view.facts.runaway and (view.kept_text not in before or undecided)
 
 
 def _shrinking(view: View) -> bool:
@@ -150,19 +150,19 @@ LOOPED = Guard(
 )
 NO_CUT_REFUSAL = Guard(
     "there is text so far, or no refusal",
-    lambda v: bool(v.said) or not v.response.refusal,
+    lambda v: bool(v.kept_text) or not v.response.refusal,
     "refused",
 )
 NO_CUT_RUN = Guard(
     "there is text so far, or nothing that the provider ran",
-    lambda v: bool(v.said) or not v.response.other,
+    lambda v: bool(v.kept_text) or not v.response.other,
     "tool_call_truncated",
 )
-SAID = Guard("there is text so far", lambda v: bool(v.said))
-NOTHING_SAID = Guard("there is no text so far", lambda v: not v.said)
+HAS_TEXT = Guard("there is text so far", lambda v: bool(v.kept_text))
+NO_TEXT = Guard("there is no text so far", lambda v: not v.kept_text)
 NOTHING_CAME = Guard(
     "there is no text so far, or nothing came since a pause",
-    lambda v: not v.said or (v.state.paused and not v.refused_to_go_on),
+    lambda v: not v.kept_text or (v.state.paused and not v.refused_to_go_on),
 )
 NOTHING_RUN = Guard(
     "the answer holds nothing that the provider ran", lambda v: not v.response.other
@@ -172,7 +172,7 @@ PREFILLED = Guard("the last request used a prefill", _prefilled)
 PREFILL_REJECTED = Guard(
     "the provider rejected the prefill", lambda v: _fault(v, FaultKind.PREFILL_REJECTED)
 )
-SENT_BACK = Guard(
+NOT_IN_BACKGROUND = Guard(
     "the provider waits for the paused turn to come back",  # a background turn goes on by itself
     lambda v: v.response.stop.detail != "background",
     "background",
@@ -181,7 +181,7 @@ CAN_BE_RESUMED = Guard(
     # If the pause added nothing else, the text that is kept is sent back; it must not end in white
     # space.
     "the paused answer added something, or the text does not end in white space",
-    lambda v: bool(v.facts.new_chars or v.response.other) or not v.facts.said[-1:].isspace(),
+    lambda v: bool(v.facts.new_chars or v.response.other) or not v.facts.kept_text[-1:].isspace(),
 )
 CALL_ASKED_FOR = Guard(
     "the last request asked for a tool call", lambda v: asks_for_call(v.state.last_edits)
@@ -195,8 +195,8 @@ TEXT_LEFT_HALF = Guard(
         v.torn
         and not v.facts.call_forced
         and v.facts.adds_nothing
-        and not ends_closed(v.facts.said)
-        and not v.facts.said.rstrip().endswith(COLONS)
+        and not ends_closed(v.facts.kept_text)
+        and not v.facts.kept_text.rstrip().endswith(COLONS)
     ),
 )
 TEXT_ASKED_FOR = Guard(
@@ -219,7 +219,7 @@ WHOLE_CALLS = Guard(
     "the answer holds tool calls, and all are complete",
     lambda v: worst_calls(v.response) in (Batch.WHOLE, Batch.FOLLOWED),
 )
-CALLS_COME_FIRST = Guard(
+NEEDS_CALL_RESULTS = Guard(
     # Anthropic's `pause_turn`. Other pauses have a detail: the provider may still add calls.
     "the provider takes the paused turn back only with the results of its calls",
     lambda v: v.response.stop.detail is None,
@@ -294,7 +294,7 @@ NOTHING_NEW = Guard(
     "the continuation added nothing",
     lambda v: (
         v.state.continuing
-        and bool(v.facts.said)
+        and bool(v.facts.kept_text)
         and not asks_for_call(v.state.last_edits)  # its text was complete already
         and v.facts.new_chars == 0
         and not v.response.calls
@@ -350,9 +350,9 @@ ALL_CAME = Guard(
     "the tool calls that were owed came in several answers",
     lambda v: SOME_CAME.holds(v) and not lost_calls(v.state.begun_calls, v.state.came_calls),
 )
-CALL_OWED = Guard(
+CALL_PENDING = Guard(
     "a tool call was begun earlier and never arrived",
-    lambda v: v.state.owed and not v.response.calls and not _answered_calls(v),
+    lambda v: v.state.call_pending and not v.response.calls and not _answered_calls(v),
 )
 
 
@@ -372,7 +372,7 @@ def _may_be_whole(view: View) -> bool:
 
 
 def _ended_unmarked(view: View) -> bool:
-    return _may_be_whole(view) and bool(view.state.unmarked) and not view.state.owed
+    return _may_be_whole(view) and bool(view.state.unmarked) and not view.state.call_pending
 
 
 def _ended_unmarked_again(view: View) -> bool:
@@ -382,13 +382,13 @@ def _ended_unmarked_again(view: View) -> bool:
         return view.state.unmarked > 1 and view.state.calls == len(view.response.calls)
     # A stream without a word may have broken off as well (S3c).
     confirms = view.facts.adds_nothing and is_visible(view.response.text)
-    return _ended_unmarked(view) and bool(view.said) and confirms
+    return _ended_unmarked(view) and bool(view.kept_text) and confirms
 
 
 def _certain_enough(view: View) -> bool:
     if view.policy.on_incomplete == "stop" or view.response.calls:
         return True
-    return ends_closed(view.said)
+    return ends_closed(view.kept_text)
 
 
 CERTAIN_ENOUGH = Guard(
@@ -409,11 +409,11 @@ ENDED_UNMARKED_AGAIN = Guard(
 # (C5).
 TIME_TO_RETRY = Guard("time is left to try again", _time_left)
 TOKENS_TO_RETRY = Guard("output tokens are left to try again", _tokens_left)
-NOTHING_LACKS = Guard("nothing is known to be missing", lambda v: not v.state.lacking)
+NO_CALL_MISSING = Guard("nothing is known to be missing", lambda v: not v.state.call_missing)
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT, TOKENS_LEFT)
 MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)
-_TEXT = (NO_CUT_REFUSAL, NO_CUT_RUN, SAID)
+_TEXT = (NO_CUT_REFUSAL, NO_CUT_RUN, HAS_TEXT)
 HAS_ROOM = (UNDER_OUTPUT_CAP, ROOM)
 MAY_CONTINUE = (NOT_LEFT_ALONE, *_TEXT, TIME_LEFT, PROGRESS, *HAS_ROOM, TOKENS_LEFT)
 MAY_GO_ON_BY_ITSELF = (GOES_ON_BY_ITSELF, NO_BROKEN_CALL, NO_RUNAWAY, UNDER_OUTPUT_CAP)
-MAY_RESUME = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, *HAS_ROOM)
+MAY_RESUME = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, HAS_TEXT, NO_RUNAWAY, *HAS_ROOM)

@@ -14,7 +14,7 @@ from tenuto.core.deciding.shared_rungs import (
     BROKEN_OFF,
     GOES_ON,
     GOES_ON_HIGHER,
-    OWED_CALL,
+    PENDING_CALL,
     REPEATS,
     after_break,
     no_document,
@@ -104,7 +104,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             (when.WHOLE_CALLS, when.TEXT_LEFT_HALF),
             ends=(Status.PARTIAL, "text_unfinished"),
         ),
-        *OWED_CALL,
+        *PENDING_CALL,
         Rung(
             "ask_for_valid_document",
             "ask for a document that matches the schema",
@@ -142,7 +142,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "ask_for_document_again",
             "ask for all of the document again, with its schema and a higher output limit",
-            (when.DOCUMENT, when.SAID, when.NO_RUNAWAY, when.LIMIT_RISES, *when.MAY_SEND),
+            (when.DOCUMENT, when.HAS_TEXT, when.NO_RUNAWAY, when.LIMIT_RISES, *when.MAY_SEND),
             edits.document_again,
             Budget.CONTINUATION,
             Recovery.CONTINUATION,
@@ -160,7 +160,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             edits.continue_hint,
             when.MAY_JOIN,
         ),
-        *no_document(when.DOCUMENT, when.SAID),
+        *no_document(when.DOCUMENT, when.HAS_TEXT),
     ),
     **_CALLS,
     Outcome.CALLS_MISSING: (
@@ -186,7 +186,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "lower_reasoning",
             "lower the reasoning effort",
-            (*when.MAY_SEND, when.NOTHING_SAID, when.LOWER_REASONING),
+            (*when.MAY_SEND, when.NO_TEXT, when.LOWER_REASONING),
             edits.lower_reasoning,
             Budget.THINKING,
             Recovery.EMPTY,
@@ -194,19 +194,21 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "raise_limit_and_reason_less",
             "raise the output limit and ask for less reasoning",
-            (*when.MAY_SEND, when.NOTHING_SAID),
+            (*when.MAY_SEND, when.NO_TEXT),
             edits.reason_less,
             Budget.THINKING,
             Recovery.EMPTY,
         ),
     ),
     Outcome.THINKING_ONLY: (
-        *OWED_CALL,
-        *after_break((when.TEXT_ASKED_FOR, when.SAID), (when.BROKEN_DOCUMENT, when.TEXT_ASKED_FOR)),
+        *PENDING_CALL,
+        *after_break(
+            (when.TEXT_ASKED_FOR, when.HAS_TEXT), (when.BROKEN_DOCUMENT, when.TEXT_ASKED_FOR)
+        ),
         Rung(
             "continue_from_reasoning",
             "continue from the reasoning",
-            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.REASONING_PREFILL),
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NO_TEXT, when.REASONING_PREFILL),
             edits.prefill_reasoning,
             Budget.REASONING_PREFILL,
             Recovery.EMPTY,
@@ -214,7 +216,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "ask_for_answer",
             "ask for the answer",
-            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID),
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NO_TEXT),
             edits.answer_now,
             Budget.NUDGE,
             Recovery.EMPTY,
@@ -222,7 +224,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "ask_again",
             "ask again after the empty answer",
-            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID),
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NO_TEXT),
             edits.ask_again,
             Budget.EMPTY_RETRY,
             Recovery.EMPTY,
@@ -230,18 +232,20 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.EMPTY: (
-        *OWED_CALL,
+        *PENDING_CALL,
         Rung(
             "accept_stop_sequence",
             "accept the text, which a stop sequence ended where the limit had cut it",
             (when.STOP_SEQUENCE_AT_CUT,),
             ends=COMPLETED,
         ),
-        *after_break((when.TEXT_ASKED_FOR, when.SAID), (when.BROKEN_DOCUMENT, when.TEXT_ASKED_FOR)),
+        *after_break(
+            (when.TEXT_ASKED_FOR, when.HAS_TEXT), (when.BROKEN_DOCUMENT, when.TEXT_ASKED_FOR)
+        ),
         Rung(
             "nudge_after_tool_result",
             "point the model to the tool results",
-            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.AFTER_TOOL_RESULT),
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NO_TEXT, when.AFTER_TOOL_RESULT),
             edits.nudge,
             Budget.NUDGE,
             Recovery.EMPTY,
@@ -249,7 +253,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "ask_without_tools",
             "ask again without the tools",
-            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.TOOLS_MAY_GO),
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NO_TEXT, when.TOOLS_MAY_GO),
             edits.ask_without_tools,
             Budget.WITHOUT_TOOLS,
             Recovery.EMPTY,
@@ -257,14 +261,14 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "pass_on_empty_answer",
             "return the empty answer",
-            (when.NOTHING_SAID, when.NOTHING_LACKS, when.AFTER_TOOL_RESULT, when.CLEAN_END),
+            (when.NO_TEXT, when.NO_CALL_MISSING, when.AFTER_TOOL_RESULT, when.CLEAN_END),
             ends=(Status.PARTIAL, "empty_after_tool_result"),
             as_received=True,
         ),
         Rung(
             "ask_to_rephrase",
             "ask the model to say it in other words",
-            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.TOOLS, when.CLEAN_END),
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NO_TEXT, when.TOOLS, when.CLEAN_END),
             edits.rephrase,
             Budget.REPHRASE,
             Recovery.EMPTY,
@@ -272,7 +276,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "ask_again",
             "ask again after the empty answer",
-            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.SOME_MADE),
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NO_TEXT, when.SOME_MADE),
             edits.ask_again,
             Budget.EMPTY_RETRY,
             Recovery.EMPTY,
@@ -308,7 +312,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "hint_instead_of_prefill",
             "use a hint instead of a prefill",
-            (when.PREFILL_REJECTED, when.PREFILLED, *when.MAY_SEND, when.SAID),
+            (when.PREFILL_REJECTED, when.PREFILLED, *when.MAY_SEND, when.HAS_TEXT),
             edits.resume_hint,
             Budget.PARAMETER,
             Recovery.REQUEST_REPAIR,
@@ -324,7 +328,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung("leave_to_sdk", "leave the retry to the SDK", (when.SDK_RETRIES,)),
         Rung(
             *REPEATS,
-            (when.LOOPED, when.SAID),
+            (when.LOOPED, when.HAS_TEXT),
             ends=(Status.PARTIAL, "runaway"),
             as_received=True,
         ),
@@ -354,14 +358,14 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "return_calls_of_pause",
             "return the tool calls of the paused turn, whose results the provider needs",
-            (when.WHOLE_CALLS, when.CALLS_COME_FIRST, when.NOT_LEFT_ALONE),
+            (when.WHOLE_CALLS, when.NEEDS_CALL_RESULTS, when.NOT_LEFT_ALONE),
             ends=COMPLETED,
         ),
         Rung(
             "send_paused_turn_back",
             "send the paused turn back to resume it",
             (
-                when.SENT_BACK,
+                when.NOT_IN_BACKGROUND,
                 *when.MAY_SEND,
                 when.NO_CALLS,  # they would be lost: what goes back holds none
                 when.HAS_CONTENT,

@@ -55,9 +55,9 @@ def step(
     >>> from tenuto.core.answer.builder import Builder
     >>> from tenuto.core.answer.signals import Ended, TextDelta
     >>> builder = Builder()
-    >>> for signal in (TextDelta("All said."), Ended()):
+    >>> for signal in (TextDelta("All kept_text."), Ended()):
     ...     builder.feed(signal)
-    >>> _, action = step(State(), builder.build(), Facts(said="All said."), Policy(), 0.0)
+    >>> _, action = step(State(), builder.build(), Facts(kept_text="All kept_text."), Policy(), 0.0)
     >>> action.status.value, action.reason
     ('complete', 'completed')
     """
@@ -170,8 +170,8 @@ def in_turn(outcome: Outcome, state: State, response: Response, facts: Facts) ->
     if not facts.call_forced or outcome not in _SAY_NO_MORE or response.calls:
         return outcome
     freed = any(isinstance(edit, FreeToolChoice) for edit in state.last_edits)
-    owed = freed or edits.asks_for_call(state.last_edits)
-    return Outcome.CALLS_MISSING if owed else outcome
+    pending = freed or edits.asks_for_call(state.last_edits)
+    return Outcome.CALLS_MISSING if pending else outcome
 
 
 def _calls_are_left(outcome: Outcome, state: State, response: Response) -> bool:
@@ -201,12 +201,12 @@ _SAY_NO_MORE = (Outcome.DONE, Outcome.EMPTY, Outcome.THINKING_ONLY)
 WHOLE = Finish(Status.COMPLETE, ENDINGS[Outcome.DONE].reason, Outcome.DONE)
 
 
-def settled(state: State, outcome: Outcome) -> Finish | None:
+def complete_at_once(state: State, outcome: Outcome) -> Finish | None:
     """Return what `step` would return, if no fact can change it; None: use `step`. This covers
     nearly every turn: its first response completes it, and the rungs for that outcome need an
     earlier one.
 
-    >>> settled(State(), Outcome.DONE).reason
+    >>> complete_at_once(State(), Outcome.DONE).reason
     'completed'
     """
     return WHOLE if outcome is Outcome.DONE and not state.attempts else None
@@ -221,7 +221,7 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
     # The stop of a fault is no end: half a text may stand before it.
     stopped = fault and response.stopped
     # Without text, the request is sent again unchanged, and the model answers anew.
-    broke = (outcome is Outcome.DROPPED or (fault and not stopped)) and is_visible(facts.said)
+    broke = (outcome is Outcome.DROPPED or (fault and not stopped)) and is_visible(facts.kept_text)
     came = _anything_since(state.going, response)
     unmarked = state.unmarked + (response.unmarked and came)
     # Without tools in the request, words may be a call as text, which the caller reads. A call that
@@ -249,8 +249,8 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
         base_tokens=base_tokens,
         limited=state.limited or response.stop.reason is StopReason.MAX_TOKENS,
         cut=state.cut or outcome is Outcome.TEXT_CUT,
-        lacking=state.lacking or missing or calls,
-        owed=(state.owed and not calls) or (calls and (broke or lost_call)),
+        call_missing=state.call_missing or missing or calls,
+        call_pending=(state.call_pending and not calls) or (calls and (broke or lost_call)),
         broke=state.broke or broke,
         stopped=state.stopped or stopped,
         cut_off=state.cut_off
@@ -310,7 +310,7 @@ def _contradicts_end(outcome: Outcome, response: Response, facts: Facts) -> bool
     text = visible(response.text)
     if outcome is Outcome.DROPPED and not text and (response.text.strip() or response.reasoning):
         return True  # it broke off while it was reasoning
-    return not confirms_end(text, visible(facts.said))
+    return not confirms_end(text, visible(facts.kept_text))
 
 
 def _anything(response: Response) -> bool:
@@ -410,7 +410,7 @@ def decision(view: View, outcome: Outcome, rung: Rung | None, blocked: str = "")
         attempts=view.state.attempts,
         input_tokens=view.facts.input_tokens,
         output_tokens=view.state.output_tokens,
-        chars=len(view.facts.said),
+        chars=len(view.facts.kept_text),
         elapsed_s=max(0.0, view.now_s - view.state.started_s),
     )
 
@@ -420,10 +420,10 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
     name = rung.id if rung else ""
     # A rung that ends the turn with text leaves that text without its end, even if nothing more
     # came.
-    unended = outcome is Outcome.DONE or (outcome is Outcome.EMPTY and bool(view.said))
+    unended = outcome is Outcome.DONE or (outcome is Outcome.EMPTY and bool(view.kept_text))
     cut = unended if rung else view.state.cut and ending.hidden_by_cut
-    owed = outcome is Outcome.CALLS_MISSING and view.facts.call_forced
-    cut = cut or (owed and bool(view.said))
+    pending = outcome is Outcome.CALLS_MISSING and view.facts.call_forced
+    cut = cut or (pending and bool(view.kept_text))
     shown = Outcome.TEXT_CUT if cut else outcome
     if rung is not None and rung.ends is not None:
         status, reason = rung.ends
@@ -436,7 +436,7 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
         return _with_calls(view, outcome, finish)
     if view.state.paused and view.state.going is None and ending.hidden_by_cut:
         shown = Outcome.PAUSED  # the caller can send it back as well as Tenuto could
-    status = ending.kept if view.said or view.state.paused else ending.bare
+    status = ending.kept if view.kept_text or view.state.paused else ending.bare
     return _with_calls(view, outcome, Finish(status, blocked or ending.reason, shown, name))
 
 

@@ -108,11 +108,11 @@ def no_document(*broken: Guard) -> tuple[Rung, ...]:
 
 REPEATS = "end_repeating_text", "end the turn, since the text repeats itself"
 
-OWED_CALL = (
+PENDING_CALL = (
     Rung(
         "ask_for_owed_call",
         "ask for the tool call that never arrived",
-        (when.CALL_OWED, *when.MAY_SEND),
+        (when.CALL_PENDING, *when.MAY_SEND),
         edits.ask_for_call,
         Budget.MISSING_CALL,
         Recovery.TOOL_REPAIR,
@@ -120,7 +120,7 @@ OWED_CALL = (
     Rung(
         "end_without_owed_call",
         "end the turn without the tool call that never arrived",
-        (when.CALL_OWED,),
+        (when.CALL_PENDING,),
         ends=(Status.PARTIAL, "tool_calls_missing"),
     ),
 )
@@ -131,7 +131,7 @@ def unmarked_text(*more: Guard) -> Rung:
     return Rung(
         "return_unmarked_text",
         "return the text as it ended, since nothing shows whether it is whole",
-        (when.ENDED_UNMARKED, *more, when.SAID, when.NOT_LEFT_ALONE),
+        (when.ENDED_UNMARKED, *more, when.HAS_TEXT, when.NOT_LEFT_ALONE),
         ends=(Status.PARTIAL, "end_unknown"),
         as_received=True,
         without_stop=True,

@@ -85,10 +85,10 @@ class State:
         limited: whether an output limit cut an answer of this turn, in whatever it was saying. If
             the request sets no limit, that of the provider did (C4a).
         cut: whether the output limit has cut text of this turn.
-        lacking: whether a call was begun or announced. An answer that adds nothing is then not the
-            end of the turn.
-        owed: whether a call was cut, malformed, or begun before a break, and has not come since.
-            Words alone then don't end the turn.
+        call_missing: whether a call was begun or announced. An answer that adds nothing is then not
+            the end of the turn.
+        call_pending: whether a call was cut, malformed, or begun before a break, and has not come
+            since. Words alone then don't end the turn.
         broke: whether an answer broke off after text that is kept, in whatever way.
         stopped: whether a clean stop came before the fault that broke a response off.
         cut_off: whether it is known that more was on its way when a response broke off (S3a).
@@ -123,8 +123,8 @@ class State:
     base_tokens: int = 0
     limited: bool = False
     cut: bool = False
-    lacking: bool = False
-    owed: bool = False
+    call_missing: bool = False
+    call_pending: bool = False
     broke: bool = False
     stopped: bool = False
     cut_off: bool = False
@@ -171,13 +171,14 @@ class Facts:
     """What the machine is told, and cannot find out by itself.
 
     Attributes:
-        said: all text that is kept, including this response's, as the caller sees or will see it.
+        kept_text: all text that is kept, including this response's, as the caller sees or will see
+            it.
         content: all that is kept in the wire's own form, part by part; () if the wire has none.
         content_beside: whether `content` is only what stands beside the text.
         checkpoint: whether the provider gave, with this response, what it needs to go on from here
             by itself, and `content` holds it (C30).
         reasoning: all reasoning that came in a field of its own, for providers that want it back.
-        new_chars: how many characters of `said` this response added.
+        new_chars: how many characters of `kept_text` this response added.
         runaway: whether that text has become one passage repeated up to its end (C13).
         output_tokens: output tokens of this response, measured or estimated.
         input_tokens: its input tokens; None if not known.
@@ -192,13 +193,13 @@ class Facts:
         lower_reasoning: whether the request has a setting for less reasoning.
         structured: whether the request constrains the output.
         one_of_words: whether that is not a document, but one of a few words.
-        fits: whether `said` is a document as the request asks for it; None if nothing can check it
-            (C27a).
+        fits: whether `kept_text` is a document as the request asks for it; None if nothing can
+            check it (C27a).
         checkable: whether a document can be checked, so that one may be put together.
         refuted: whether what completed a document does not fit.
         shown: whether the caller has received some of the text already.
         begun: the first words of the answer, if the request ends in them. They are not part of
-            `said`.
+            `kept_text`.
         marks_ends: whether this provider marks the end of a stream, by a stop or an end mark; None
             while that is unknown (S3a).
         tools: whether the request has tools.
@@ -223,7 +224,7 @@ class Facts:
         model: the model's name in the request; only `decide` uses it, too.
     """
 
-    said: str = ""
+    kept_text: str = ""
     content: Content = ()
     content_beside: bool = False
     checkpoint: bool = False
@@ -267,7 +268,7 @@ class Facts:
     @property
     def adds_nothing(self) -> bool:
         """Whether the response added nothing but white space to the kept text."""
-        return not self.said[len(self.said) - self.new_chars :].strip()
+        return not self.kept_text[len(self.kept_text) - self.new_chars :].strip()
 
 
 def call_chars(response: Response) -> int | None:
@@ -287,10 +288,10 @@ class View:
     now_s: float
 
     @property
-    def said(self) -> str:
+    def kept_text(self) -> str:
         """The kept text as a request may carry it: without white space at its end (C7), and "" if
         nobody could read it (C10, a think block alone)."""
-        return trailing_space(self.facts.said)[0] if is_visible(self.facts.said) else ""
+        return trailing_space(self.facts.kept_text)[0] if is_visible(self.facts.kept_text) else ""
 
     @property
     def going_tokens(self) -> int:
@@ -307,7 +308,7 @@ class View:
     @property
     def torn(self) -> bool:
         """Whether the kept text was cut at its end, so that a call comes behind its rest (C24a)."""
-        return self.state.torn and bool(self.said)
+        return self.state.torn and bool(self.kept_text)
 
     @property
     def is_document(self) -> bool:
@@ -319,14 +320,14 @@ class View:
         """The kept text as the start of a document, behind the caller's first words if they begin
         it."""
         begun = self.facts.begun.lstrip()
-        return begun + self.facts.said if begun[:1] in _BRACKETS else self.said.lstrip()
+        return begun + self.facts.kept_text if begun[:1] in _BRACKETS else self.kept_text.lstrip()
 
     @property
     def is_whole_document(self) -> bool:
         """Whether a JSON document is wanted, and the kept text completes one. A text that ends in a
         digit does not: another digit may be missing."""
-        said = self.said
-        whole = bool(said) and not said[-1:].isdigit() and is_document(self.document)
+        kept_text = self.kept_text
+        whole = bool(kept_text) and not kept_text[-1:].isdigit() and is_document(self.document)
         return self.is_document and whole and self.facts.fits is not False
 
     @property
@@ -345,7 +346,7 @@ class View:
     def _parses(self) -> bool:
         """Whether the kept text is JSON, by itself or behind the caller's first words. Some models
         write it anew in spite of those."""
-        return is_document(self.facts.said) or is_document(self.document)
+        return is_document(self.facts.kept_text) or is_document(self.document)
 
     @property
     def tokens_left(self) -> int | None:

@@ -21,8 +21,8 @@ class CallerPrefix:
 
     Args:
         alone: meets the text alone.
-        whole: meets the caller's words and the text. Apart from `said` and `again`, it is made like
-            `alone`, so that both hand on the same where neither finds a repetition.
+        whole: meets the caller's words and the text. Apart from `before` and `again`, it is made
+            like `alone`, so that both hand on the same where neither finds a repetition.
 
     >>> text = '"name": "Ann", "b'
     >>> stitcher = CallerPrefix(Seam(text), Seam("{" + text))

@@ -46,21 +46,21 @@ _enclosed = re.compile(
 class Preamble:
     """Words at the start of a continuation, before a repetition of the text so far.
 
-    `lines` are the words; `apart` names what separates them from the repetition ("blank", "rule",
-    "fence"), which runs from `begin` to `end` in the held text."""
+    `lines` are the words; `separators` names what separates them from the repetition ("blank",
+    "rule", "fence"), which runs from `begin` to `end` in the held text."""
 
     def __init__(
-        self, opening: Opening, *, lines: list[str], apart: set[str], begin: int, end: int
+        self, opening: Opening, *, lines: list[str], separators: set[str], begin: int, end: int
     ) -> None:
         self.opening = opening
         self.lines: list[str] = list(lines)
         self.words: str = "\n".join(lines).strip()
-        self.apart: set[str] = set(apart)
+        self.separators: set[str] = set(separators)
         self.end = end
         self.again: str = opening.held[begin:end]
         self.behind: str = opening.held[end : end + BEHIND_CHARS]
         self.next: str = self.behind.lstrip() if opening.trimmed else self.behind
-        self.tail: str = opening.said[-_TAIL_CHARS:]
+        self.tail: str = opening.before[-_TAIL_CHARS:]
 
     @property
     def log_odds(self) -> float:
@@ -205,6 +205,6 @@ EVIDENCE: Final = (
     Evidence("lines", -2.7, lambda place: len(place.lines)),
     Evidence("indented line", -1.4, lambda place: place.indented),
     # What separates the words from the repetition.
-    Evidence("blank line", 5.6, lambda place: "blank" in place.apart),
-    Evidence("rule", 1.6, lambda place: "rule" in place.apart),
+    Evidence("blank line", 5.6, lambda place: "blank" in place.separators),
+    Evidence("rule", 1.6, lambda place: "rule" in place.separators),
 )

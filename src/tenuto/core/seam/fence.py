@@ -49,7 +49,7 @@ def reopened(opening: Opening, at: int, final: bool) -> Removal | None:
 
 
 def open_info(opening: Opening) -> str | None:
-    """Return the info string of the code fence that is open at the end of `said`; None if none
+    """Return the info string of the code fence that is open at the end of `before`; None if none
     is."""
     marker = ""
     info: str | None = None
@@ -57,7 +57,7 @@ def open_info(opening: Opening) -> str | None:
     # the continuation begins with a line break.
     lead = opening.held[: len(opening.held) - len(opening.held.lstrip())]
     ended = "\n" in opening.trimmed + lead
-    lines = opening.said if ended else opening.said.rpartition("\n")[0]
+    lines = opening.before if ended else opening.before.rpartition("\n")[0]
     for found in _fences(lines + "\n"):
         if not marker:
             marker, info = found[1], found[2]

@@ -59,7 +59,7 @@ _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
 class TextEnd:
-    """The last 2,000 characters of `said`, after which `blank` (white space) is known to follow.
+    """The last 2,000 characters of `before`, after which `blank` (white space) is known to follow.
 
     >>> TextEnd("The result is wor", "").find("world.", final=True)
     3
@@ -67,14 +67,14 @@ class TextEnd:
     0
     """
 
-    def __init__(self, said: str, blank: str) -> None:
-        self._tail = said[-_WINDOW_CHARS:]
+    def __init__(self, before: str, blank: str) -> None:
+        self._tail = before[-_WINDOW_CHARS:]
         self._blank = blank
         self._passages: dict[int, Passage] = {}
         line = self._tail[self._tail.rfind("\n") + 1 :]
         # The whole unfinished line may be repeated with its indentation, or without it.
         self._line_chars: tuple[int, ...] = ()
-        if "\n" not in blank and (len(line) < _WINDOW_CHARS or line == said):
+        if "\n" not in blank and (len(line) < _WINDOW_CHARS or line == before):
             self._line_chars = (len(line), len(line.lstrip()))
         self._text = SaidText(self._tail, blank, self._line_chars)
 
@@ -149,12 +149,12 @@ class TextEnd:
             return None
         begin = len(text) - len(body)
         indent, own = len(line) - len(bare), text[text.rfind("\n", 0, begin) + 1 : begin]
-        owed = len(self._blank) - self._blank.rfind("\n") - 1
-        again = own == line[:indent] or (not own and (apart or owed < indent))
-        again = again and behind[:1] in ("", "\n") and self._is_said_once(bare, bool(own), apart)
+        undelivered = len(self._blank) - self._blank.rfind("\n") - 1
+        again = own == line[:indent] or (not own and (apart or undelivered < indent))
+        again = again and behind[:1] in ("", "\n") and self._occurs_once(bare, bool(own), apart)
         return begin + len(bare) if again else 0
 
-    def _is_said_once(self, bare: str, whole: bool, apart: bool) -> bool:
+    def _occurs_once(self, bare: str, whole: bool, apart: bool) -> bool:
         """Return whether a text is unlikely to have this line twice in a row. `whole`: with its
         indentation."""
         if len(bare) < _SHOWN_CHARS or not any(map(str.isalnum, bare)):

@@ -68,7 +68,7 @@ def _behind_announcements(opening: Opening) -> Iterator[int]:
     """Yield where the text may begin behind words that announce it, on their line or behind it."""
     held, most = opening.held, _most_chars(opening)
     line = held.partition("\n")[0]
-    torn = not opening.trimmed and opening.said[-1].isalpha() and held[0].isupper()
+    torn = not opening.trimmed and opening.before[-1].isalpha() and held[0].isupper()
     yield from announcement_ends(line[:most], torn=torn)
 
 
@@ -98,7 +98,7 @@ def _without_echo(opening: Opening, final: bool) -> Removal | None:
     if not is_announcement(line, apart=len(body) < len(behind)):
         return NOTHING
     begin = len(held) - len(body)
-    again = _said_again(opening, begin, final, announced=True)
+    again = _repeated_attempt(opening, begin, final, announced=True)
     if again is None or isinstance(again, tuple):
         return again
     if again:
@@ -114,7 +114,7 @@ def _without_echo(opening: Opening, final: bool) -> Removal | None:
 
 def _is_within_line(opening: Opening) -> bool:
     """Return whether the text was cut within a line, and not where a sentence ends."""
-    return "\n" not in opening.trimmed and opening.said[-1] not in _ENDS_SENTENCE
+    return "\n" not in opening.trimmed and opening.before[-1] not in _ENDS_SENTENCE
 
 
 def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]:
@@ -125,7 +125,7 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
     held = opening.held
     lines: list[str] = []  # the words
     mark = ""  # a rule or a fence, if there are no words before it
-    apart: set[str] = set()
+    separators: set[str] = set()
     closed = False  # by a fence before any words: what follows may be text of its own
     begin = 0
     while True:
@@ -143,20 +143,20 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
         fence = _fence(line)
         if fence or _is_rule(line):
             if lines or mark:
-                apart.add("fence" if fence else "rule")
+                separators.add("fence" if fence else "rule")
             mark = mark or line
             closed = closed or bool(fence and not lines and not fence[1])
         elif line:
             lines.append(line)
-            apart.clear()
+            separators.clear()
         else:
-            apart.add("blank")
+            separators.add("blank")
         if end > _PREAMBLE_CHARS or len(lines) > _LINES:
             return
         begin = end + 1
         if fence and lines and not fence[1] and open_info(opening) is not None:
             return  # the text closes its code block
-        again = _said_again(opening, begin, final, announced=_announces(lines))
+        again = _repeated_attempt(opening, begin, final, announced=_announces(lines))
         if again is None or isinstance(again, tuple):
             yield again
             return
@@ -167,7 +167,7 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
             yield Preamble(
                 opening,
                 lines=lines or [mark],
-                apart=apart,
+                separators=separators,
                 begin=begin,
                 end=again,
             )
@@ -179,14 +179,14 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
 
 def _ends_fence(opening: Opening, line: str) -> bool:
     """Return whether a first line is the rest of a fence that was cut."""
-    begun = opening.said.rpartition("\n")[2]
+    begun = opening.before.rpartition("\n")[2]
     is_begun = not opening.trimmed and begun.strip()[:1] in ("`", "~")
     return is_begun and line[:1] == begun[-1] and _fence(begun + line) is not None
 
 
 def _goes_on(opening: Opening) -> bool:
     """Return whether the continuation begins as only the rest of a line or of a number does."""
-    held, last = opening.held, opening.said[-1]
+    held, last = opening.held, opening.before[-1]
     number = held[0].isdigit() and last.isdigit() and not opening.trimmed
     return number or _goes_on_mark(held) is not None
 
@@ -197,7 +197,7 @@ def _most_chars(opening: Opening) -> int:
 
     The rest of a sentence that was cut begins with a lower-case letter, a digit, or a letter of a
     script without capitals, as few preambles do (`beginnings`). It should not wait."""
-    first, last = opening.held[0], opening.said[-1]
+    first, last = opening.held[0], opening.before[-1]
     goes_on = first.islower() or (
         first.isalnum() and not first.isupper() and last not in _ENDS_SENTENCE
     )
@@ -210,22 +210,22 @@ def _announces(lines: list[str]) -> bool:
     return bool(lines) and lines[-1].endswith(COLONS)
 
 
-def _said_again(
+def _repeated_attempt(
     opening: Opening, begin: int, final: bool, *, announced: bool
 ) -> int | Removal | None:
     """Return where a repetition ends that begins with the line at `begin`. It may repeat the end of
     the text from the start of a line, or all of the text.
 
     0: there is none; None: more text is needed (never if `final`)."""
-    held, said = opening.held, opening.said
+    held, before = opening.held, opening.before
     body = held[begin:].lstrip(_INDENTATION)
     begin = len(held) - len(body)
     if not body:
         return 0 if final else None
     matched = 0
     if opening.restarts:
-        matched = common(said[opening.start : opening.start + len(body)], body)
-        if opening.start + matched == len(said):
+        matched = common(before[opening.start : opening.start + len(body)], body)
+        if opening.start + matched == len(before):
             return begin + matched
         if matched == len(body) and not final:
             opening.alive_at = begin

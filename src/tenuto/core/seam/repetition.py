@@ -32,9 +32,9 @@ class Opening:
     """
 
     def __init__(
-        self, said: str, trimmed: str, *, start: int, restarts: bool, again: tuple[str, ...] = ()
+        self, before: str, trimmed: str, *, start: int, restarts: bool, again: tuple[str, ...] = ()
     ) -> None:
-        self.said = said
+        self.before = before
         self.trimmed = trimmed
         self.start = start
         self.restarts = restarts
@@ -47,7 +47,7 @@ class Opening:
     @cached_property
     def ending(self) -> TextEnd:
         """The end of the text. It costs half a millisecond, so it is only made if it is needed."""
-        return TextEnd(self.said, self.trimmed)
+        return TextEnd(self.before, self.trimmed)
 
     @property
     def at_line(self) -> bool:
@@ -57,7 +57,7 @@ class Opening:
     def departs(self, matched: int, *, at_line: bool) -> bool:
         """Return whether this is a restart that continues in other words after `matched`
         characters."""
-        return departs(self.said, self.start, matched, at_line=at_line)
+        return departs(self.before, self.start, matched, at_line=at_line)
 
 
 def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN) -> Removal | None:
@@ -68,19 +68,19 @@ def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN)
     gap = len(text) - len(body)
     if not body:
         return NOTHING if final else None
-    said_again = _said_again(opening, body, final) if at == 0 else 0
-    if said_again:
-        return "restart", gap + said_again
+    restart_chars = _repeated_attempt(opening, body, final) if at == 0 else 0
+    if restart_chars:
+        return "restart", gap + restart_chars
     matched = 0
     if opening.restarts:
-        matched = common(opening.said[opening.start : opening.start + len(body)], body)
-        if opening.start + matched == len(opening.said):
+        matched = common(opening.before[opening.start : opening.start + len(body)], body)
+        if opening.start + matched == len(opening.before):
             short = matched < RESTART_CHARS and "\n" not in body[:matched]
             return ("line" if short else "restart"), at + gap + matched
         if matched == len(body) and not final:
             opening.alive_at = at + gap
             return None
-    if said_again is None:
+    if restart_chars is None:
         return None
     found = opening.ending.find(text, final=final, least=least)
     if found is None:
@@ -118,7 +118,7 @@ def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN)
     return NOTHING if opening.ending.line_again(body, final=True) else ("diverged", 0)
 
 
-def _said_again(opening: Opening, body: str, final: bool) -> int | None:
+def _repeated_attempt(opening: Opening, body: str, final: bool) -> int | None:
     """Return how much of `body` repeats the text of an earlier attempt: all of that text, up to the
     end of a word, with the white space after it; None while more is needed. Any length counts,
     since a model that was asked for something else begins anew, and not in the middle of a word."""

@@ -37,7 +37,7 @@ def common(one: str, other: str) -> int:
     return low
 
 
-def departs(said: str, start: int, matched: int, *, at_line: bool) -> bool:
+def departs(before: str, start: int, matched: int, *, at_line: bool) -> bool:
     """Return whether this is a restart that continues in other words after `matched` characters.
 
     All of such a restart is dropped. So a text whose lines begin alike (a log, a table, a list of
@@ -45,8 +45,8 @@ def departs(said: str, start: int, matched: int, *, at_line: bool) -> bool:
     """
     if matched < (_DIVERGED_LINE_CHARS if at_line else _DIVERGED_CHARS):
         return False
-    begin = said[start : start + _DIVERGED_CHARS]
-    return begin not in said[start + 1 :]
+    begin = before[start : start + _DIVERGED_CHARS]
+    return begin not in before[start + 1 :]
 
 
 def is_varied(head: str, least_chars: int) -> bool:

@@ -8,7 +8,7 @@ and leaves out the white space in between.  `Seam` takes the continuation delta 
 returns what is new.  It goes through four phases:
 
 * MATCHING  the start of the continuation is held until it is clear what it is (`_decide`);
-* FOLLOWING everything is repeated from the beginning: an index into `said`, nothing is held;
+* FOLLOWING everything is repeated from the beginning: an index into `before`, nothing is held;
 * SPACE     the white space at the seam is merged; if the continuation has nothing else, none of
             its white space is kept;
 * FLOWING   every delta is handed on unchanged.
@@ -94,13 +94,13 @@ def _uncut(text: str) -> str:
     return text.rstrip(_CUT_CHARACTERS) if ends_cut(text) else text
 
 
-def _whole_characters(said: str, trimmed: str) -> str:
-    """Return `said` without a cut character at its end. Before white space, none can be cut."""
-    return said if trimmed else _uncut(said)
+def _whole_characters(before: str, trimmed: str) -> str:
+    """Return `before` without a cut character at its end. Before white space, none can be cut."""
+    return before if trimmed else _uncut(before)
 
 
 def join(
-    said: str,
+    before: str,
     continuation: str,
     *,
     trimmed: str = "",
@@ -108,7 +108,7 @@ def join(
     exact: bool = False,
     hold_chars: int = 2_000,
 ) -> str:
-    """Return the whole text of `said`, `trimmed` and a whole continuation; parameters as for
+    """Return the whole text of `before`, `trimmed` and a whole continuation; parameters as for
     `Seam`.
 
     >>> join("The result is wor", "world.")
@@ -117,43 +117,44 @@ def join(
     'bookkeeper'
     """
     seam = Seam(
-        said,
+        before,
         trimmed=trimmed,
         delivered_trimmed=delivered_trimmed,
         exact=exact,
         hold_chars=hold_chars,
     )
     rest = seam.feed(continuation) + seam.finish()
-    return _whole_characters(said, trimmed) + delivered_trimmed + rest
+    return _whole_characters(before, trimmed) + delivered_trimmed + rest
 
 
 class Seam:
     r"""The place where a continuation meets the text before it.
 
-    `said` is the merged text as the request carried it, without white space at its end; `trimmed`
+    `before` is the merged text as the request carried it, without white space at its end; `trimmed`
     is the white space that was left out there and is known to come next, and `delivered_trimmed`
     the start of it that the client has already.  `exact`: the text was sent as a prefill; `echoed`:
     to a provider that repeats every prefill, so that even one repeated letter is not new text.
-    `again`: where in `said` each attempt began, if the request was for a call and not for more
+    `again`: where in `before` each attempt began, if the request was for a call and not for more
     text. What was said from there to the next attempt or to the end then counts as a repetition,
     however short it is. `aside`: the text of an attempt that broke off, of which nothing was taken;
     where the same words come again, so does the white space before them. At most about `hold_chars`
     characters are held at any time.
 
-    A character that the limit cut appears at the end of `said` as U+FFFD, or as half of a surrogate
-    pair.  It is not compared.  The caller leaves it out of the request and does not deliver it
-    (what was delivered cannot be taken back); the continuation brings the whole character.
+    A character that the limit cut appears at the end of `before` as U+FFFD, or as half of a
+    surrogate pair.  It is not compared.  The caller leaves it out of the request and does not
+    deliver it (what was delivered cannot be taken back); the continuation brings the whole
+    character.
 
     >>> seam = Seam("if found:\n    return", trimmed=" ")
     >>> seam.feed("    ret"), seam.feed("urn found"), seam.feed("\n")
     ('', ' found', '\n')
-    >>> seam.kind, seam.new_chars, seam.settled
+    >>> seam.kind, seam.new_chars, seam.is_passthrough
     ('line', 6, True)
     """
 
     def __init__(
         self,
-        said: str,
+        before: str,
         *,
         trimmed: str = "",
         delivered_trimmed: str = "",
@@ -165,10 +166,10 @@ class Seam:
     ) -> None:
         if trimmed.strip() or not trimmed.startswith(delivered_trimmed):
             raise ValueError("trimmed is white space, and delivered_trimmed is its start")
-        self._said = _whole_characters(said, trimmed)
-        self._start = len(self._said) - len(self._said.lstrip())
+        self._before = _whole_characters(before, trimmed)
+        self._start = len(self._before) - len(self._before.lstrip())
         self._trimmed = trimmed
-        self._owed = trimmed[len(delivered_trimmed) :]
+        self._undelivered = trimmed[len(delivered_trimmed) :]
         self._exact = exact
         self._echoed = exact and echoed
         self._anew = bool(again)
@@ -180,15 +181,15 @@ class Seam:
         self._given = 0
         self._restored = 0
         self._kind = "exact"
-        head = self._said[self._start : self._start + HEAD_CHARS]
+        head = self._before[self._start : self._start + HEAD_CHARS]
         restarts = self._echoed or is_varied(head, _ECHO_CHARS if exact else _WHOLE_CHARS)
         begins = sorted(again)
-        ends = [*begins, len(self._said)][1:]
-        pieces = {self._said[begin:].lstrip() for begin in begins}
-        pieces |= {self._said[begin:end].strip() for begin, end in zip(begins, ends, strict=True)}
+        ends = [*begins, len(self._before)][1:]
+        pieces = {self._before[begin:].lstrip() for begin in begins}
+        pieces |= {self._before[begin:end].strip() for begin, end in zip(begins, ends, strict=True)}
         pieces -= {""}
         self._opening = Opening(
-            self._said, trimmed, start=self._start, restarts=restarts, again=tuple(pieces)
+            self._before, trimmed, start=self._start, restarts=restarts, again=tuple(pieces)
         )
         self._phase = _Phase.MATCHING if head else _Phase.SPACE
 
@@ -216,7 +217,7 @@ class Seam:
         return self._phase is _Phase.FOLLOWING or self._kind != "exact"
 
     @property
-    def settled(self) -> bool:
+    def is_passthrough(self) -> bool:
         """Whether every delta is handed on unchanged from now on."""
         return self._phase is _Phase.FLOWING
 
@@ -234,31 +235,31 @@ class Seam:
         rest = ""
         is_open = self._begins_again if self._exact and at_limit else self._is_open(at_limit)
         if self._phase is _Phase.MATCHING and broke_off and is_open:
-            rest = self._settle(("echo", len(self._held)), "")
+            rest = self._remove(("echo", len(self._held)), "")
         elif self._phase is _Phase.MATCHING:
             self._opening.broke_off = broke_off
             decision = self._decide(final=True) or NOTHING
             may_repeat = broke_off or (self._echoed and decision is NOTHING)
             if may_repeat and self._repeats(self._held[decision[1] :], broke_off):
                 decision = ("echo", len(self._held))
-            rest = self._settle(decision, "")
+            rest = self._remove(decision, "")
         elif self._phase is _Phase.FOLLOWING:
-            held = self._held + self._said[self._start : self._start + self._matched]
+            held = self._held + self._before[self._start : self._start + self._matched]
             repeats = broke_off or not self._exact
             if self._matched and (self._echoed or (broke_off and not self._exact)):
                 # it broke off within the repetition
-                rest = self._settle(("echo", len(held)), "", held)
+                rest = self._remove(("echo", len(held)), "", held)
             elif repeats and self._matched >= RESTART_CHARS:
-                rest = self._settle(("echo" if self._exact else "restart", len(held)), "", held)
+                rest = self._remove(("echo" if self._exact else "restart", len(held)), "", held)
             else:
-                rest = self._settle(NOTHING, "", held)
+                rest = self._remove(NOTHING, "", held)
         if self._phase is not _Phase.FLOWING:
             words = self._held.lstrip()
             if words or self._exact or self._kind != "exact":
                 rest += self._merged(self._held.removesuffix(words), words)
             else:  # white space alone continues nothing: the text is complete as it was
-                rest += self._owed
-                self._restored = len(self._owed)
+                rest += self._undelivered
+                self._restored = len(self._undelivered)
             self._phase = _Phase.FLOWING
         self._given += len(rest)
         return rest
@@ -268,7 +269,7 @@ class Seam:
         """Whether the limit may have cut an echo of the prefill. If it was none, nothing is lost: a
         further attempt says it again."""
         body = _uncut(self._held).strip()
-        again = len(body) >= _PERIODIC_CHARS and self._said.lstrip().startswith(body)
+        again = len(body) >= _PERIODIC_CHARS and self._before.lstrip().startswith(body)
         return again and not is_periodic(body[:HEAD_CHARS])
 
     def _is_open(self, at_limit: bool) -> bool:
@@ -280,7 +281,7 @@ class Seam:
         body = self._held.strip()
         if self._exact or not body or self._decide(final=False) is not None:
             return False
-        only_words, short = self._opening.only_words, len(self._said) < RESTART_CHARS
+        only_words, short = self._opening.only_words, len(self._before) < RESTART_CHARS
         least = _ANNOUNCED_CHARS if only_words else _PERIODIC_CHARS * short
         tells = begins_announced(self._opening)
         if at_limit and len(body) < least and not tells:
@@ -309,7 +310,7 @@ class Seam:
                 self._phase = _Phase.FOLLOWING
                 return self._follow(delta)
             decision = self._decide(final=True) or NOTHING
-        return self._settle(decision, delta)
+        return self._remove(decision, delta)
 
     def _decide(self, *, final: bool) -> Removal | None:
         """Return what the start of the continuation is; None while more of it is needed."""
@@ -334,8 +335,8 @@ class Seam:
         """Return the removal of a whole prefill that is repeated at the start of the
         continuation."""
         body = self._held[lead:]
-        left = len(self._said) - self._start
-        if not self._opening.restarts or not self._said.startswith(body[:left], self._start):
+        left = len(self._before) - self._start
+        if not self._opening.restarts or not self._before.startswith(body[:left], self._start):
             return NOTHING
         if len(body) >= left:
             return "echo", lead + left
@@ -346,26 +347,26 @@ class Seam:
 
     def _may_repeat(self, body: str) -> bool:
         """Return whether this may become a mere repetition of earlier text."""
-        at = self._said.find(body, -_REPEATED_CHARS)
+        at = self._before.find(body, -_REPEATED_CHARS)
         for _ in range(_PLACES):
             if at < 0:
                 return False
-            if is_varied(self._said[at : at + RESTART_CHARS], RESTART_CHARS):
+            if is_varied(self._before[at : at + RESTART_CHARS], RESTART_CHARS):
                 return True
-            at = self._said.find(body, at + 1)
+            at = self._before.find(body, at + 1)
         return False
 
     def _repeats(self, text: str, broke_off: bool) -> bool:
         """Return whether this, to the end of the attempt, only repeats earlier text and adds
         nothing."""
         body = _uncut(text).strip()
-        begins = self._said.startswith(body, self._start)
+        begins = self._before.startswith(body, self._start)
         if self._echoed and begins and body:
             return True
-        within = begins or self._said.find(body, -_REPEATED_CHARS) >= 0
+        within = begins or self._before.find(body, -_REPEATED_CHARS) >= 0
         return broke_off and within and is_varied(body[:HEAD_CHARS], RESTART_CHARS)
 
-    def _settle(self, decision: Removal, delta: str, held: str | None = None) -> str:
+    def _remove(self, decision: Removal, delta: str, held: str | None = None) -> str:
         """Drop what was repeated, and continue with the rest of the held text and with `delta`."""
         self._kind, removed = decision
         held = self._held if held is None else held
@@ -379,27 +380,27 @@ class Seam:
     # FOLLOWING
 
     def _follow(self, delta: str) -> str:
-        """Move the index on through `said`; `_held` is what came before the restart."""
+        """Move the index on through `before`; `_held` is what came before the restart."""
         if not self._matched:
             body = delta.lstrip()
             self._held += delta[: len(delta) - len(body)]
             delta = body
             if len(self._held) > self._hold_chars:
-                return self._settle(NOTHING, delta)
+                return self._remove(NOTHING, delta)
         at = self._start + self._matched
-        left = len(self._said) - at
+        left = len(self._before) - at
         if len(delta) < left:
-            if self._said.startswith(delta, at):
+            if self._before.startswith(delta, at):
                 self._matched += len(delta)
                 return ""
-        elif delta.startswith(self._said[at:]):
+        elif delta.startswith(self._before[at:]):
             self._held = ""
-            return self._settle(("echo" if self._exact else "restart", left), "", delta)
-        matched = self._matched + common(self._said[at:], delta)
+            return self._remove(("echo" if self._exact else "restart", left), "", delta)
+        matched = self._matched + common(self._before[at:], delta)
         if not self._exact and self._opening.departs(matched, at_line=self._opening.at_line):
-            return self._settle(("diverged", 0), "")
-        held = self._held + self._said[self._start : at]
-        return self._settle(NOTHING, delta, held)
+            return self._remove(("diverged", 0), "")
+        held = self._held + self._before[self._start : at]
+        return self._remove(NOTHING, delta, held)
 
     # SPACE
 
@@ -418,7 +419,7 @@ class Seam:
         blank = min(blank, most + 1)  # however much of it came at once
         return self._merged(text[:blank], text[blank:])
 
-    def _says_again(self, rest: str) -> bool:
+    def _repeats_aside(self, rest: str) -> bool:
         """Return whether this may be what the text that was put aside began with. Where that was a
         character that was cut, it was none of ASCII."""
         if not self._words:
@@ -426,14 +427,14 @@ class Seam:
         return rest.startswith(self._words) or (bool(rest) and self._words.startswith(rest))
 
     def _merged(self, blank: str, rest: str) -> str:
-        given = len(self._trimmed) - len(self._owed)
-        if self._says_again(rest) and self._lead.endswith(blank):
+        given = len(self._trimmed) - len(self._undelivered)
+        if self._repeats_aside(rest) and self._lead.endswith(blank):
             blank = self._lead
         has = self._trimmed[:given]
         space = merged(self._trimmed, blank, has)
         if not rest and blank and has.startswith(blank) and space == has + blank != self._trimmed:
             space = has  # it is no second line, and nothing follows
-        self._restored = min(len(self._owed), len(space) - given)
+        self._restored = min(len(self._undelivered), len(space) - given)
         if self._anew and not space and self._kind == "exact" and rest[:1] not in _GOES_ON:
             space = PARAGRAPH
             self._restored = len(PARAGRAPH)

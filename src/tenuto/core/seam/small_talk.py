@@ -168,11 +168,11 @@ def is_small_talk(text: str) -> bool:
     >>> is_small_talk("[The previous message was already complete.]"), is_small_talk("")
     (True, False)
     """
-    said = _bare_sentences(text)
-    return bool(said) and all(map(_is_phrase, said))
+    sentences = _bare_sentences(text)
+    return bool(sentences) and all(map(_is_phrase, sentences))
 
 
-def confirms_end(text: str, said: str) -> bool:
+def confirms_end(text: str, before: str) -> bool:
     """Return whether an answer that adds nothing agrees that the text before it is whole: it has no
     words, says that there is nothing more, or repeats the end of the text.
 
@@ -183,7 +183,7 @@ def confirms_end(text: str, said: str) -> bool:
     >>> confirms_end("All o", "All of it.")
     False
     """
-    end = said.strip()[-_LOOK_CHARS:]
+    end = before.strip()[-_LOOK_CHARS:]
     again = text.strip()[-len(end) :]
     return end.endswith(again) or is_small_talk(text)
 
@@ -193,8 +193,8 @@ class SmallTalkFilter:
 
     Args:
         stitcher: joins the answer to the text so far, if it adds something.
-        said: the text so far, if it may be whole. An answer that repeats all of it adds nothing,
-            even if it is too short for the stitcher to tell, such as "42".
+        sentences: the text so far, if it may be whole. An answer that repeats all of it adds
+            nothing, even if it is too short for the stitcher to tell, such as "42".
 
     >>> from tenuto.core.seam.seam import Seam
     >>> stitcher = SmallTalkFilter(Seam("Said, and the cen"))
@@ -207,9 +207,9 @@ class SmallTalkFilter:
     'ter.'
     """
 
-    def __init__(self, stitcher: Stitcher, *, said: str = "") -> None:
+    def __init__(self, stitcher: Stitcher, *, before: str = "") -> None:
         self._stitcher = stitcher
-        self._said = said.strip() if len(said) < _LOOK_CHARS else ""
+        self._before = before.strip() if len(before) < _LOOK_CHARS else ""
         self._held = ""
         self._over = False
 
@@ -223,12 +223,12 @@ class SmallTalkFilter:
         if self._over:
             return self._stitcher.feed(delta)
         self._held += delta
-        again = self._said.startswith(self._held.strip())
+        again = self._before.startswith(self._held.strip())
         return "" if again or _may_be_small_talk(self._held) else self._let_go()
 
     def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return the rest, at the end of the attempt."""
-        if not self._over and (is_small_talk(self._held) or self._held.strip() == self._said):
+        if not self._over and (is_small_talk(self._held) or self._held.strip() == self._before):
             self._held = ""
         return self._let_go() + self._stitcher.finish(broke_off=broke_off, at_limit=at_limit)
 

@@ -28,24 +28,24 @@ class Stitcher(Protocol):
 class ThinkBlockCloser:
     """Stitches an answer to a think block that ended without one: it closes the block first.
 
-    `owed` is text that was received but not handed on yet, and what closes the block.
+    `undelivered` is text that was received but not handed on yet, and what closes the block.
 
     >>> stitcher = ThinkBlockCloser("</think>")
     >>> stitcher.feed("") + stitcher.feed("Yes."), stitcher.new_chars
     ('</think>Yes.', 4)
     """
 
-    def __init__(self, owed: str) -> None:
-        self._owed = owed
+    def __init__(self, undelivered: str) -> None:
+        self._undelivered = undelivered
         self.new_chars: int = 0
 
     def feed(self, delta: str) -> str:
         """Return the delta, after the owed text."""
         if not delta:
             return ""
-        owed, self._owed = self._owed, ""
+        undelivered, self._undelivered = self._undelivered, ""
         self.new_chars += len(delta)
-        return owed + delta
+        return undelivered + delta
 
     def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
         """Return nothing: without an answer, the block stays as it came."""

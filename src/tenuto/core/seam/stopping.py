@@ -29,7 +29,7 @@ class Found(NamedTuple):
     """A stop sequence, and how many of its characters came before the cut."""
 
     sequence: str
-    said_chars: int
+    before_chars: int
 
 
 class StopSequenceStitcher:
@@ -37,26 +37,27 @@ class StopSequenceStitcher:
 
     Args:
         stitcher: joins the continuation to the text before it.
-        said: the part of that text that was handed on.
-        owed_chars: characters of white space before the cut, which the stitcher forwards first.
+        before_chars: the part of that text that was handed on.
+        undelivered_chars: characters of white space before the cut, which the stitcher forwards
+            first.
         sequences: the stop sequences of the request.
 
     >>> from tenuto.core.seam.seam import Seam
     >>> stitcher = StopSequenceStitcher(Seam("Said. EN"), "Said. EN", 0, ["END"])
     >>> stitcher.feed("D of it") + stitcher.finish(), stitcher.found
-    ('', Found(sequence='END', said_chars=2))
+    ('', Found(sequence='END', before_chars=2))
     """
 
     def __init__(
-        self, stitcher: Stitcher, said: str, owed_chars: int, sequences: Collection[str]
+        self, stitcher: Stitcher, before: str, undelivered_chars: int, sequences: Collection[str]
     ) -> None:
         longest = max(map(len, sequences), default=0)
         self._stitcher = stitcher
         self._sequences = sequences
-        self._before = said[max(len(said) - longest + 1, 0) :] if longest else ""
-        self._owed_chars = owed_chars
+        self._before = before[max(len(before) - longest + 1, 0) :] if longest else ""
+        self._undelivered_chars = undelivered_chars
         self._held = ""
-        self._over = not (self._before or owed_chars) or not sequences
+        self._over = not (self._before or undelivered_chars) or not sequences
         self.found: Found | None = None
 
     @property
@@ -79,7 +80,7 @@ class StopSequenceStitcher:
             return "" if self.found else text
         self._held += text
         joined = self._before + self._held
-        for start in range(len(self._before) + min(self._owed_chars, len(self._held))):
+        for start in range(len(self._before) + min(self._undelivered_chars, len(self._held))):
             for sequence in self._sequences:
                 if joined.startswith(sequence, start):
                     if start + len(sequence) <= len(self._before):
@@ -89,17 +90,17 @@ class StopSequenceStitcher:
                     return ""  # more text is needed to tell
         if not self._held:
             return ""
-        self._over = len(self._held) > self._owed_chars
+        self._over = len(self._held) > self._undelivered_chars
         held, self._held = self._held, ""
         if not self._over:
             self._before += held
-            self._owed_chars -= len(held)
+            self._undelivered_chars -= len(held)
         return held
 
     def _stopped(self, sequence: str, start: int) -> str:
         self._over = True
-        said = max(len(self._before) - start, 0)
+        before_chars = max(len(self._before) - start, 0)
         given = self._held[: max(start - len(self._before), 0)]
         self._held = ""
-        self.found = Found(sequence, said)
+        self.found = Found(sequence, before_chars)
         return given

@@ -44,9 +44,9 @@ class Unwrapper:
 
     Args:
         stitcher: joins the unwrapped text to the text before it.
-        said: all of the text before it.
+        before: all of the text before it.
         thinks: False if no think block can come, as after a prefill.
-        document: whether `said` is the beginning of a JSON document.
+        document: whether `before` is the beginning of a JSON document.
 
     >>> from tenuto.core.seam.seam import Seam
     >>> thought = Unwrapper(Seam("The result is wor"), "The result is wor")
@@ -58,9 +58,9 @@ class Unwrapper:
     """
 
     def __init__(
-        self, stitcher: Stitcher, said: str, *, thinks: bool = True, document: bool = False
+        self, stitcher: Stitcher, before: str, *, thinks: bool = True, document: bool = False
     ) -> None:
-        bare = said[leading_thought(said) :].lstrip()
+        bare = before[leading_thought(before) :].lstrip()
         self._stitcher = stitcher
         self._held = ""
         self._closing_tag = ""

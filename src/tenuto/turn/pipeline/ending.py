@@ -98,7 +98,7 @@ def finish_turn(
     if finish.status is not Status.COMPLETE:
         take_back_unproven(turn)
     if turn.document is not None and turn.open and turn.client_stream.writing:
-        turn.client_stream.set_text(turn.said)
+        turn.client_stream.set_text(turn.kept_text)
     if finish.status is Status.COMPLETE and turn.first is not None:
         turn.environment.successors.add(turn.first.response.id, attempt.response.id)
     ending = _Ending(turn, finish, facts, attempt)
@@ -145,12 +145,16 @@ class _Ending:
         if finish.status is Status.COMPLETE or finish.shown not in _TOLD_BY_THE_PROVIDER:
             return shown
         named = turn.stopped or turn.first
-        if named is None or not named.names_stop or (shown.error and not is_visible(turn.said)):
+        if (
+            named is None
+            or not named.names_stop
+            or (shown.error and not is_visible(turn.kept_text))
+        ):
             return shown
         response, clean = named.response, turn.stopped is None
         if response.fault is not None and (clean or self._raised_by_bare()):
             return shown
-        if clean and not turn.said:
+        if clean and not turn.kept_text:
             return shown  # without a call and without a text, it would say nothing
         native = response.stop.raw
         invalid = "document_invalid" in response.stop.anomalies
@@ -173,7 +177,7 @@ class _Ending:
     def _raises_bare(self) -> bool:
         """Return whether nothing came but an error on which the bare SDK raises, such as that of a
         filter."""
-        nothing = self._finish.status is Status.FAILED and not self._turn.said
+        nothing = self._finish.status is Status.FAILED and not self._turn.kept_text
         return nothing and self._raised_by_bare()
 
     def _raised_by_bare(self) -> bool:
@@ -208,7 +212,7 @@ class _Ending:
     @property
     def text(self) -> str:
         """The text of the answer that the caller gets."""
-        text = self._turn.said or self._attempt.response.text
+        text = self._turn.kept_text or self._attempt.response.text
         return text + self._notice if self._adds_notice else text
 
     @property
@@ -235,7 +239,7 @@ class _Ending:
         if self._adds_notice:
             notice = self._notice
             text = answer.text + notice
-            spoken = turn.spoken(text)
+            spoken = turn.contributions(text)
             content = () if turn.facts.stream else turn.content(spoken)
             answer = replace(answer, text=text, content=content, spoken=spoken)
             if turn.open:
@@ -273,7 +277,7 @@ class _Ending:
         turn, finish, response = self._turn, self._finish, self._attempt.response
         if turn.left_alone:
             return True
-        bare = finish.status is Status.FAILED and not turn.said.strip()
+        bare = finish.status is Status.FAILED and not turn.kept_text.strip()
         if self._attempt.http_error and not turn.headed and bare:
             return True  # the provider's own error is the most precise
         handed_on = self._facts.left_alone == FINISHED_UPSTREAM and self._is_first
@@ -376,9 +380,9 @@ class _Ending:
             ending = {}
         if attempt.stopped_at:  # as wires that name the sequence write it
             ending = {"stop_reason": native, "stop_sequence": attempt.stopped_at}
-        spoken = turn.spoken(turn.said)
+        spoken = turn.contributions(turn.kept_text)
         return Answer(
-            text=turn.said,
+            text=turn.kept_text,
             reasoning="".join(turn.reasoning),
             calls=calls,
             content=turn.content(spoken) if whole or not turn.facts.stream else (),
@@ -402,7 +406,7 @@ class _Ending:
         refusal to continue, would make it look complete."""
         wire, shown = self._turn.wire, self._shown
         clean = wire.clean_stop(())
-        if native != clean or not self._turn.said:
+        if native != clean or not self._turn.kept_text:
             return native
         return shown.native if shown.native != clean else wire.shown[Outcome.TEXT_CUT].native
 
@@ -446,11 +450,11 @@ class _Ending:
         line = usage_line(report)
         if turn.headed:
             client_stream = turn.client_stream
-            spoken = client_stream.stop_forwarding() + client_stream.flush_text()
+            rest = client_stream.stop_forwarding() + client_stream.flush_text()
             lost = self._lost() if turn.context is None else None
             if lost is not None:
-                if spoken:
-                    yield SendData(spoken)
+                if rest:
+                    yield SendData(rest)
                 yield RaiseError(with_note(lost.error, message))
                 return
             own = self._repeatable()
@@ -464,7 +468,7 @@ class _Ending:
             event = client_stream.framed(usage_comment(line) + (unmarked(ours) if breaks else ours))
             # An SDK raises at this event and reads no further, so upstream is released before it.
             yield Sleep(0.0)
-            yield SendData(spoken + event, last=not breaks)
+            yield SendData(rest + event, last=not breaks)
             if breaks:
                 yield RaiseError(Unfinished(message))
             return

@@ -38,8 +38,8 @@ def message_of(turn: TurnRecord, attempt: Attempt, report: Report) -> str:
     if how := LOST.get(attempt.lost.kind if attempt.lost else failed):
         message += f" The last of {report.attempts} attempts {how}."
     if fault is not None and fault.message:
-        said = turn.redactor.brief(fault.message, MESSAGE_CHARS)
-        message += f" {_WHOSE.get(fault.kind, 'The provider said')}: {said}"
+        text = turn.redactor.brief(fault.message, MESSAGE_CHARS)
+        message += f" {_WHOSE.get(fault.kind, 'The provider said')}: {text}"
     return message
 
 
@@ -62,8 +62,8 @@ def with_message(turn: TurnRecord, event: JsonObject, message: str) -> bytes:
     that another Tenuto does not go on (E9)."""
     error = event["error"]
     if isinstance(error, dict):
-        said = error.get("message")
-        words = f"{said} ({message})" if isinstance(said, str) and said else message
+        text = error.get("message")
+        words = f"{text} ({message})" if isinstance(text, str) and text else message
         made = {**event, "error": {**error, "message": words, "source": OURS}}
     else:
         made = {**event, "error": f"{error} ({message})", "source": OURS}

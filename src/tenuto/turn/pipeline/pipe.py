@@ -94,12 +94,12 @@ def run(turn: TurnRecord) -> Run:
     finally:
         # Closed from outside before its end: the caller left (C23).
         if not turn.log.ended:
-            said = turn.client_stream.delivered_text or turn.said
-            turn.log.cancelled(len(said), turn.held_bytes, raised)
+            kept_text = turn.client_stream.delivered_text or turn.kept_text
+            turn.log.cancelled(len(kept_text), turn.held_bytes, raised)
             ids = (*turn.log.ids, id_of(turn.client_stream.message if turn.open else None))
-            recent.add(turn.log.turn, ids, RecentTurn(turn.log.report, text_hash(said)))
+            recent.add(turn.log.turn, ids, RecentTurn(turn.log.report, text_hash(kept_text)))
             if turn.context is not None:
-                turn.context.given = said
+                turn.context.given = kept_text
 
 
 def _wait(turn: TurnRecord, send: Send) -> Run:
@@ -117,7 +117,7 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
     edits = () if turn.left_alone else send.edits
     command, events, ahead = _transmit(turn, edits), turn.events, deque[Reply]()
     if events is not None:
-        events.attempt_started(send, edits, turn.facts.max_tokens, len(turn.said))
+        events.attempt_started(send, edits, turn.facts.max_tokens, len(turn.kept_text))
     reply = yield command
     if isinstance(reply, ConnectionLost):
         url = turn.request.url

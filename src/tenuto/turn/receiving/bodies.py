@@ -53,8 +53,8 @@ def read_body(
     raw, last = yield from _received(turn, ahead)
     if isinstance(last, bytes) and last:
         if turn.first is not None or turn.context is not None:
-            said = _TOO_LARGE.format(turn.policy.body_max_bytes)
-            fault = Fault(FaultKind.LIMIT, "body_too_large", said)
+            limit = _TOO_LARGE.format(turn.policy.body_max_bytes)
+            fault = Fault(FaultKind.LIMIT, "body_too_large", limit)
             return turn.received(Attempt(failed(fault), head))
         yield from hand_on(turn, head, raw, "body_too_large")
         return None
@@ -137,8 +137,8 @@ def _read(
         if value and handed_out:
             raw = encode([value] if turn.wire.listed else value)
             head = named(head, b"application/json").of(raw)
-    elif body and value and handed_out and (said := readable(body)) is not body:
-        head, raw = head.of(said), said  # as in streams: SDKs decode strictly
+    elif body and value and handed_out and (plain := readable(body)) is not body:
+        head, raw = head.of(plain), plain  # as in streams: SDKs decode strictly
     unread, kind = value is None, head.get(b"content-type")
     page = unread and framing_of(Framing.BODY, kind, body or b"") is Framing.PAGE
     response = builder.build()

@@ -1,7 +1,7 @@
 """Join an attempt's text to the text that the turn keeps.
 
-Only this module changes what is kept (`said` and `kept` of the turn): in `stitcher_for`, before an
-attempt is read, and in `keep`, after it.
+Only this module changes what is kept (`kept_text` and `kept` of the turn): in `stitcher_for`,
+before an attempt is read, and in `keep`, after it.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ def stitcher_for(turn: TurnRecord) -> StopSequenceStitcher | None:
     if turn.apart or turn.puts_together:
         return None
     _take_back_empty(turn)
-    base = trailing_space(turn.said)[0]
+    base = trailing_space(turn.kept_text)[0]
     given = turn.client_stream.delivered_text if turn.open else base
-    return _stitcher_between(turn, turn.said, given) if base else None
+    return _stitcher_between(turn, turn.kept_text, given) if base else None
 
 
-def _stitcher_between(turn: TurnRecord, said: str, given: str) -> StopSequenceStitcher:
-    """Return where this attempt's text joins the kept text `said`, of which the caller has
+def _stitcher_between(turn: TurnRecord, kept_text: str, given: str) -> StopSequenceStitcher:
+    """Return where this attempt's text joins the kept text `kept_text`, of which the caller has
     `given`."""
-    base, space = trailing_space(said)
+    base, space = trailing_space(kept_text)
     if not visible(base):
         return StopSequenceStitcher(
-            ThinkBlockCloser(said[len(given) :] + think_closing(base)), "", 0, ()
+            ThinkBlockCloser(kept_text[len(given) :] + think_closing(base)), "", 0, ()
         )
     edits = turn.state.last_edits
     exact = holds_prefill(edits)
@@ -76,7 +76,7 @@ def _stitcher_between(turn: TurnRecord, said: str, given: str) -> StopSequenceSt
     )
     anew = asks_for_call(edits) or (not exact and broke_in_call)
     again = begins if anew and not turn.state.torn else ()
-    if since := turn.said_since:
+    if since := turn.text_after_checkpoint:
         again = {len(base) - thought - len(since.rstrip())}
     alone = make(base[thought:], again=again)
     # The caller's own first words. After reasoning, the text does not follow them.
@@ -87,7 +87,7 @@ def _stitcher_between(turn: TurnRecord, said: str, given: str) -> StopSequenceSt
     document = lifted and not turn.facts.one_of_words
     # After a break it is unknown whether more was to come: the model may say that there is nothing.
     whole = base[thought:] if turn.state.unmarked else ""
-    met: Stitcher = SmallTalkFilter(seam, said=whole) if turn.state.broke and not exact else seam
+    met: Stitcher = SmallTalkFilter(seam, before=whole) if turn.state.broke and not exact else seam
     stitcher = Unwrapper(met, base, thinks=not exact, document=document)
     return StopSequenceStitcher(stitcher, given, len(space) - len(given_space), turn.stop_sequences)
 
@@ -111,7 +111,7 @@ def _take_back_empty(turn: TurnRecord) -> None:
     if last is None or last.attempt.response.text.strip():
         return
     if last.attempt.outcome in (Outcome.EMPTY, Outcome.THINKING_ONLY):
-        turn.said = turn.said[: -last.attempt.new_chars]
+        turn.kept_text = turn.kept_text[: -last.attempt.new_chars]
         last.attempt.new_chars = 0
 
 
@@ -121,21 +121,21 @@ def stitch_body(turn: TurnRecord, attempt: Attempt) -> str:
         put_together(turn, attempt)
         return ""
     apart, stitcher = turn.apart, stitcher_for(turn)
-    text, said = attempt.response.text, turn.said
+    text, kept_text = attempt.response.text, turn.kept_text
     if stitcher is None:
         attempt.new_chars = len(text)
-        keep(turn, attempt, said + text if apart else text, len(said) if apart else 0)
+        keep(turn, attempt, kept_text + text if apart else text, len(kept_text) if apart else 0)
         return text
     response = attempt.response
     new = stitcher.feed(text) + stitcher.finish(
         broke_off=broke_off(response), at_limit=is_at_limit(response)
     )
-    base = trailing_space(said)[0]
+    base = trailing_space(kept_text)[0]
     if stitcher.found is not None:  # nothing of it was handed on yet
-        base = said = base[: len(base) - stitcher.found.said_chars]
+        base = kept_text = base[: len(base) - stitcher.found.before_chars]
     attempt.new_chars = stitcher.new_chars
     stopped(turn, attempt, stitcher.found)
-    keep(turn, attempt, base + new if new else said, len(base) if new else len(said))
+    keep(turn, attempt, base + new if new else kept_text, len(base) if new else len(kept_text))
     return new
 
 
@@ -143,20 +143,20 @@ def put_together(turn: TurnRecord, attempt: Attempt) -> None:
     """Keep what an attempt brings of a document that is kept in part (C27a): all of it, if the
     attempt is or completes the document and begins with what the caller has; a further part, if it
     was cut as well; otherwise nothing, since the next attempt would continue something wrong."""
-    document, response, said = turn.document, attempt.response, turn.said
+    document, response, kept_text = turn.document, attempt.response, turn.kept_text
     assert document is not None
     text, given = response.text, turn.given
     cut = broke_off(response)
     if turn.state.anew:
         whole = document.fits(text)
         unchecked = whole is None and not cut
-        if text.startswith(given) and (whole or unchecked or (cut and len(text) > len(said))):
+        if text.startswith(given) and (whole or unchecked or (cut and len(text) > len(kept_text))):
             return _keep_document(turn, attempt, text, 0)
         turn.refuted = turn.refuted or (whole is False and not cut and is_document(text))
-        return _keep_document(turn, attempt, said, len(said))
+        return _keep_document(turn, attempt, kept_text, len(kept_text))
     shown = [edit.text for edit in turn.state.last_edits if isinstance(edit, AppendAssistant)]
-    part = without_cut_number(said)
-    part = part if trailing_space(part)[0] in shown else said
+    part = without_cut_number(kept_text)
+    part = part if trailing_space(part)[0] in shown else kept_text
     base = trailing_space(part)[0]
     stitcher = _stitcher_between(turn, part, base)
     new = stitcher.feed(text) + stitcher.finish(broke_off=cut, at_limit=is_at_limit(response))
@@ -172,11 +172,11 @@ def put_together(turn: TurnRecord, attempt: Attempt) -> None:
             return _keep_document(turn, attempt, alone, 0)
     doubtful = doubtful and _begins_document(turn.facts.begun + plain)
     if new and cut and not doubtful and _begins_document(turn.facts.begun + together):
-        turn.proven = turn.proven or (said, turn.kept)
+        turn.proven = turn.proven or (kept_text, turn.kept)
         return _keep_document(turn, attempt, together, len(base))
     unchecked = document.fits(together) is None
     turn.refuted = turn.refuted or bool(new and not cut and not unchecked and not fitting)
-    return _keep_document(turn, attempt, said, len(said))
+    return _keep_document(turn, attempt, kept_text, len(kept_text))
 
 
 def _may_be_elements(base: str, together: str, plain: str) -> bool:
@@ -187,9 +187,9 @@ def _may_be_elements(base: str, together: str, plain: str) -> bool:
     return not ends_in_string(base) or '"' in removed
 
 
-def _keep_document(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
-    attempt.new_chars = len(said) - begins
-    keep(turn, attempt, said, begins)
+def _keep_document(turn: TurnRecord, attempt: Attempt, kept_text: str, begins: int) -> None:
+    attempt.new_chars = len(kept_text) - begins
+    keep(turn, attempt, kept_text, begins)
 
 
 def _begins_document(text: str) -> bool:
@@ -210,13 +210,14 @@ def take_back_unproven(turn: TurnRecord) -> None:
     """Forget what was added to a document that stayed unfinished. Only answers that had the schema
     are left of it (C27a)."""
     if turn.proven is not None:
-        turn.said, turn.kept = turn.proven
+        turn.kept_text, turn.kept = turn.proven
         turn.proven = None
 
 
-def keep(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
-    """Keep an attempt: all text is now `said`, and that of the attempt begins at index `begins`."""
-    apart, turn.said = turn.apart, said
+def keep(turn: TurnRecord, attempt: Attempt, kept_text: str, begins: int) -> None:
+    """Keep an attempt: all text is now `kept_text`, and that of the attempt begins at index
+    `begins`."""
+    apart, turn.kept_text = turn.apart, kept_text
     if not begins and not apart:
         turn.kept = []
     # A cut character at the end of the kept text is written anew, so an attempt in between that

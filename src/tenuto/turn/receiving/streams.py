@@ -63,7 +63,7 @@ def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
         yield StartResponse(turn.framing.opened(turn.shown(head.plus(kind))), events=True)
     if reasoning := "".join(turn.reasoning):
         yield SendData(turn.client_stream.framed(turn.client_stream.writer.reasoning(reasoning)))
-    if not turn.puts_together and (text := turn.client_stream.write_text(turn.said)):
+    if not turn.puts_together and (text := turn.client_stream.write_text(turn.kept_text)):
         yield SendData(text)
 
 
@@ -76,7 +76,7 @@ def _begin(
 ) -> Generator[Command, Reply, tuple[Reply, StopSequenceStitcher | None]]:
     """Forward the beginning of a stream. Return the piece that the caller has already, or None, and
     where the text joins the kept text."""
-    if not turn.open and turn.answered is not None and (turn.said or turn.reasoning):
+    if not turn.open and turn.answered is not None and (turn.kept_text or turn.reasoning):
         yield from open_as_events(turn, turn.answered)  # this continues an answer that was a body
     given = ahead[0] if ahead else None
     first = decoder.plain and not turn.state.attempts
@@ -276,11 +276,11 @@ class _Reading:
 
     def attempt(self) -> Attempt:
         """Return the attempt, now that the stream is over, and keep its content."""
-        turn, client_stream, stitcher, said = (
+        turn, client_stream, stitcher, kept_text = (
             self._turn,
             self._client_stream,
             self._stitcher,
-            self._turn.said,
+            self._turn.kept_text,
         )
         tail, decoder, codec = self._tail, self._decoder, self._codec
         if self.builder.ended and not client_stream.writing:
@@ -297,7 +297,9 @@ class _Reading:
         stopped(turn, attempt, stitcher.found if stitcher else None)
         # What was only forwarded equals what was read, so one text is kept instead of two.
         text = client_stream.text if client_stream.writing else response.text
-        begins = len(said) if turn.apart else len(trailing_space(said)[0]) if stitcher else 0
+        begins = (
+            len(kept_text) if turn.apart else len(trailing_space(kept_text)[0]) if stitcher else 0
+        )
         keep(turn, attempt, text, min(begins, len(text)))
         return turn.received(attempt)
 

@@ -397,7 +397,7 @@ class EventSender:
                 recovery_events.ContinuationAttempt,
                 index=self._continuations,
                 output_tokens=output_tokens,
-                output_chars=len(facts.said),
+                output_chars=len(facts.kept_text),
                 tokens_left=tokens_left,
                 attempts_left=attempts_left,
                 prefill=holds_prefill(action.edits),

@@ -217,7 +217,7 @@ class TurnLog:
         None if it gets an answer, or an error that is not Tenuto's."""
         if self.events is not None:
             self.events.finished(finish, outcome, facts, self.last)
-        status, chars = finish.status.value, len(facts.said)
+        status, chars = finish.status.value, len(facts.kept_text)
         lost = tuple(self._redactor.brief(printable(name)) for name in finish.never_came)
         report = self.report = self._end(
             status, finish.reason, outcome, chars, held_bytes, error, lost

@@ -170,7 +170,7 @@ class TurnRecord:
         spent = self.context.spent if self.context is not None else {}
         self.model: tuple[str, str] = self.request.url.partition("?")[0], self.facts.model
         self.state: State = State(started_s=turn_request.started_s, spent=spent)
-        self.said = ""
+        self.kept_text = ""
         self.kept: list[Kept] = []
         self.proven: tuple[str, list[Kept]] | None = None
         self.refuted = False
@@ -243,16 +243,16 @@ class TurnRecord:
         is shown before the whole is proven (C27a)."""
         if self.document is None or self.state.apart or self.left_alone:
             return False
-        return is_visible(self.said) and not asks_for_call(self.state.last_edits)
+        return is_visible(self.kept_text) and not asks_for_call(self.state.last_edits)
 
     @property
     def apart(self) -> bool:
         """Whether the current attempt's text goes on exactly where the kept text ends: after a
         pause, and where the provider goes on by itself from all that came."""
-        return self.state.apart and not self.said_since
+        return self.state.apart and not self.text_after_checkpoint
 
     @property
-    def said_since(self) -> str:
+    def text_after_checkpoint(self) -> str:
         """The text behind the place from which the provider goes on by itself: it says that again.
         "" if there is none (C30)."""
         last = self.kept[-1].attempt.message if self.state.going and self.kept else None
@@ -356,10 +356,10 @@ class TurnRecord:
             self.events.provider = name
 
     def content(self, spoken: Sequence[AttemptContent]) -> Content:
-        """Return the content of the attempts in `spoken`, merged, in the wire's own form."""
+        """Return the content of the attempts in `contributions`, merged, in the wire's own form."""
         return self.wire.content(spoken) if spoken else ()
 
-    def spoken(self, text: str) -> list[AttemptContent]:
+    def contributions(self, text: str) -> list[AttemptContent]:
         """Return the attempts of which something is kept; `text` is all of their text."""
         ends = [*(kept.begins for kept in self.kept), len(text)][1:]
         return [
