@@ -233,7 +233,7 @@ def test_empty_arguments_mean_an_empty_object_on_a_clean_stop_only(raw) -> None:
         assert classify(response) is not Outcome.DONE
     both = built(call(arguments=raw), TOOL, FaultSeen(Fault(FaultKind.SERVER)))
     assert both.calls[0].finding is Finding.TRUNCATED
-    assert built(call(arguments=raw), TOOL).mended
+    assert built(call(arguments=raw), TOOL).repaired
 
 
 @pytest.mark.behaviour("T12", "T1")
@@ -257,7 +257,7 @@ def test_arguments_are_judged_by_their_raw_text(raw, handed_on, finding) -> None
     response = built(call(arguments=raw), TOOL)
     (made,) = response.calls
     assert (made.arguments, made.finding) == (handed_on, finding)
-    assert response.mended == (handed_on != raw and finding is Finding.WHOLE)
+    assert response.repaired == (handed_on != raw and finding is Finding.WHOLE)
 
 
 @pytest.mark.behaviour("T13")
@@ -307,9 +307,9 @@ def test_ids_are_made_where_they_are_missing_or_given_twice() -> None:
     assert ids[0] == "a"
     assert len(set(ids)) == 4
     assert all(i.isalnum() and len(i) == 9 for i in ids[1:]), "what the strictest provider takes"
-    assert response.mended
+    assert response.repaired
     assert {"call_id_duplicate", "call_id_missing"} <= set(response.stop.anomalies)
-    assert not built(call(0, "a"), call(1, "b"), TOOL).mended
+    assert not built(call(0, "a"), call(1, "b"), TOOL).repaired
 
 
 @pytest.mark.behaviour("T1")
@@ -320,7 +320,7 @@ def test_a_call_without_a_name_is_malformed() -> None:
 
 def test_what_the_wire_put_right_is_an_anomaly() -> None:
     response = built(CallDelta(0, "a", "w", "{}", ("call_type_missing",)), TOOL)
-    assert response.mended
+    assert response.repaired
     assert response.stop.anomalies == ("call_type_missing",)
 
 

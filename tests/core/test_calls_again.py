@@ -45,7 +45,7 @@ def test_a_whole_call_that_is_said_again_under_its_id_is_one_call(before, index)
     got = read(*before, pay(index=index), CALLED)
     assert [(call.id, call.arguments) for call in got.calls] == [("a", PAY)]
     assert "call_repeated" in got.stop.anomalies
-    assert got.mended, "what came would be two calls to a reader of the bytes"
+    assert got.repaired, "what came would be two calls to a reader of the bytes"
 
 
 @pytest.mark.behaviour("T13", "T12a")
@@ -64,7 +64,7 @@ def test_a_call_that_differs_in_anything_is_another_call(again) -> None:
 def test_a_whole_call_that_is_said_again_without_the_id_of_the_first_is_one_call() -> None:
     got = read(pay(), pay(call_id=""), CALLED)
     assert [(call.id, call.arguments) for call in got.calls] == [("a", PAY)]
-    assert got.mended
+    assert got.repaired
     neither = read(pay(call_id=""), pay(call_id=""), CALLED)
     assert len(neither.calls) == 2, "where no call has an id, they may be two"
 

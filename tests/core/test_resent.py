@@ -71,7 +71,7 @@ def test_arguments_that_are_sent_again_are_one_calls_arguments(value: Any, rando
         response = read(again(pieces))
         (call,) = response.calls
         assert (call.finding, json.loads(call.arguments)) == (Finding.WHOLE, value), how
-        assert response.mended == ("arguments_sent_again" in response.stop.anomalies), how
+        assert response.repaired == ("arguments_sent_again" in response.stop.anomalies), how
 
 
 @pytest.mark.behaviour("T13a")
@@ -80,7 +80,7 @@ def test_pieces_of_a_text_are_left_alone_whatever_they_repeat(value: Any, random
     text = json.dumps(value)
     response = read(cut(text, random))
     assert [call.arguments for call in response.calls] == [text]
-    assert not response.mended
+    assert not response.repaired
 
 
 @pytest.mark.behaviour("T13a")

@@ -189,7 +189,7 @@ def test_the_input_of_a_server_tool_is_never_a_call_of_the_callers():
         response = read(start(0, SERVER_TOOL), piece, closed, piece, *events(stop)[-2:])
         assert response.calls == ()
         assert response.stop.anomalies == ()
-        assert not response.mended
+        assert not response.repaired
     again = read(start(0, SERVER_TOOL), piece, start(0, TOOL), *events("tool_use")[-2:])
     assert [call.arguments for call in again.calls] == ['{"a":1.0}'], "a number that is used again"
 
@@ -199,7 +199,7 @@ def test_a_call_without_arguments_is_nothing_odd_on_this_wire():
     head = start(0, TOOL | {"input": {}})
     response = read(*events("tool_use", head, delta(0, "input_json_delta", partial_json="")))
     assert [call.arguments for call in response.calls] == ["{}"]
-    assert (response.stop.anomalies, response.mended) == ((), False)
+    assert (response.stop.anomalies, response.repaired) == ((), False)
     assert classify(read(*events("max_tokens", head))) is Outcome.ARGUMENTS_CUT
 
 

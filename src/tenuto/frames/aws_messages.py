@@ -303,12 +303,12 @@ class MessageCodec(SplitCodec[AwsEventDecoder]):
 
     def split(self, data: bytes) -> Iterator[Frame]:
         while frames := self.decoder.feed(data):
-            yield from frames if self.as_came else map(self._mended, frames)
+            yield from frames if self.as_came else map(self._repaired, frames)
             if self.decoder.idle:
                 break
             data = b""  # once more, since a message after them may be unreadable
 
-    def _mended(self, frame: Frame) -> Frame:
+    def _repaired(self, frame: Frame) -> Frame:
         data = frame.data
         if data is None or data.isascii():
             return frame

@@ -106,7 +106,7 @@ class LineCodec(SplitCodec[LineDecoder]):
         for line in lines:
             if not self.as_came:
                 if line.data is not None:
-                    yield _mended(line, line.data)
+                    yield _repaired(line, line.data)
             elif line.data is None:
                 self._blank += line.raw
             else:
@@ -120,7 +120,7 @@ class LineCodec(SplitCodec[LineDecoder]):
         return _line(raw, True)
 
 
-def _mended(line: Frame, data: bytes) -> Frame:
+def _repaired(line: Frame, data: bytes) -> Frame:
     raw = in_utf8(line.raw).removeprefix(BOM)
     # The caller reads a document of many lines as one line.
     raw = _whole_line(data) if b"\n" in data else _whole_line(raw.removesuffix(b"\n"))

@@ -57,7 +57,7 @@ class SseCodec(Codec):
         self._named = named
         self._fails_on = fails_on
         self._had_id = False
-        # Checked before calling `_mended`, which would cost a call for each event.
+        # Checked before calling `_repaired`, which would cost a call for each event.
         self._is_odd = _has_no_name if named else _may_be_mute if fails_on else None
         self._behind: codecs.IncrementalDecoder | None = None
 
@@ -69,14 +69,14 @@ class SseCodec(Codec):
         frames = self._decoder.feed(data)
         for frame in frames:
             if not frame.raw.isascii() or (self._is_odd is not None and self._is_odd(frame.raw)):
-                return frames if self.as_came else [self._mended(frame) for frame in frames]
+                return frames if self.as_came else [self._repaired(frame) for frame in frames]
         return frames
 
     def flush(self) -> list[Frame]:
         frames = self._decoder.flush()
-        return frames if self.as_came else [self._mended(frame) for frame in frames]
+        return frames if self.as_came else [self._repaired(frame) for frame in frames]
 
-    def _mended(self, frame: Frame) -> Frame:
+    def _repaired(self, frame: Frame) -> Frame:
         raw, name = frame.raw, frame.name
         if self._fails_on:
             raw = self._without_mute(frame)
@@ -153,8 +153,8 @@ class DataLineCodec(SseCodec):
         super().__init__(limit_bytes, as_came=as_came)
         self._is_odd = _has_odd_line
 
-    def _mended(self, frame: Frame) -> Frame:
-        frame = super()._mended(frame)
+    def _repaired(self, frame: Frame) -> Frame:
+        frame = super()._repaired(frame)
         if not _has_odd_line(frame.raw):
             return frame
         data = frame.data

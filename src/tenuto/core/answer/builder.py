@@ -115,7 +115,7 @@ class Builder:
         self._texts_at_stop = 0
         self._id = ""
         self._odd: list[str] = []
-        self._mended: list[str] = []
+        self._repaired: list[str] = []
         self._others: dict[int, Builder] = {}  # the choices beyond the first, by their number
         self._make_other = partial(Builder, None, salt, overrides, parameters)
 
@@ -232,7 +232,7 @@ class Builder:
         self._fault = self._fault or signal.fault
 
     def _feed_odd(self, signal: OddSeen) -> None:
-        (self._mended if signal.mended else self._odd).append(signal.what)
+        (self._repaired if signal.repaired else self._odd).append(signal.what)
 
     def _feed_beginning(self, signal: Began) -> None:
         self._id = self._id or signal.id
@@ -332,8 +332,8 @@ class Builder:
                 stop = replace(stop, anomalies=(*stop.anomalies, "call_lacks_required"))
         if calls and stop.terminal and (worst := worst_of(calls)) is not Finding.WHOLE:
             stop = replace(stop, broken=worst.value)
-        if odd or self._mended:
-            stop = replace(stop, anomalies=(*stop.anomalies, *self._mended, *odd))
+        if odd or self._repaired:
+            stop = replace(stop, anomalies=(*stop.anomalies, *self._repaired, *odd))
         return Response(
             text,
             "".join(self._reasoning),
@@ -342,7 +342,7 @@ class Builder:
             self._usage,
             stop,
             self._fault,
-            mended=bool(odd),
+            repaired=bool(odd),
             calls_alternate=self._calls.alternate,
             other=OtherSeen in self._noted,
             text_behind_calls=bool(calls) and is_visible("".join(behind)),

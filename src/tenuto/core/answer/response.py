@@ -72,7 +72,7 @@ class Response:
         usage: the tokens of this attempt; None if the provider gave none.
         stop: why it ended.
         fault: the error that ended it, or None.
-        mended: whether the calls differ from what the provider wrote (ids, types, encoding). The
+        repaired: whether the calls differ from what the provider wrote (ids, types, encoding). The
             bytes as received would pass the anomaly on (T13).
         calls_alternate: whether an earlier call continued after a later one had begun. A reader
             that assigns each piece to the newest call would mix them up.
@@ -99,7 +99,7 @@ class Response:
     usage: Usage | None
     stop: Stop
     fault: Fault | None = None
-    mended: bool = False
+    repaired: bool = False
     calls_alternate: bool = False
     other: bool = False
     text_behind_calls: bool = False

@@ -103,10 +103,10 @@ class ChoiceSeen:
 class OddSeen:
     """The form of the response lacks something that readers rely on. Tenuto corrects it when it
     writes the response itself; the bytes as received would pass the anomaly on, unless the event
-    was `mended` before it was read."""
+    was `repaired` before it was read."""
 
     what: str
-    mended: bool = False
+    repaired: bool = False
 
 
 @record

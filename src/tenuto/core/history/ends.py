@@ -1,4 +1,4 @@
-"""Mend the ends of the model's turns: what may not stand last in one, or last in the history.
+"""Repair the ends of the model's turns: what may not stand last in one, or last in the history.
 
 Reasoning leads to something, so a provider refuses a turn that ends in it (Anthropic: "The final
 block in an assistant message cannot be `thinking`"). A row often comes to that when what followed
@@ -14,8 +14,8 @@ from typing import Any
 from tenuto.core.history.table import Role, Row, Rules, Text, change_inside
 
 
-def mend_ends(rows: list[Row], rules: Rules, words: list[str]) -> list[Row]:
-    """Return the rows with the ends of turns mended. A row of which nothing is left is removed."""
+def repair_ends(rows: list[Row], rules: Rules, words: list[str]) -> list[Row]:
+    """Return the rows with the ends of turns repaired. A row of which nothing is left is removed."""
     kept: list[Row] = []
     for row in reversed(rows):
         is_last = not kept or kept[-1].role is not Role.MODEL

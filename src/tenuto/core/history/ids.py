@@ -45,7 +45,7 @@ class _Group:
     results: list[Entry] = field(default_factory=list)
 
 
-def put_ids_right(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
+def repair_ids(rows: Sequence[Row], rules: Rules, words: list[str]) -> None:
     """Give each call without an id one, each call that shares one another, and each result that of
     its call. Give ids a valid form."""
     if rules.answers is not None:

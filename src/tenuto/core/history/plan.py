@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from tenuto.core.history.ends import mend_ends
-from tenuto.core.history.ids import put_ids_right
+from tenuto.core.history.ends import repair_ends
+from tenuto.core.history.ids import repair_ids
 from tenuto.core.history.pairs import pair_by_turns
 from tenuto.core.history.rows import RowRepair, is_plain
 from tenuto.core.history.served import drop_unfinished
@@ -45,7 +45,7 @@ def plan_repairs(
     rows = _rows(values, repair, rules)
     if rules.alternates:
         repair.words += _joins_and_removals(rows, len(values))
-    put_ids_right(rows, rules, repair.words)
+    repair_ids(rows, rules, repair.words)
     if rules.pair is not None:
         rows = rules.pair(rows, rules, elsewhere, repair.words)
     else:
@@ -53,7 +53,7 @@ def plan_repairs(
     if rules.served is not None:
         rows = drop_unfinished(rows, rules, rules.served, repair.words)
     if rules.led_to or rules.bare_end:
-        rows = mend_ends(rows, rules, repair.words)
+        rows = repair_ends(rows, rules, repair.words)
     if rules.sign is not None:
         repair.words += rules.sign(rows)
     if rules.alternates:

@@ -1,4 +1,4 @@
-"""Mend the content of a result that a provider refuses: blank texts, or nothing of a failure."""
+"""Repair the content of a result that a provider refuses: blank texts, or nothing of a failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tenuto.core.history.table import is_blank
 FILLED, REMOVED_BLANK = "empty_result_filled", "blank_text_removed"
 
 
-def mended_result(
+def repaired_result(
     content: Any, filler: Any, blank: Callable[[Any], bool], *, failed: bool
 ) -> tuple[Any, str] | None:
     """Return the new content of a result and the repair in a word; None: it stays.
@@ -21,11 +21,11 @@ def mended_result(
         blank: whether a part is a blank text.
         failed: whether the result says that the call failed; it then must say something.
 
-    >>> mended_result([{"text": ""}, {"json": 1}], {"text": "-"}, is_blank_text, failed=False)
+    >>> repaired_result([{"text": ""}, {"json": 1}], {"text": "-"}, is_blank_text, failed=False)
     ([{'json': 1}], 'blank_text_removed')
-    >>> mended_result("", {"text": "-"}, is_blank_text, failed=True)
+    >>> repaired_result("", {"text": "-"}, is_blank_text, failed=True)
     ([{'text': '-'}], 'empty_result_filled')
-    >>> mended_result("", {"text": "-"}, is_blank_text, failed=False) is None
+    >>> repaired_result("", {"text": "-"}, is_blank_text, failed=False) is None
     True
     """
     if isinstance(content, list):

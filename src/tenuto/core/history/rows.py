@@ -79,7 +79,7 @@ class RowRepair:
             content = self._without_notice(content, changes)
         if rules.parts and isinstance(parts := value.get(rules.parts), list):
             if parts or row.role is not Role.MODEL or not rules.empty_lists_go:
-                self._mend_parts(row, parts)
+                self._repair_parts(row, parts)
             else:
                 self.words.append("empty_call_list_removed")
                 changes[(rules.parts,)] = REMOVED
@@ -128,7 +128,7 @@ class RowRepair:
         beside = any(row.value.get(key) for key in self._rules.beside)
         return not beside and self._rules.is_empty(content)
 
-    def _mend_parts(self, row: Row, parts: list[Any]) -> None:
+    def _repair_parts(self, row: Row, parts: list[Any]) -> None:
         rules, said, before = self._rules, row.role is Role.MODEL, len(self.words)
         kind_of, shapes = rules.kind_of, rules.shapes.get(row.role, {})
         unsigned: list[int] = []
@@ -183,24 +183,28 @@ class RowRepair:
         elif type(shape) is Call:
             arguments = member(value, shape.arguments)
             if not self._rules.object_arguments or not isinstance(arguments, dict):
-                self._mend_arguments(value, arguments, shape.arguments, changes)
+                self._repair_arguments(value, arguments, shape.arguments, changes)
             name = _id_of(value, shape)
             if name or (name is not None and not self._rules.answers):
                 row.calls.append(Entry(name, value, row, at, shape.id))
             elif self._rules.answers and isinstance(member(value, shape.id[:-1]), dict):
                 row.calls.append(Entry("", value, row, at))
 
-    def _mend_arguments(self, value: JsonObject, found: Any, path: Path, changes: Changes) -> None:
+    def _repair_arguments(
+        self, value: JsonObject, found: Any, path: Path, changes: Changes
+    ) -> None:
         """Replace broken arguments with an empty object, and write arguments as the provider wants
         (H4)."""
         if not path or (len(path) > 1 and not isinstance(member(value, path[:-1]), dict)):
             return
         if found is None and self._rules.may_lack_arguments:
             return
-        mended = Json(_whole_arguments(found)) if self._rules.object_arguments else _as_text(found)
-        if mended != found:
+        repaired = (
+            Json(_whole_arguments(found)) if self._rules.object_arguments else _as_text(found)
+        )
+        if repaired != found:
             self.words.append("broken_arguments_replaced")
-            changes[path] = mended
+            changes[path] = repaired
 
 
 def _id_of(value: JsonObject, shape: Call | Result) -> str | None:

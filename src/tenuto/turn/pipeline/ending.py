@@ -42,10 +42,10 @@ from tenuto.turn.pipeline.error_end import (
     with_note,
 )
 from tenuto.turn.pipeline.quota import quota_of
-from tenuto.turn.receiving.stitching import take_back_unproven
+from tenuto.turn.receiving.stitching import undo_unproven
 from tenuto.turn.receiving.streams import open_as_events
 from tenuto.turn.receiving.unread import rest_of_response, rest_of_stream
-from tenuto.turn.receiving.unrecognized import with_words
+from tenuto.turn.receiving.unrecognized import with_default_message
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.recent import RecentTurn, recent, text_hash
 from tenuto.turn.record.turn_record import TurnRecord
@@ -96,11 +96,11 @@ def finish_turn(
     """Finish a turn: complete its report, give the whole answer to an agent's loop, and return the
     commands that show the caller the rest."""
     if finish.status is not Status.COMPLETE:
-        take_back_unproven(turn)
+        undo_unproven(turn)
     if turn.document is not None and turn.open and turn.client_stream.writing:
         turn.client_stream.set_text(turn.kept_text)
     if finish.status is Status.COMPLETE and turn.first is not None:
-        turn.environment.successors.add(turn.first.response.id, attempt.response.id)
+        turn.environment.replaced_ids.add(turn.first.response.id, attempt.response.id)
     ending = _Ending(turn, finish, facts, attempt)
     report = turn.log.finished(finish, outcome, facts, turn.held_bytes, ending.error)
     recent.add(report.turn, turn.log.ids, RecentTurn(report, text_hash(ending.text)))
@@ -202,7 +202,7 @@ class _Ending:
         """Give the whole answer to a loop, whether or not its caller has seen some of it."""
         fault = self._attempt.response.fault
         if fault is not None:  # some messages repeat the key that the provider rejects
-            fault = with_words(fault, self._attempt)
+            fault = with_default_message(fault, self._attempt)
             fault = replace(fault, message=self._turn.redactor.brief(fault.message, MESSAGE_CHARS))
         context.refusal = self._attempt.response.refusal
         if self._attempt.head is not None:
@@ -280,12 +280,12 @@ class _Ending:
         bare = finish.status is Status.FAILED and not turn.kept_text.strip()
         if self._attempt.http_error and not turn.headed and bare:
             return True  # the provider's own error is the most precise
-        handed_on = self._facts.left_alone == FINISHED_UPSTREAM and self._is_first
-        if handed_on and turn.policy.on_incomplete != "error" and not self._adds_notice:
+        passes_unchanged = self._facts.left_alone == FINISHED_UPSTREAM and self._is_first
+        if passes_unchanged and turn.policy.on_incomplete != "error" and not self._adds_notice:
             return not turn.client_stream.writing if turn.open else not turn.facts.stream
         if turn.facts.stream and not turn.open:
             return False  # a body came, and an SDK that expects events would see none
-        if not self._is_first or response.mended or (turn.open and turn.client_stream.writing):
+        if not self._is_first or response.repaired or (turn.open and turn.client_stream.writing):
             return False
         if response.contradicted:
             return False  # readers would see different ends (S2a)

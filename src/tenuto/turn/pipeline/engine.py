@@ -178,7 +178,7 @@ class Engine:
                 return turn_request
             alone = bool(facts.left_alone)
             asks = Asks(facts.stream, facts.follows, facts.model, facts.max_tokens, alone)
-        if asks.follows and self.environment.successors.knows(asks.follows):
+        if asks.follows and asks.follows in self.environment.replaced_ids:
             return self.read(request)
         reports, machine = machine is not None, machine or self
         if machine.special is not None:

@@ -44,7 +44,7 @@ from tenuto.turn.drivers.mark import has_ours, mark_in, without_ours
 from tenuto.turn.pipeline.ending import finish_turn
 from tenuto.turn.receiving.bodies import read_body
 from tenuto.turn.receiving.streams import open_head, read_stream
-from tenuto.turn.receiving.unread import hand_on
+from tenuto.turn.receiving.unread import pass_unread
 from tenuto.turn.receiving.unrecognized import (
     is_unrecognized,
     may_be_unrecognized,
@@ -137,7 +137,7 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
             reply = without_ours(reply)
     if may_be_unrecognized(turn) and (yield from is_unrecognized(turn, reply, ahead)):
         came = [piece for piece in ahead if isinstance(piece, bytes)]
-        yield from hand_on(turn, reply, b"".join(came), "another_shape")
+        yield from pass_unread(turn, reply, b"".join(came), "another_shape")
         return None
     if events is not None:
         events.head_came(reply.status)
@@ -147,7 +147,7 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
     error = 400 <= reply.status < 600
     readable = decoder is not None and (error or reply.is_good)
     if not readable and turn.first is None and turn.context is None:
-        yield from hand_on(turn, reply, b"", "unreadable")
+        yield from pass_unread(turn, reply, b"", "unreadable")
         return None
     if error:
         return (yield from _receive_error(turn, reply, decoder))
@@ -165,7 +165,7 @@ def _receive(turn: TurnRecord, send: Send) -> Receiving:
 def _transmit(turn: TurnRecord, edits: tuple[Edit, ...]) -> SendRequest:
     request, body = turn.request, turn.request.body
     if not turn.left_alone:
-        body = turn.environment.successors.instead(turn.body(edits), turn.facts.follows)
+        body = turn.environment.replaced_ids.rewrite(turn.body(edits), turn.facts.follows)
     number, left_s = turn.state.attempts, turn.begin_attempt()
     headers = request.headers
     if number or turn.headers_for_us:

@@ -27,7 +27,7 @@ from tenuto.turn.drivers.commands import (
 )
 from tenuto.turn.receiving.gathering import gathered
 from tenuto.turn.receiving.stitching import stitch_body
-from tenuto.turn.receiving.unread import hand_on
+from tenuto.turn.receiving.unread import pass_unread
 from tenuto.turn.receiving.unrecognized import unreachable
 from tenuto.turn.record.attempt import Attempt, failed
 from tenuto.turn.record.recent import recent
@@ -56,7 +56,7 @@ def read_body(
             limit = _TOO_LARGE.format(turn.policy.body_max_bytes)
             fault = Fault(FaultKind.LIMIT, "body_too_large", limit)
             return turn.received(Attempt(failed(fault), head))
-        yield from hand_on(turn, head, raw, "body_too_large")
+        yield from pass_unread(turn, head, raw, "body_too_large")
         return None
     lost = last if isinstance(last, ConnectionLost) else None
     if lost is not None and turn.first is None and turn.is_sdk_retry:
@@ -125,7 +125,7 @@ def _read(
         builder.feed(_UNDECODABLE)
     message = Message()
     value = None if lost or body is None else _read_object(turn, body, builder, message)
-    handed_out = not turn.left_alone
+    presented = not turn.left_alone
     if body and value is None:
         if lost is not None:
             builder.feed(HalfSeen())
@@ -134,10 +134,10 @@ def _read(
             turn.transfer_ended(builder, head)
         if value:
             turn.ended(builder)
-        if value and handed_out:
+        if value and presented:
             raw = encode([value] if turn.wire.listed else value)
             head = named(head, b"application/json").of(raw)
-    elif body and value and handed_out and (plain := readable(body)) is not body:
+    elif body and value and presented and (plain := readable(body)) is not body:
         head, raw = head.of(plain), plain  # as in streams: SDKs decode strictly
     unread, kind = value is None, head.get(b"content-type")
     page = unread and framing_of(Framing.BODY, kind, body or b"") is Framing.PAGE

@@ -42,7 +42,7 @@ def stitcher_for(turn: TurnRecord) -> StopSequenceStitcher | None:
     attempt is separate from it, or belongs to a document."""
     if turn.apart or turn.puts_together:
         return None
-    _take_back_empty(turn)
+    _undo_empty(turn)
     base = trailing_space(turn.kept_text)[0]
     given = turn.client_stream.delivered_text if turn.open else base
     return _stitcher_between(turn, turn.kept_text, given) if base else None
@@ -103,7 +103,7 @@ def _set_aside(turn: TurnRecord) -> str:
     return ""
 
 
-def _take_back_empty(turn: TurnRecord) -> None:
+def _undo_empty(turn: TurnRecord) -> None:
     """Forget white space that came as an empty answer (E1). After a prefill it counts as text,
     unless the turn is requested again. Then no request contains it, and the next answer doesn't
     continue it."""
@@ -206,7 +206,7 @@ def _unwrapped(text: str) -> str:
     return text[begins : max(map(text.rfind, "}]")) + 1]
 
 
-def take_back_unproven(turn: TurnRecord) -> None:
+def undo_unproven(turn: TurnRecord) -> None:
     """Forget what was added to a document that stayed unfinished. Only answers that had the schema
     are left of it (C27a)."""
     if turn.proven is not None:

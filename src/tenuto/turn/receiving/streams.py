@@ -30,7 +30,7 @@ from tenuto.turn.receiving.stitching import keep, put_together, stitcher_for, st
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.turn_record import TurnRecord
 from tenuto.turn.stream.client_stream import ClientStream
-from tenuto.turn.stream.mending import Mending
+from tenuto.turn.stream.stream_repair import StreamRepair
 
 _HELD = "more of the stream would be held back than hold_max_bytes ({})"
 _TURN_TIMEOUT = "the turn took longer than turn_timeout_s ({:g})"
@@ -128,7 +128,7 @@ def read_stream(
         if not reading.goes_on(reply):
             break
     for what in reading.odd:
-        builder.feed(OddSeen(what, mended=True))
+        builder.feed(OddSeen(what, repaired=True))
     turn.ended(builder)
     if out := client_stream.end(builder):
         yield SendData(out)
@@ -174,8 +174,8 @@ class _Reading:
         turn = self._turn
         self._head, self._decoder, self._codec = head, decoder, turn.framing.codec
         make = None if turn.left_alone else turn.wire.mender
-        self._mending = None if make is None else Mending(make(turn.facts.model), self._codec)
-        self.odd: list[str] = [] if self._mending is None else self._mending.odd
+        self._repair = None if make is None else StreamRepair(make(turn.facts.model), self._codec)
+        self.odd: list[str] = [] if self._repair is None else self._repair.odd
 
     @property
     def command(self) -> ReadMore:
@@ -204,8 +204,8 @@ class _Reading:
             builder.feed(_unreadable(error))
             self._failed = True
             return b""
-        if self._mending is not None:
-            frames = self._mending.of(frames)
+        if self._repair is not None:
+            frames = self._repair.of(frames)
         if self.fetching is not None:
             frames = self.fetching.new(frames)
             self.fetching = None if self.fetching.is_hopeless else self.fetching

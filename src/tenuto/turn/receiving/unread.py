@@ -17,11 +17,11 @@ from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.turn_record import TurnRecord
 
 
-def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
+def pass_unread(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
     """Hand on a response unread: `raw`, the part that came already, and the rest of it."""
     if turn.events is not None:
         turn.events.left_alone(why)
-    turn.log.handed_on(head.status)
+    turn.log.passed_unread(head.status)
     if not turn.headed:
         yield StartResponse(head)
     if raw:

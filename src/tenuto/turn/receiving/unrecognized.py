@@ -65,7 +65,7 @@ def not_of_this_api(attempt: Attempt) -> Fault | None:
     return Fault(FaultKind.REDIRECTED, message=_elsewhere(head), status=head.status)
 
 
-def with_words(fault: Fault, attempt: Attempt) -> Fault:
+def with_default_message(fault: Fault, attempt: Attempt) -> Fault:
     """Return the same fault. If the error response has no message, it gets Tenuto's: the status,
     and what came."""
     head = attempt.head

@@ -181,7 +181,7 @@ class EventSender:
             self._attempt_ended(self._status, None, Outcome.CANCELLED, None)
         self._send(turn_events.Cancelled, output_chars=output_chars, attempts=answered)
 
-    def handed_on(self, status: int) -> None:
+    def passed_unread(self, status: int) -> None:
         """Tenuto hands the answer on unread."""
         self._attempt_ended(status, None, None, None)
 

@@ -27,7 +27,7 @@ _WITH_ANSWER = {
     Outcome.ARGUMENTS_MALFORMED,
 }
 
-MENDED_BY: dict[Recovery, frozenset[Outcome]] = {
+RESOLVED_BY: dict[Recovery, frozenset[Outcome]] = {
     Recovery.RETRY: frozenset(OF_TURNS - _UNANSWERED),
     Recovery.REQUEST_REPAIR: frozenset(OF_TURNS - _UNANSWERED),
     Recovery.EMPTY: frozenset({*_WITH_ANSWER, Outcome.PAUSED}),
@@ -78,7 +78,7 @@ class Recoveries:
             if (one := self._open.get(of_request)) is None:
                 continue
             if of_request:
-                ends = outcome in MENDED_BY[one.kind] or one.kind is not kind
+                ends = outcome in RESOLVED_BY[one.kind] or one.kind is not kind
             else:
                 ends = one.kind is not kind and kind not in _OF_REQUESTS
             if ends:
@@ -109,7 +109,7 @@ class Recoveries:
 
 
 def _result(one: _Open, outcome: Outcome, otherwise: str) -> str:
-    return "recovered" if outcome in MENDED_BY[one.kind] else otherwise
+    return "recovered" if outcome in RESOLVED_BY[one.kind] else otherwise
 
 
 def _over(one: _Open, result: str, reason: str) -> Over:

@@ -242,12 +242,12 @@ class TurnLog:
             status, "cancelled", Outcome.CANCELLED, output_chars, held_bytes, raised
         )
 
-    def handed_on(self, status: int) -> None:
+    def passed_unread(self, status: int) -> None:
         """Note that the answer, with this HTTP status, is handed on unread: there is nothing to
         report."""
         self.usage.append(None)
         if self.events is not None:
-            self.events.handed_on(status)
+            self.events.passed_unread(status)
         self._end("", PASSED_ON_UNREAD, Outcome.DONE, 0, 0)
 
     def left_to_the_sdk(self, fault: Callable[[], Fault], lost: ConnectionLost) -> None:

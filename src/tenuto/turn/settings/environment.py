@@ -1,6 +1,6 @@
 """What turns need from outside, and share.
 
-Each engine has one `Environment`. Only what is learned changes in it: `learned`, `successors` and
+Each engine has one `Environment`. Only what is learned changes in it: `learned`, `replaced_ids` and
 `templates`, which several threads may use at once.
 """
 
@@ -21,7 +21,7 @@ from tenuto.providers.learned import Learned
 from tenuto.telemetry import listeners
 
 
-class Successors:
+class ReplacedIds:
     """Which response replaced which, if the provider keeps the history: ids of responses, each with
     the id of the response that holds the whole turn. Thread-safe.
 
@@ -32,9 +32,9 @@ class Successors:
     Args:
         most: how many to keep; the oldest are removed first.
 
-    >>> successors = Successors()
-    >>> successors.add("resp_1", "resp_2")
-    >>> successors.instead(b'{"previous_response_id": "resp_1"}', "resp_1")
+    >>> replaced = ReplacedIds()
+    >>> replaced.add("resp_1", "resp_2")
+    >>> replaced.rewrite(b'{"previous_response_id": "resp_1"}', "resp_1")
     b'{"previous_response_id": "resp_2"}'
     """
 
@@ -53,15 +53,15 @@ class Successors:
                 del self._ids[next(iter(self._ids))]
 
     def __bool__(self) -> bool:
-        """Whether there is any successor."""
+        """Whether any id was replaced."""
         return bool(self._ids)
 
-    def knows(self, follows: str) -> bool:
-        """Return whether this id has a successor."""
-        return follows in self._ids
+    def __contains__(self, id_: str) -> bool:
+        """Whether another id replaced this one."""
+        return id_ in self._ids
 
-    def instead(self, body: bytes, follows: str) -> bytes:
-        """Return a request that continues from this id, changed to its successor if it has one."""
+    def rewrite(self, body: bytes, follows: str) -> bytes:
+        """Return a request that continues from this id, with the id that replaced it, if one did."""
         last = self._ids.get(follows) if follows else None
         if last is None:
             return body
@@ -81,7 +81,7 @@ class Environment:
         wall: the time of day, in seconds since the epoch, for events.
         date: returns the current date as a header writes it.
         jitter: a factor for waits, around 1.
-        successors: ids of responses that others replaced, shared by all turns of a client.
+        replaced_ids: ids of responses that others replaced, shared by all turns of a client.
         templates: what similar events of streams look like, shared by all turns of a client.
         serves: whether the answers go to other programs, so that they are marked
         (`turn.drivers.mark`).
@@ -94,7 +94,7 @@ class Environment:
     wall: Callable[[], float] = time.time
     date: Callable[[], str] = partial(formatdate, usegmt=True)
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
-    successors: Successors = field(default_factory=Successors)
+    replaced_ids: ReplacedIds = field(default_factory=ReplacedIds)
     templates: Templates = field(default_factory=dict)
     serves: bool = False
 

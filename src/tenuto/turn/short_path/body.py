@@ -199,7 +199,7 @@ class Short:
             return self._start(None)
         self._is_over = True
         self._whole = raw
-        self.send = self._hand_on
+        self.send = self._pass_on
         return StartResponse(head)
 
     def _decoded(self, head: Head, raw: bytes) -> bytes:
@@ -210,7 +210,7 @@ class Short:
         except UndecodableBytes:
             return b""
 
-    def _hand_on(self, _: Reply) -> Command:
+    def _pass_on(self, _: Reply) -> Command:
         self.send = stop_iteration
         return SendData(self._whole, last=True)
 

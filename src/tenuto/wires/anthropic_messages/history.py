@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tenuto.core import hints
-from tenuto.core.history.results import is_blank_text, mended_result
+from tenuto.core.history.results import is_blank_text, repaired_result
 from tenuto.core.history.table import (
     Call,
     Changes,
@@ -63,7 +63,7 @@ def _result_changes(block: JsonObject) -> tuple[Changes, str]:
     ("content cannot be empty if `is_error` is true")."""
     filler = {"type": "text", "text": hints.EMPTY_RESULT}
     failed = block.get("is_error") is True
-    made = mended_result(block.get("content"), filler, is_blank_text, failed=failed)
+    made = repaired_result(block.get("content"), filler, is_blank_text, failed=failed)
     return ({("content",): made[0]}, made[1]) if made else ({}, "")
 
 

@@ -13,7 +13,7 @@ import re
 from dataclasses import replace
 
 from tenuto.core import hints
-from tenuto.core.history.results import is_blank_text, mended_result
+from tenuto.core.history.results import is_blank_text, repaired_result
 from tenuto.core.history.table import (
     Call,
     Changes,
@@ -52,7 +52,7 @@ def _result_changes(block: JsonObject) -> tuple[Changes, str]:
     result = object_in(block.get("toolResult"))
     failed = result.get("status") == "error"
     filler = {"text": hints.ORPHAN_RESULT if failed else hints.EMPTY_RESULT}
-    made = mended_result(result.get("content"), filler, is_blank_text, failed=failed)
+    made = repaired_result(result.get("content"), filler, is_blank_text, failed=failed)
     return ({("toolResult", "content"): made[0]}, made[1]) if made else ({}, "")
 
 

@@ -16,7 +16,7 @@ from tenuto.wires.json import JsonObject, decode_object, encode
 _TEXT = re.compile(rb'"text": ?"')
 
 
-class Mending:
+class StreamRepair:
     """Repairs the frames of one attempt.
 
     Args:
@@ -27,28 +27,30 @@ class Mending:
     def __init__(self, mender: Mender, codec: Codec) -> None:
         self._mender = mender
         self._codec = codec
-        self._alike = b""  # what stands before the text of the last event that needed nothing
+        self._plain_before = (
+            b""  # what stands before the text of the last event that needed nothing
+        )
         self.odd: list[str] = mender.odd
 
     def of(self, frames: list[Frame]) -> list[Frame]:
         """Return the frames, repaired."""
         if len(frames) == 1:
-            return self._mended(frames[0])
-        return [mended for frame in frames for mended in self._mended(frame)]
+            return self._repaired(frames[0])
+        return [repaired for frame in frames for repaired in self._repaired(frame)]
 
-    def _mended(self, frame: Frame) -> list[Frame]:
+    def _repaired(self, frame: Frame) -> list[Frame]:
         data = frame.data
-        if not data or (self._alike and data.startswith(self._alike)):
+        if not data or (self._plain_before and data.startswith(self._plain_before)):
             return [frame]
         value = decode_object(data)
-        self._alike = b""
+        self._plain_before = b""
         if not isinstance(value, dict):
             return [frame]
-        mended = self._mender.mend(value)
-        if mended is None:
-            self._alike = _before_text(data)
+        repaired = self._mender.mend(value)
+        if repaired is None:
+            self._plain_before = _before_text(data)
             return [frame]
-        return [self._framed(event) for event in mended]
+        return [self._framed(event) for event in repaired]
 
     def _framed(self, event: JsonObject) -> Frame:
         data, name = encode(event), str(event["type"])
