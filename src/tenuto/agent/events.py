@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.agent.transcript import Result
 from tenuto.core.answer.calls import ToolCall
-from tenuto.core.answer.record import record
+from tenuto.core.answer.fast_dataclass import fast_dataclass
 from tenuto.core.answer.signals import Usage
 from tenuto.core.events.event import Event
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-@record
+@fast_dataclass
 class Said:
     """A piece of the answer's text.
 
@@ -43,7 +43,7 @@ class Said:
     step: int
 
 
-@record
+@fast_dataclass
 class Thought:
     """A piece of the model's reasoning.
 
@@ -56,7 +56,7 @@ class Thought:
     step: int
 
 
-@record
+@fast_dataclass
 class Declined:
     """The model or its provider declined, in words that are not part of the answer: OpenAI's
     refusal, Anthropic's explanation, Gemini's message with a filter's stop.
@@ -70,7 +70,7 @@ class Declined:
     step: int
 
 
-@record
+@fast_dataclass
 class Called:
     """A complete call is about to run.
 
@@ -86,7 +86,7 @@ class Called:
     synthetic: bool = False
 
 
-@record
+@fast_dataclass
 class Returned:
     """A call has its result.
 
@@ -103,7 +103,7 @@ class Returned:
     synthetic: bool = False
 
 
-@record
+@fast_dataclass
 class Recovered:
     """Something that Tenuto did to finish an answer, without content. A step whose first answer is
     complete has none.
@@ -117,7 +117,7 @@ class Recovered:
     step: int
 
 
-@record
+@fast_dataclass
 class Switched:
     """The agent falls back to another model (P4). Text of this step so far is not part of the
     answer, unless the other model returns nothing (E12).
@@ -133,7 +133,7 @@ class Switched:
     step: int
 
 
-@record
+@fast_dataclass
 class Compacted:
     """The conversation was shortened (H7).
 
@@ -150,7 +150,7 @@ class Compacted:
     step: int
 
 
-@record
+@fast_dataclass
 class StepEnded:
     """A request of the loop was answered.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Final
 
-from tenuto.core.answer.record import record
+from tenuto.core.answer.fast_dataclass import fast_dataclass
 from tenuto.core.answer.stop import NO_ANSWER, Stop
 from tenuto.core.deciding.outcome import Outcome
 
 
-@record
+@fast_dataclass
 class Verdict:
     """What is in a stored answer.
 

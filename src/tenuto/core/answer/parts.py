@@ -18,7 +18,7 @@ from enum import Enum, auto
 from itertools import chain
 from typing import Any
 
-from tenuto.core.answer.record import record
+from tenuto.core.answer.fast_dataclass import fast_dataclass
 from tenuto.core.answer.signals import (
     CallDelta,
     Closed,
@@ -53,7 +53,7 @@ class Kind(Enum):
     """Something beside the content that says nothing by itself: a reference, a signature."""
 
 
-@record
+@fast_dataclass
 class Opened:
     """A part begins.
 
@@ -70,7 +70,7 @@ class Opened:
     goes_on: bool = False
 
 
-@record
+@fast_dataclass
 class Piece:
     """More of a part.
 
@@ -90,7 +90,7 @@ class Piece:
     whole: bool = False
 
 
-@record
+@fast_dataclass
 class CallPiece:
     """More of a call. If the part at its place is a tool that the provider runs itself, the
     arguments are that tool's, and `raw` is the piece as the provider wrote it."""
@@ -100,7 +100,7 @@ class CallPiece:
     raw: Native | None = None
 
 
-@record
+@fast_dataclass
 class PartClosed:
     """A part ended. `is_news`: whether this says anything about the answer, which may continue
     there."""
@@ -109,7 +109,7 @@ class PartClosed:
     is_news: bool = True
 
 
-@record
+@fast_dataclass
 class Restated:
     """A part is sent once more, as a whole. It replaces everything before, except the text if it
     has none of its own. Text that did not come before is new. A group that is sent again keeps only
@@ -122,7 +122,7 @@ class Restated:
     holds: str = ""
 
 
-@record
+@fast_dataclass
 class Retold:
     """The whole answer is sent once more at the end, under numbers that need not be those of
     before: only text that never came is new."""
@@ -130,14 +130,14 @@ class Retold:
     parts: tuple[Opened, ...]
 
 
-@record
+@fast_dataclass
 class Envelope:
     """Members that identify the answer, such as its id. The first value of each stays."""
 
     members: Native
 
 
-@record
+@fast_dataclass
 class Said:
     """Members of the answer itself, beside its parts. Later values replace earlier ones.
 
@@ -148,7 +148,7 @@ class Said:
     adds: Native | None = None
 
 
-@record
+@fast_dataclass
 class Checkpoint:
     """The provider itself can go on from here, without Tenuto's asking in words (C30).
 
@@ -157,7 +157,7 @@ class Checkpoint:
     means: Native
 
 
-@record
+@fast_dataclass
 class Beside:
     """Something that Tenuto doesn't read, beside the parts, such as a keep-alive or an unknown
     member. It is handed on unchanged. With a place, it belongs to the part there."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from tenuto.core.answer.calls import ToolCall
+from tenuto.core.answer.fast_dataclass import fast_dataclass
 from tenuto.core.answer.fault import Fault
-from tenuto.core.answer.record import record
 from tenuto.core.answer.signals import Usage
 from tenuto.core.answer.stop import CLEAN, Stop, StopReason
 
@@ -60,7 +60,7 @@ def think_closing(text: str) -> str:
     return ""
 
 
-@record
+@fast_dataclass
 class Response:
     """One attempt, read to its end (or as far as it came).
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tenuto.core.answer.fast_dataclass import fast_dataclass
 from tenuto.core.answer.fault import Fault
-from tenuto.core.answer.record import record
 from tenuto.core.answer.stop import StopReason
 
 
-@record
+@fast_dataclass
 class Began:
     """The message began: its ids and model are known, but nothing of the answer yet.
 
@@ -22,33 +22,33 @@ class Began:
     id: str = ""
 
 
-@record
+@fast_dataclass
 class Closed:
     """A part of the answer ended, and another may follow."""
 
 
-@record
+@fast_dataclass
 class TextDelta:
     """Text of the answer."""
 
     text: str
 
 
-@record
+@fast_dataclass
 class ReasoningDelta:
     """Text of the model's reasoning; it never becomes part of the answer (E13)."""
 
     text: str
 
 
-@record
+@fast_dataclass
 class RefusalDelta:
     """Text in which the model declines."""
 
     text: str
 
 
-@record
+@fast_dataclass
 class CallDelta:
     """A piece of a tool call. Missing parts are None; `arguments` is raw text, or None.
 
@@ -77,7 +77,7 @@ class CallDelta:
     unseen: bool = False
 
 
-@record
+@fast_dataclass
 class OtherSeen:
     """Content that is neither text nor a call for the caller: an image, audio, a call that the
     provider runs itself. It is noted, but not read.
@@ -88,7 +88,7 @@ class OtherSeen:
     index: int | None = None
 
 
-@record
+@fast_dataclass
 class ChoiceSeen:
     """Something belongs to a choice other than the first, and what was read of it.
 
@@ -99,7 +99,7 @@ class ChoiceSeen:
     signals: tuple[Signal, ...] = ()
 
 
-@record
+@fast_dataclass
 class OddSeen:
     """The form of the response lacks something that readers rely on. Tenuto corrects it when it
     writes the response itself; the bytes as received would pass the anomaly on, unless the event
@@ -109,7 +109,7 @@ class OddSeen:
     repaired: bool = False
 
 
-@record
+@fast_dataclass
 class StopSeen:
     """A native stop value, already looked up in the wire's own table.
 
@@ -127,14 +127,14 @@ class StopSeen:
     beside: tuple[tuple[str, str], ...] = ()
 
 
-@record
+@fast_dataclass
 class WordsSeen:
     """The provider's own words about a stop, if they come in an event of their own."""
 
     words: tuple[tuple[str, str], ...]
 
 
-@record
+@fast_dataclass
 class Usage:
     """The tokens that one attempt used; None if the provider did not say.
 
@@ -151,7 +151,7 @@ class Usage:
     cached_tokens: int | None = None
 
 
-@record
+@fast_dataclass
 class UsageSeen:
     """The usage that the provider reports; a later report replaces an earlier one.
 
@@ -161,26 +161,26 @@ class UsageSeen:
     running: bool = False
 
 
-@record
+@fast_dataclass
 class FaultSeen:
     """An error object or error event."""
 
     fault: Fault
 
 
-@record
+@fast_dataclass
 class Ended:
     """The transfer ended in order: the stream's own terminator came, or a whole body parsed.
 
     A stream or body that breaks off has no `Ended`."""
 
 
-@record
+@fast_dataclass
 class HalfSeen:
     """The transfer ended in the middle of an event, or broke off."""
 
 
-@record
+@fast_dataclass
 class TransferEnded:
     """The transfer ended without an error, and without the wire's own end mark.
 

@@ -15,7 +15,8 @@ from tenuto.core.history.table import Role, Row, Rules, Text, change_inside
 
 
 def repair_ends(rows: list[Row], rules: Rules, words: list[str]) -> list[Row]:
-    """Return the rows with the ends of turns repaired. A row of which nothing is left is removed."""
+    """Return the rows with the ends of turns repaired. A row of which nothing is left is
+    removed."""
     kept: list[Row] = []
     for row in reversed(rows):
         is_last = not kept or kept[-1].role is not Role.MODEL

@@ -61,7 +61,8 @@ class ReplacedIds:
         return id_ in self._ids
 
     def rewrite(self, body: bytes, follows: str) -> bytes:
-        """Return a request that continues from this id, with the id that replaced it, if one did."""
+        """Return a request that continues from this id, with the id that replaced it, if one
+        did."""
         last = self._ids.get(follows) if follows else None
         if last is None:
             return body

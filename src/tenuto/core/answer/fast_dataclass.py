@@ -1,4 +1,4 @@
-"""`record`: a decorator for values that are made for every event."""
+"""`fast_dataclass`: a decorator for values that are made for every event."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ T = TypeVar("T")
 
 
 @dataclass_transform(frozen_default=True)
-def record(of: type[T]) -> type[T]:
+def fast_dataclass(of: type[T]) -> type[T]:
     """Make a dataclass that only the type checker protects from changes. At run time, protection
     would cost a call for each field of each value (StopSeen: 1.0 µs instead of 0.3).
 
-    >>> @record
+    >>> @fast_dataclass
     ... class Seen:
     ...     what: str
     >>> Seen("a stop"), Seen("a stop") == Seen("a stop"), hash(Seen("a")) == hash(Seen("a"))
