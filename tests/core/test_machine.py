@@ -1321,12 +1321,12 @@ TAKEN_AS_WHOLE = {
     st.floats(0, 20),
 )
 @example(
-    [([], Facts()), ([TextDelta("Said. "), Ended()], Facts(said="Said. ", structured=True))],
+    [([], Facts()), ([TextDelta("Said. "), Ended()], Facts(kept_text="Said. ", structured=True))],
     Policy(fault_retries=2, continuation_max_attempts=1, backoff_s=0.0),
     0.0,
 )
 @example(
-    [([], Facts()), ([TextDelta("Said. "), Ended()], Facts(said=" ", structured=True))],
+    [([], Facts()), ([TextDelta("Said. "), Ended()], Facts(kept_text=" ", structured=True))],
     Policy(fault_retries=2, continuation_max_attempts=1, backoff_s=0.0),
     0.0,
 )
