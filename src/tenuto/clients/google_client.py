@@ -9,7 +9,7 @@ that recover. It doesn't use aiohttp: settings for async connections (arguments,
 the environment) are carried over, and what fails is raised as aiohttp raises it.
 
 As in `httpx_client`, the copy keeps the original alive: the original closes the connections when it
-is garbage-collected, and the copy closes them only if it is told to.
+is garbage-collected, and the copy closes them only if it is asked to.
 
 So the copy's type is a subclass with the same name. The SDK's `__del__` calls `close()`, and an
 instance can't tell garbage collection from a call of `close()`. A dropped copy of the same type

@@ -94,7 +94,7 @@ _MARK = "tenuto_copies"
 
 def _with_copies(client: Any) -> Any:
     """Have the copies of a wrapped client finish their turns, even if the caller gives one another
-    HTTP client. The methods stand on the instance, so that its class stays the SDK's own."""
+    HTTP client. The methods are set on the instance, so that its class stays the SDK's own."""
     if hasattr(type(client), "with_options"):
         for name in _COPIES:
             if hasattr(vars(client).get(name), _MARK):  # that of the client it was copied from

@@ -23,7 +23,7 @@ REST_THEN_CALL = (
     "and do not comment on the interruption. Then make the call again, complete; if there were "
     "several calls, make all of them.]"
 )
-"""After text that was cut while a tool call is owed (C24a)."""
+"""After text that was cut while a tool call is still to come (C24a)."""
 
 CONTINUE_DOCUMENT = (
     "[Your previous message is the beginning of one JSON document, cut off by the output limit. "

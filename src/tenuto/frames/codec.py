@@ -82,7 +82,7 @@ class Codec(ABC):
         return b"".join(self.encode(frame.data, frame.name) for frame in frames if frame.data)
 
     def is_comment(self, frame: Frame) -> bool:
-        """Return whether a frame without data may stand between those of any message."""
+        """Return whether a frame without data may come between those of any message."""
         return frame.terminated
 
     def rest(self) -> bytes:

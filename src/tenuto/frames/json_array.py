@@ -34,7 +34,7 @@ class ArrayDecoder(Splitter):
         self._in_text = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the elements that these bytes complete, each with what stands before it.
+        """Return the elements that these bytes complete, each with what comes before it.
 
         Raises:
             FrameTooLarge: an element exceeds the limit."""
@@ -71,7 +71,7 @@ class ArrayDecoder(Splitter):
 
 
 class ArrayCodec(SplitCodec[ArrayDecoder]):
-    """Decodes and encodes elements of a JSON array. A frame begins with what stands before its
+    """Decodes and encodes elements of a JSON array. A frame begins with what comes before its
     element: `[` or a comma. A whole answer that is no array is read as its only element.
 
     Args:

@@ -51,9 +51,9 @@ class FrameTemplate:
         counts: whether the events report the usage so far.
         counting: whether numbers differ from event to event.
         plain: whether an event carries text of the answer and nothing else.
-        data_at: where an event's data stands.
+        data_at: where an event's data is.
         head, tail: the bytes before and after the text, with the quotes.
-        head_at, tail_at, text_at: where these and the quoted text stand.
+        head_at, tail_at, text_at: where these and the quoted text are.
         first, rest: the same cut at every hole: the first piece, then what may fill a hole (None:
             the text) and the piece after it.
     """

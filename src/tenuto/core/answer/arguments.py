@@ -358,7 +358,7 @@ class ArgumentTracker:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A finding about one call's argument text, and the text to hand on.
+    """A finding about one call's argument text, and the text to pass on.
 
     `text` is the raw text, byte for byte, unless it was doubly encoded; it is then the inner text.
     `detail` is "" or one of "null", "doubly_encoded", "not_an_object", "syntax", "trailing".

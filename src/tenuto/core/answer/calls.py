@@ -24,7 +24,7 @@ class ToolCall:
     Attributes:
         id: the provider's id, or a generated one if there was none or an earlier call had it.
         name: the tool's name; "" if the model gave none.
-        arguments: the text to hand on: the inner text if the arguments were encoded twice, "{}" if
+        arguments: the text to pass on: the inner text if the arguments were encoded twice, "{}" if
             they may be empty, otherwise the raw text as far as it came.
         finding: whether that text is whole, empty, truncated or malformed.
         detail: a more specific word for the finding, often "".

@@ -2,7 +2,7 @@
 of its own format (S3c).
 
 No row is certain. They are asked only about a text that its provider ended without a mark, where a
-wrong yes shows half an answer as complete, so what may stand inside a sentence is in no row.
+wrong yes shows half an answer as complete, so what may be inside a sentence is in no row.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CLOSERS: Final = ("Pe", "Pf")
 brackets, which most often ends the sentence as well."""
 
 OPENED_BY: Final = {
-    # The same character opens and closes: it closes if it stands there an even number of times.
+    # The same character opens and closes: it closes if it occurs there an even number of times.
     '"': '"', "'": "'", "`": "`", "*": "*", "_": "_", "~": "~", "$": "$",
     # German and Danish close with marks that open in English and French.
     "\u201c": "\u201e", "\u2018": "\u201a", "\u00ab": "\u00bb", "\u2039": "\u203a",

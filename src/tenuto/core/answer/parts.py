@@ -160,7 +160,7 @@ class Checkpoint:
 @fast_dataclass
 class Beside:
     """Something that Tenuto doesn't read, beside the parts, such as a keep-alive or an unknown
-    member. It is handed on unchanged. With a place, it belongs to the part there."""
+    member. It is passed on unchanged. With a place, it belongs to the part there."""
 
     raw: Native
     place: Place = ()

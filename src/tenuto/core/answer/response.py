@@ -84,7 +84,7 @@ class Response:
         stopped: whether a stop that means a clean end came, and no content after it. A fault or a
             break may follow.
         contradicted: whether the provider gave stops that contradict each other, so that readers
-            which take the first or the last one are told different things (S2a).
+            which take the first or the last one see different ends (S2a).
         counted: whether the usage came behind the content, which says that the content is whole.
         unmarked: whether the transfer ended without an error and nothing in it shows whether the
             answer had ended as well: no stop, no end mark, no usage after the content (S3a). The

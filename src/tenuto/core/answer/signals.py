@@ -55,7 +55,7 @@ class CallDelta:
     `odd` names what the wire had to correct to read it (T13). `free`: the tool takes text of any
     form, which cannot be judged as JSON. `may_be_empty`: on this wire, a call without arguments
     normally has no text; `may_lack_id` is the same for ids. `decoded`: the arguments came decoded,
-    so that their text cannot show a cut. `extra`: further keys of the call, handed on unchanged
+    so that their text cannot show a cut. `extra`: further keys of the call, passed on unchanged
     (providers keep signatures there). `whole`: the call is sent once more as a whole, with all of
     its arguments, whatever pieces came before. `unreadable`: a piece of a call came that cannot be
     read, so the call is broken unless it is sent once more as a whole. Without an id and a name,

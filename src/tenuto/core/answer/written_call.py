@@ -41,7 +41,7 @@ _MARKS: Final = (
     "functools[",  # Phi-4-mini, Firefunction
     "to=functions.",  # harmony
 )
-"""What begins a call and stands in hardly any other text."""
+"""What begins a call and is in hardly any other text."""
 
 _NAMED: Final = (
     r'\A(?:```\w*\s*)?[\[{{].{{0,99}}"(?:name|function|tool)"\s*:\s*"{name}".{{0,99}}"(?:ar|param|in)',

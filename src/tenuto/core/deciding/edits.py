@@ -54,7 +54,7 @@ _REST_THEN_CALL = AppendUser(hints.REST_THEN_CALL, for_call=True, for_rest=True)
 
 
 def is_call_due(view: View) -> bool:
-    """Return whether a call is owed, or the last request asked for one."""
+    """Return whether a call is still to come, or the last request asked for one."""
     asked = any(isinstance(edit, AppendUser) and edit.for_call for edit in view.state.last_edits)
     return view.state.call_pending or asked
 

@@ -13,7 +13,7 @@ class Ending:
     """How a turn ends when no rung is left.
 
     Attributes:
-        reason: the reason if no guard with a reason of its own stood in the way.
+        reason: the reason if no guard that failed has a reason of its own.
         kept: the status if text is kept; bare: if none is.
         hidden_by_cut: whether the caller sees an earlier cut by the limit instead of this outcome.
     """

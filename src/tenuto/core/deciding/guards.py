@@ -27,7 +27,7 @@ from tenuto.core.seam.evidence import COLONS
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A named condition. `ends_as`: the reason for the turn's end if this guard stood in the way;
+    """A named condition. `ends_as`: the reason for the turn's end if this guard failed;
     "" if the rung is then simply for another case."""
 
     name: str
@@ -64,7 +64,7 @@ def _broken_document(view: View) -> bool:
 
 
 def _wants_document(view: View) -> bool:
-    """Return whether the answer should be a document, and no call stands in its place."""
+    """Return whether the answer should be a document, and not a call."""
     no_document = view.response.calls or view.state.call_pending or view.facts.call_forced
     return view.is_document and not no_document
 

@@ -94,7 +94,7 @@ _CAME = (
         ends=(Status.PARTIAL, "tool_calls_missing"),
     ),
 )
-"""If several calls were owed, and not all of them came in one answer (T4a)."""
+"""If several calls were still to come, and not all of them came in one answer (T4a)."""
 
 LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (

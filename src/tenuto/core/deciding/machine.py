@@ -5,7 +5,7 @@ Theory of operation
 `step(state, response, facts, policy, now_s)` is total and pure. It looks up the response's outcome
 in `LADDERS`, and takes the first rung whose guards hold and whose budget is not spent. A rung
 either sends the caller's request again with edits, or ends the turn. If no rung is left, the turn
-ends with the reason of the first guard that stood in the way and has one, or otherwise as `ENDINGS`
+ends with the reason of the first guard that failed and has one, or otherwise as `ENDINGS`
 says. A rung whose budget is spent gives no reason.
 
 Nothing else makes decisions. `Facts` say what the model can do and what the caller has seen. The
@@ -218,7 +218,7 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
     if outcome is Outcome.DONE:
         spent = {budget: n for budget, n in spent.items() if budget not in CONSECUTIVE}
     fault = outcome is Outcome.FAULT
-    # The stop of a fault is no end: half a text may stand before it.
+    # The stop of a fault is no end: half a text may come before it.
     stopped = fault and response.stopped
     # Without text, the request is sent again unchanged, and the model answers anew.
     broke = (outcome is Outcome.DROPPED or (fault and not stopped)) and is_visible(facts.kept_text)
@@ -328,7 +328,7 @@ def _anything_since(before: Response | None, answer: Response) -> bool:
 
 
 def _choose(view: View, outcome: Outcome) -> tuple[Rung | None, str]:
-    """Return the first rung that may be taken, and what stood in the way of those before it."""
+    """Return the first rung that may be taken, and why those before it were skipped."""
     blocked = ""
     for rung in LADDERS[outcome]:
         hindrance = _hindrance(view, rung)
@@ -364,7 +364,7 @@ def _overridden(
     rung: Rung | None,
     blocked: str,
 ) -> tuple[Rung | None, str, str]:
-    """Return the rung that the policy's own `decide` chooses (P2), what then stands in the way, and
+    """Return the rung that the policy's own `decide` chooses (P2), which guard then fails, and
     what `decide` changed: "stop", the id of a rung, or "". It may stop the turn or take another
     rung of the same ladder. It can't invent a rung, pass a guard, or exceed a budget.
 
@@ -393,7 +393,7 @@ def _overridden(
 
 def decision(view: View, outcome: Outcome, rung: Rung | None, blocked: str = "") -> Decision:
     """Return the decision in words (P2): whether the turn continues, why, by which rule, what
-    helps, and the facts behind it. `blocked`: what stood in the way of the rungs; "" if that is no
+    helps, and the facts behind it. `blocked`: the guard that failed; "" if that is no
     reason of its own."""
     proceed = rung is not None and rung.edits is not None
     why = f"{outcome.value}: {rung.sentence if rung else 'no way on is left'}"

@@ -99,7 +99,7 @@ class State:
         paused: whether nothing came since the provider paused the turn, or was asked to go on by
             itself. What was sent for that then goes back unchanged.
         going: the answer so far, if the provider was asked to go on with it by itself (C30). It and
-            the next response are one answer. None if that stands alone.
+            the next response are one answer. None if that is an answer of its own.
         going_tokens: the output tokens of that answer so far, which the provider counts towards the
             limit of the next request.
         went_on: the numbers of the attempts, from 0, with which the provider went on by itself.
@@ -168,13 +168,13 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the machine is told, and cannot find out by itself.
+    """Inputs of a decision that the response does not contain.
 
     Attributes:
         kept_text: all text that is kept, including this response's, as the caller sees or will see
             it.
         content: all that is kept in the wire's own form, part by part; () if the wire has none.
-        content_beside: whether `content` is only what stands beside the text.
+        content_beside: whether `content` is only what comes beside the text.
         checkpoint: whether the provider gave, with this response, what it needs to go on from here
             by itself, and `content` holds it (C30).
         reasoning: all reasoning that came in a field of its own, for providers that want it back.

@@ -1,5 +1,5 @@
 """What may help after an unfinished turn: one word for a program, and one sentence for a person.
-Both stand in one row, so that they can't contradict each other."""
+Both are in one row, so that they can't contradict each other."""
 
 from __future__ import annotations
 

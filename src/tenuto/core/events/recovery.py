@@ -55,7 +55,7 @@ class RecoveryEnded(Event):
     """A recovery is over. `KIND` is the kind's name, as `attempt_started` gives it.
 
     Attributes:
-        result: "recovered" if the recovery put right what was wrong; "gave_up" if the turn ended
+        result: "recovered" if the recovery repaired what was wrong; "gave_up" if the turn ended
             before that; "superseded" if another kind of recovery took over before that; "cancelled"
             if the caller left.
         reason: why the recovery ended. If the turn ended with it, this is the turn's reason

@@ -1,4 +1,4 @@
-"""Repair the ends of the model's turns: what may not stand last in one, or last in the history.
+"""Repair the ends of the model's turns: what may not come last in one, or last in the history.
 
 Reasoning leads to something, so a provider refuses a turn that ends in it (Anthropic: "The final
 block in an assistant message cannot be `thinking`"). A row often comes to that when what followed

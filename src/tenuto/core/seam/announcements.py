@@ -99,7 +99,7 @@ _enclosed = re.compile(
     r"(?:\[|\(|<|\*|_|【|（|—|–|-|=|~|…|\.\.)+ ?.*(?:\]|\)|>|\*|_|】|）|—|–|-|=|~)"
 ).fullmatch
 _parts = re.compile(r"(?:[:：—–…】）]|\.\.\.|[\])>*_~.!。！](?=\s|$)| -(?=\s))[ \t]*").finditer
-"""What may stand between an announcement and the text on the same line."""
+"""What may come between an announcement and the text on the same line."""
 _clauses = re.compile(r"[.!?。！？…,，、;；：—–]+|: | - ").split
 _agrees = re.compile("|".join(_AGREES), re.IGNORECASE).fullmatch
 _announces = re.compile("|".join(_ANNOUNCED), re.IGNORECASE).fullmatch
@@ -132,10 +132,10 @@ def is_announcement(line: str, *, apart: bool) -> bool:
 
 
 def announcement_ends(line: str, *, torn: bool) -> Iterator[int]:
-    """Yield where the text may begin that stands on one line with the announcement before it.
+    """Yield where the text may begin that is on one line with the announcement before it.
     `torn`: whether the line would join a capital to a word. Then an agreement tells enough.
 
-    Only a repetition that stands there shows that this is no part of the text.
+    Only a repetition there shows that this is no part of the text.
 
     >>> list(announcement_ends("Continuing: The moon", torn=False))
     [12]

@@ -2,7 +2,7 @@
 
 A text that was cut within a sentence nearly always goes on with a small letter, a digit, or a
 letter of a script without capitals, and hardly any preamble begins so. What begins with none of
-these words is handed on at once. A preamble that is missed stays in the text, where a reader can
+these words is forwarded at once. A preamble that is missed stays in the text, where a reader can
 ignore it.
 """
 

@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-A request may end in the first words of the answer, such as `{`. The model's text stands behind
+A request may end in the first words of the answer, such as `{`. The model's text comes behind
 them, and only that text is the answer, since the caller has the rest. A model that is asked to
 continue sees both, so a repetition may begin with the caller's words. Two seams take the
 continuation: one knows the model's text, the other both. The second counts where the first finds
@@ -22,7 +22,7 @@ class CallerPrefix:
     Args:
         alone: meets the text alone.
         whole: meets the caller's words and the text. Apart from `before` and `again`, it is made
-            like `alone`, so that both hand on the same where neither finds a repetition.
+            like `alone`, so that both forward the same where neither finds a repetition.
 
     >>> text = '"name": "Ann", "b'
     >>> stitcher = CallerPrefix(Seam(text), Seam("{" + text))
@@ -38,11 +38,11 @@ class CallerPrefix:
 
     @property
     def new_chars(self) -> int:
-        """The number of new characters handed on."""
+        """The number of new characters forwarded so far."""
         return (self._chosen or self._alone).new_chars
 
     def feed(self, delta: str) -> str:
-        """Take text; return what may be handed on now."""
+        """Add text; return what may be forwarded now."""
         if self._chosen is not None:
             return self._chosen.feed(delta)
         self._add(self._alone.feed(delta), self._whole.feed(delta))
@@ -63,7 +63,7 @@ class CallerPrefix:
         self._given = [self._given[0] + alone, self._given[1] + whole]
 
     def _choose(self, repeats: bool) -> str:
-        """Return what the seam that counts from now on has handed on."""
+        """Return what the seam that counts from now on has forwarded."""
         self._chosen = self._alone if repeats else self._whole
         given, self._given = self._given[0 if repeats else 1], ["", ""]
         return given

@@ -136,7 +136,7 @@ def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]
                 yield None
             return
         if not begin and end > _most_chars(opening):
-            return  # it was handed on before its end came
+            return  # it was forwarded before its end came
         line = held[begin:end].rstrip()
         if not begin and _ends_fence(opening, line):
             return

@@ -11,7 +11,7 @@ returns what is new.  It goes through four phases:
 * FOLLOWING everything is repeated from the beginning: an index into `before`, nothing is held;
 * SPACE     the white space at the seam is merged; if the continuation has nothing else, none of
             its white space is kept;
-* FLOWING   every delta is handed on unchanged.
+* FLOWING   every delta is forwarded unchanged.
 
 A decision, once possible, stays the same whatever follows, so the result does not depend on how the
 continuation was cut into deltas.  `overlap` says how much a repetition must prove.  In doubt, text
@@ -195,7 +195,7 @@ class Seam:
 
     @property
     def new_chars(self) -> int:
-        """The number of new characters handed on; restored white space does not count."""
+        """The number of new characters forwarded; restored white space does not count."""
         return self._given - self._restored
 
     @property
@@ -203,7 +203,7 @@ class Seam:
         """What the continuation began with.
 
         "exact": nothing was removed; "overlap", "line", "restart", "preamble", "fence"; "echo" of a
-        prefill; "diverged": a restart in other words, of which nothing is handed on, since it
+        prefill; "diverged": a restart in other words, of which nothing is forwarded, since it
         cannot be spliced (C28a).
         """
         return self._kind
@@ -218,7 +218,7 @@ class Seam:
 
     @property
     def is_passthrough(self) -> bool:
-        """Whether every delta is handed on unchanged from now on."""
+        """Whether every delta is forwarded unchanged from now on."""
         return self._phase is _Phase.FLOWING
 
     def feed(self, delta: str) -> str:

@@ -6,7 +6,7 @@ Theory of operation
 Such an answer is short and has nothing else in it. It is held while every sentence may be one of
 those, and released as soon as one is not. A continuation in the middle of a sentence is never held.
 The beginning of a sentence is not enough: "The output is a full list of tides." is content. So a
-phrase describes a whole sentence, and a sentence that fits no phrase is handed on. A reader can
+phrase describes a whole sentence, and a sentence that fits no phrase is forwarded. A reader can
 ignore a greeting that stays, but cannot restore content that is lost.
 """
 
@@ -215,11 +215,11 @@ class SmallTalkFilter:
 
     @property
     def new_chars(self) -> int:
-        """The number of new characters handed on."""
+        """The number of new characters forwarded so far."""
         return self._stitcher.new_chars
 
     def feed(self, delta: str) -> str:
-        """Take text; return what may be handed on now."""
+        """Add text; return what may be forwarded now."""
         if self._over:
             return self._stitcher.feed(delta)
         self._held += delta

@@ -12,11 +12,11 @@ class Stitcher(Protocol):
 
     @property
     def new_chars(self) -> int:
-        """The number of new characters handed on."""
+        """The number of new characters forwarded so far."""
         ...
 
     def feed(self, delta: str) -> str:
-        """Take text; return what may be handed on now."""
+        """Add text; return what may be forwarded now."""
         ...
 
     def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
@@ -28,7 +28,7 @@ class Stitcher(Protocol):
 class ThinkBlockCloser:
     """Stitches an answer to a think block that ended without one: it closes the block first.
 
-    `undelivered` is text that was received but not handed on yet, and what closes the block.
+    `undelivered` is text that was received but not forwarded yet, and what closes the block.
 
     >>> stitcher = ThinkBlockCloser("</think>")
     >>> stitcher.feed("") + stitcher.feed("Yes."), stitcher.new_chars
@@ -40,7 +40,7 @@ class ThinkBlockCloser:
         self.new_chars: int = 0
 
     def feed(self, delta: str) -> str:
-        """Return the delta, after the owed text."""
+        """Return the delta, after the undelivered text."""
         if not delta:
             return ""
         undelivered, self._undelivered = self._undelivered, ""

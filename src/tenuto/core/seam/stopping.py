@@ -37,7 +37,7 @@ class StopSequenceStitcher:
 
     Args:
         stitcher: joins the continuation to the text before it.
-        before_chars: the part of that text that was handed on.
+        before_chars: the part of that text that was forwarded.
         undelivered_chars: characters of white space before the cut, which the stitcher forwards
             first.
         sequences: the stop sequences of the request.
@@ -62,11 +62,11 @@ class StopSequenceStitcher:
 
     @property
     def new_chars(self) -> int:
-        """The number of new characters handed on."""
+        """The number of new characters forwarded so far."""
         return self._stitcher.new_chars
 
     def feed(self, delta: str) -> str:
-        """Take text; return what may be handed on now."""
+        """Add text; return what may be forwarded now."""
         return self._checked(self._stitcher.feed(delta))
 
     def finish(self, *, broke_off: bool = False, at_limit: bool = False) -> str:
@@ -84,7 +84,7 @@ class StopSequenceStitcher:
             for sequence in self._sequences:
                 if joined.startswith(sequence, start):
                     if start + len(sequence) <= len(self._before):
-                        continue  # it was handed on as a whole
+                        continue  # it was forwarded as a whole
                     return self._stopped(sequence, start)
                 if sequence.startswith(joined[start:]):
                     return ""  # more text is needed to tell

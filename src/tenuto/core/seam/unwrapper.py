@@ -73,11 +73,11 @@ class Unwrapper:
 
     @property
     def new_chars(self) -> int:
-        """The number of new characters handed on."""
+        """The number of new characters forwarded so far."""
         return self._stitcher.new_chars
 
     def feed(self, delta: str) -> str:
-        """Take text; return what may be handed on now."""
+        """Add text; return what may be forwarded now."""
         text, self._held = self._held + delta, ""
         return self._step(text) if text else ""
 
@@ -98,7 +98,7 @@ class Unwrapper:
                 return rest
         return rest + self._stitcher.feed(held)
 
-    # Each step takes text that was not handed on yet, and names the step that takes the rest.
+    # Each step takes text that was not forwarded yet, and names the step that takes the rest.
 
     def _tag(self, text: str) -> str:
         bare = text.lstrip()

@@ -1,6 +1,6 @@
 """Decide which requests are turns, and hold what the turns of one client share.
 
-An `Engine` begins turns and keeps nothing of them. What one turn learns for the next is in its
+An `Engine` begins turns, and has no state of its own. What one turn learns for the next is in its
 `Environment`. `begin_quick` and `read` decide whether a request is a turn; `run` begins the
 machine.
 """
@@ -266,7 +266,7 @@ class Engine:
 
 
 def _reads_documents(policy: Policy) -> bool:
-    """Return whether a JSON document may not be handed on as it comes."""
+    """Return whether a JSON document may not be forwarded as it comes."""
     return policy.invalid_documents != "pass" or policy.structured_streams == "hold"
 
 

@@ -1,4 +1,4 @@
-"""What the caller is told of a turn that could not be finished: a message, and how it travels."""
+"""The message and the event for a caller whose turn could not be finished."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ replies back. One run is one turn, and repeats three steps until the turn ends:
 2. decide: ask the machine what follows (`decision`);
 3. present: show the caller how the turn ended (`ending`).
 
-The turn's `TurnRecord` holds its state, and says who may change it. The pipe keeps nothing, and
-decides nothing that a table decides. A turn that needs no change is handed on as the bytes that
-came (C25). Failures before the first response header are left to the SDK, which retries them by
+The turn's `TurnRecord` holds its state, and says who may change it. The pipe has no state of its
+own, and tables make the decisions. If a turn needs no change, the pipe forwards the bytes as they
+came (C25). It leaves failures before the first response header to the SDK, which retries them by
 itself (P1b).
 """
 
@@ -61,7 +61,7 @@ ERROR_BODY_MAX_BYTES = 1_048_576
 """The most that is read of an error response; errors are short."""
 
 Receiving = Generator[Command, Reply, Attempt | None]
-"""Receives one attempt; None if it was handed on unread, and the turn is over."""
+"""Receives one attempt; None if it was passed on unread, and the turn is over."""
 
 
 def run(turn: TurnRecord) -> Run:

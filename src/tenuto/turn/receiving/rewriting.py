@@ -74,7 +74,7 @@ def _rewritten(run: Run, events: _Rewriting, turn: TurnRecord) -> Run:
                     events.reading = False
                     if isinstance(reply, Head) and reply.is_good:
                         ahead = deque[Reply]()
-                        # It belongs to no wire: the pipe sees it too, and hands it on unchanged.
+                        # It belongs to no wire: the pipe sees it too, and passes it on unchanged.
                         if not may_be_unrecognized(turn) or not (
                             yield from is_unrecognized(turn, reply, ahead)
                         ):

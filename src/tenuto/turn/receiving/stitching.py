@@ -93,8 +93,8 @@ def _stitcher_between(turn: TurnRecord, kept_text: str, given: str) -> StopSeque
 
 
 def _set_aside(turn: TurnRecord) -> str:
-    """Return what an attempt said behind white space before it broke off, if nothing was taken of
-    any attempt since. A model that is asked again may leave that white space out (S4a)."""
+    """Return the text behind white space of an attempt that broke off, if no attempt since added
+    anything. A model that is asked again may leave that white space out (S4a)."""
     for kept in reversed(turn.kept):
         if kept.attempt.new_chars or not broke_off(kept.attempt.response):
             break
@@ -104,7 +104,7 @@ def _set_aside(turn: TurnRecord) -> str:
 
 
 def _undo_empty(turn: TurnRecord) -> None:
-    """Forget white space that came as an empty answer (E1). After a prefill it counts as text,
+    """Drop white space that came as an empty answer (E1). After a prefill it counts as text,
     unless the turn is requested again. Then no request contains it, and the next answer doesn't
     continue it."""
     last = next((kept for kept in reversed(turn.kept) if kept.attempt.new_chars), None)
@@ -131,7 +131,7 @@ def stitch_body(turn: TurnRecord, attempt: Attempt) -> str:
         broke_off=broke_off(response), at_limit=is_at_limit(response)
     )
     base = trailing_space(kept_text)[0]
-    if stitcher.found is not None:  # nothing of it was handed on yet
+    if stitcher.found is not None:  # nothing of it was forwarded yet
         base = kept_text = base[: len(base) - stitcher.found.before_chars]
     attempt.new_chars = stitcher.new_chars
     stopped(turn, attempt, stitcher.found)
@@ -207,8 +207,8 @@ def _unwrapped(text: str) -> str:
 
 
 def undo_unproven(turn: TurnRecord) -> None:
-    """Forget what was added to a document that stayed unfinished. Only answers that had the schema
-    are left of it (C27a)."""
+    """Drop what was added to a document that stayed unfinished. What answers with the schema
+    brought is kept (C27a)."""
     if turn.proven is not None:
         turn.kept_text, turn.kept = turn.proven
         turn.proven = None

@@ -41,7 +41,7 @@ _EVENT_S = 1.0
 
 
 def open_head(turn: TurnRecord, head: Head) -> Run:
-    """Hand on the head of a stream, if the caller has none yet."""
+    """Forward the head of a stream, if the caller has none yet."""
     if not turn.headed:
         turn.headed = True
         shown = turn.shown(head.without(*BODY_HEADERS))
@@ -136,7 +136,7 @@ def read_stream(
 
 
 class _Reading:
-    """A stream while it is read: its pieces become events, and the client stream takes them.
+    """A stream while it is read: its pieces become events, which go to the client stream.
 
     Attributes:
         builder: reads what the events mean.
@@ -189,7 +189,7 @@ class _Reading:
         return self._quick if quick else self._turn.reading
 
     def add(self, reply: Reply) -> bytes:
-        """Take a piece, b"" at the end, or the loss of the connection. Return what may be forwarded
+        """Add a piece, b"" at the end, or the loss of the connection. Return what may be forwarded
         now."""
         turn, client_stream, builder = self._turn, self._client_stream, self.builder
         if not isinstance(reply, bytes):
@@ -268,7 +268,7 @@ class _Reading:
     def _stalls(self, piece: Reply) -> bool:
         """Return whether a piece without content only keeps a connection alive. A piece of an event
         that may still bring content does not count, unless the event takes too long. b"" is the
-        end, and no silence."""
+        end, not silence."""
         if not isinstance(piece, bytes) or not piece:
             return False
         keeps_alive = self._codec.idle or piece.strip()[:1] in (b"", b":")

@@ -1,4 +1,4 @@
-"""Responses that are handed on unread, to their end or from a point on."""
+"""Forward responses unread, from their beginning or from a point on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tenuto.turn.record.turn_record import TurnRecord
 
 
 def pass_unread(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
-    """Hand on a response unread: `raw`, the part that came already, and the rest of it."""
+    """Forward a response unread: `raw`, the part that came already, and the rest of it."""
     if turn.events is not None:
         turn.events.left_alone(why)
     turn.log.passed_unread(head.status)
@@ -30,7 +30,7 @@ def pass_unread(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
 
 
 def rest_of_response() -> Run:
-    """Hand on the rest of a response as it arrives."""
+    """Forward the rest of a response as it arrives."""
     while isinstance(reply := (yield READ), bytes) and reply:
         yield SendData(reply)
     if isinstance(reply, ConnectionLost):
@@ -38,12 +38,12 @@ def rest_of_response() -> Run:
 
 
 def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
-    """Hand on what was held back of a stream's end, and what follows it."""
+    """Forward what was held back of a stream's end, and what follows it."""
     codec = attempt.codec
     assert codec is not None
     data = held + attempt.tail
     reply: Reply = attempt.lost
-    breaks = left_alone and reply is not None  # and the caller is told of it
+    breaks = left_alone and reply is not None  # and the caller gets the exception
     while True:
         if data:
             yield SendData(data, last=not breaks)

@@ -175,7 +175,7 @@ class EventSender:
             self._repair(issue, rung, "repaired", attempted=True)
 
     def cancelled(self, output_chars: int, answered: int) -> None:
-        """The caller left."""
+        """Send that the caller stopped reading."""
         self._cancelled = True
         if self._running:
             self._attempt_ended(self._status, None, Outcome.CANCELLED, None)

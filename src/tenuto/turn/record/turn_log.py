@@ -243,7 +243,7 @@ class TurnLog:
         )
 
     def passed_unread(self, status: int) -> None:
-        """Note that the answer, with this HTTP status, is handed on unread: there is nothing to
+        """Note that the answer, with this HTTP status, is passed on unread: there is nothing to
         report."""
         self.usage.append(None)
         if self.events is not None:

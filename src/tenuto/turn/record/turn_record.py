@@ -8,7 +8,7 @@ the environment say never changes. These parts may change the rest:
     the time limits                     `begin_attempt`, `begin_stream`
     provider                            `answered_by`, if the server names itself
     taught                              `turn.decision`
-    said, kept, proven                  `turn.receiving.stitching`
+    kept_text, kept, proven             `turn.receiving.stitching`
     upstream                            `turn.pipeline.pipe`, with each head
     state, left_alone, ceiling_tokens,  `turn.decision`; `turn.receiving.fetching` spends budgets
       resumed
@@ -134,17 +134,18 @@ class TurnRecord:
     """One turn, for one request, within its environment.
 
     Attributes:
-        left_alone: why the turn is only watched; "" if it is not.
+        left_alone: why the turn is only observed; "" if it is not.
         model: the base URL and the model's name, under which lessons about a model are kept.
         state: the machine's state.
-        said: all text that is kept.
+        kept_text: all text that is kept.
         kept: the attempts that it came from, in order.
         proven: both, before anything was added to a document whose whole is not proven (C27a);
             None if nothing was.
         refuted: whether what completed a document turned out not to match its schema.
         reasoning: the reasoning of each attempt; of a plan, only what is new.
         plans: the plans before calls.
-        taught: what errors of this turn said of the model's rows (`wires.dialect.TaughtDialect`).
+        taught: what errors of this turn showed about the model's rows
+            (`wires.dialect.TaughtDialect`).
         first: the first attempt; answered: the first whose body could be read.
         stopped: the newest attempt that ended in a stop of the provider's own which is not clean.
         upstream: the mark of the attempt that is being received, if another Tenuto gave it;
@@ -284,7 +285,7 @@ class TurnRecord:
 
     @property
     def dialect(self) -> Dialect:
-        """The provider's variant of the wire, with what its errors said of it."""
+        """The provider's variant of the wire, with what its errors taught about it."""
         learned = self.environment.learned.words(*self.model, self.environment.now())
         return taught_by(self.provider.dialect, self.taught | learned)
 
@@ -314,7 +315,7 @@ class TurnRecord:
     def mark(self, *, events: bool) -> bytes:
         """Return the mark of the answer, whose head leaves now (`turn.drivers.mark`)."""
         report = self.log.report
-        # Of an answer that is handed on unread, nothing is known.
+        # Nothing is known of an answer that is passed on unread.
         read = self.headed and not self.left_alone
         marks_end = events and read and bool(self.marks_ends)
         return written(
@@ -349,7 +350,7 @@ class TurnRecord:
         return attempt
 
     def answered_by(self, server: str) -> None:
-        """Note whose server answers, if the URL does not show who the provider is."""
+        """Note the provider that the server names, if the URL does not show it."""
         self.provider = by_server(server, self.wire.name)
         self.log.provider = name = self.provider.dialect.name
         if self.events is not None:
@@ -387,7 +388,7 @@ class TurnRecord:
 
     @property
     def learned_unmarked(self) -> bool:
-        """Whether Tenuto learned that this provider marks no ends, and nobody said it."""
+        """Whether Tenuto learned that this provider marks no ends, though no row says so."""
         return self.provider.sends_stop is None and self.marks_ends is False
 
     def transfer_ended(self, builder: Builder, head: Head) -> None:
@@ -398,8 +399,8 @@ class TurnRecord:
         self._just_ended = self._just_ended or (marks is None and not builder.marked)
 
     def _believes(self, builder: Builder) -> bool:
-        """Return whether what was learned about unmarked ends holds for this answer. Who asks for
-        certainty gets no text as complete that ends inside a word or a sentence (S3c)."""
+        """Return whether what was learned about unmarked ends holds for this answer. If the policy
+        asks for certainty, a text that ends inside a word or a sentence is not complete (S3c)."""
         response = builder.build(over=False)
         if not response.calls and not is_visible(response.text):
             return False
@@ -412,8 +413,8 @@ class TurnRecord:
             self.environment.learned.ended_marked(*self.model, self.environment.now())
 
     def timeout_s(self) -> float | None:
-        """Return how long the caller lets the turn take, in seconds: as long as it waits for a
-        whole body, and no longer than a loop has left. None: for ever."""
+        """Return how long the caller waits for the turn, in seconds: as long as for a whole body,
+        and no longer than a loop has left. None: for ever."""
         waits = None if self.facts.stream else self.request.timeout_s
         left = self.context.within_s if self.context is not None else None
         return min((limit for limit in (waits, left) if limit is not None), default=None)

@@ -1,10 +1,10 @@
-"""The short path of a turn: a healthy answer is handed on before anything is built.
+"""The short path of a turn: a healthy answer is forwarded before anything is built.
 
 Theory of operation
 -------------------
 A `Short` has the interface of a run of the pipe (`turn.drivers.commands`). It serves a request that
 leaves unchanged and has no listener. It sends the request and collects the answer. If the wire is
-certain that the answer is complete, it hands on the bytes, and the turn is over. In all other cases
+certain that the answer is complete, it forwards the bytes, and the turn is over. In all other cases
 it starts the full path (`turn.pipeline.pipe`) with the same replies, so that the turn continues as
 if there were no short path. The same happens if somebody asks for the report.
 """
@@ -149,7 +149,7 @@ class Short:
         return bool(self._provider.sends_stop)
 
     def close(self) -> None:
-        """The caller left."""
+        """Close the turn: the caller stopped reading."""
         self._is_over = True
         if self._run is not None:
             self._run.close()

@@ -71,7 +71,7 @@ _QUOTE = 34
 
 
 def is_for_streams(request: Request, provider: Row, asks: Asks, probe_max_tokens: int) -> bool:
-    """Return whether the short path takes a stream. It doesn't take a stream that is only watched,
+    """Return whether the short path takes a stream. It doesn't take a stream that is only observed,
     or one from an unknown host, which may not come from a model."""
     if asks.alone or not asks.model:
         return False
@@ -207,7 +207,8 @@ class ShortStream(Short):
             environment.learned.ended_marked(base_url, self._asks.model, environment.now())
 
     def close(self) -> None:
-        """The caller left. If it has not received the end, the turn doesn't count as ended."""
+        """Close the turn: the caller stopped reading. Without its end, it doesn't count as
+        ended."""
         if self._ended and self.send == self._write_rest:
             del self._raw[len(self._raw) - len(self._held) :]
             self._ended = False
@@ -217,7 +218,7 @@ class ShortStream(Short):
 
     def _note_ids(self) -> None:
         """Let the turn be found by the id in its first event (`turn.record.recent`). If its caller
-        left, there is nothing to tell of it."""
+        left, it has no report."""
         begins = self._raw.find(b"data: ") + 6
         try:
             ids = read_ids(bytes(self._raw[begins : self._raw.find(b"\n", begins)]))

@@ -120,7 +120,7 @@ class AttemptWriter:
 
     def _write_stitched(self, forwarded: str) -> bytes:
         """Deliver what the stitcher forwarded of the texts that it held, with what came between
-        them. What it removed came first."""
+        them. Removed text always precedes new text."""
         runs, self._undecided, self._undecided_bytes = self._undecided, [], 0
         texts = ["".join(pieces) for pieces, _ in runs]
         before, kept = split_among(texts, forwarded)

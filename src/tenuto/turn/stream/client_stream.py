@@ -2,20 +2,20 @@
 
 Theory of operation
 -------------------
-While the first attempt runs, the provider's events are handed on as the bytes that came. What might
-have to be changed is held back: events with nothing but white space (S4, C7), and everything from
-the first event with a tool call, a stop, the usage or an error. At the end of a good turn, the held
-events follow unchanged, so the caller has the same bytes as without Tenuto (P8).
+During the first attempt, the client stream forwards the provider's events as the bytes that came.
+It buffers what a recovery might have to change: events with nothing but white space (S4, C7), and
+everything from the first event with a tool call, a stop, the usage or an error. If the turn ends
+well, it flushes the buffer unchanged, so the caller has the same bytes as without Tenuto (P8).
 
-An event that only closes a part (S4) is held until the next one shows that another part follows,
+An event that only closes a part (S4) waits until the next event shows that another part follows,
 since a continuation may have to continue in that part.
 
-If another attempt is needed, the held text is delivered, and anything beside it. Calls, the stop
-and the usage are dropped, and from then on the wire's writer continues the first message: the same
-id, text without repetitions, one end. The writer sees every event that is handed on, so that it
-knows which part is open. A repetition may span several parts. While the stitcher holds text or
-removes it, what comes between the parts waits for it, and the text that is handed on is then split
-among the parts it came in, as in a whole body (S2).
+If another attempt follows, the buffered text is delivered, with anything beside it. Calls, the stop
+and the usage are dropped. From then on, the wire's writer continues the first message: the same id,
+text without repetitions, one end. The writer sees every forwarded event, so it knows which part is
+open. A repetition may span several parts. While the stitcher holds or removes text, what comes
+between the parts waits for it; the text that is left is then split among the parts that it came in,
+as in a whole body (S2).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ClientStream:
         wire: the format.
         model: the model in the request.
         hold_max_bytes: how much may be held back; 0 for no limit.
-        forwards_all: whether the turn is only watched: every byte is then handed on at once.
+        forwards_all: whether the turn is only observed: every byte is then forwarded at once.
         context: the loop that listens to the answer; None if there is none.
         templates: what events of other streams looked like, by the function that reads them; the
             client stream adds to it.
@@ -113,7 +113,7 @@ class ClientStream:
         self.writer: Merger | FlatLayout = merger(wire.layout(model))
         self._merger = self.writer if isinstance(self.writer, Merger) else None
         self._begun = False  # whether the writer knows which message it is
-        self._last_forwarded = b""  # the last event that was handed on unchanged
+        self._last_forwarded = b""  # the last event that was forwarded unchanged
         self._noted = 0
         self._usages: list[JsonObject | None] = []  # what each attempt said of its usage
         self.ending: JsonObject = {}
@@ -159,7 +159,7 @@ class ClientStream:
 
     @property
     def may_forward(self) -> bool:
-        """Whether text may be handed on at once: the first event has identified the message, and
+        """Whether text may be forwarded at once: the first event has identified the message, and
         nothing has closed yet."""
         return self._begun and not (self._holding_all or self._holds_text)
 
@@ -180,7 +180,7 @@ class ClientStream:
         return not self._more_held
 
     def begin_message(self, value: JsonObject) -> None:
-        """Take the identity of the message from its first event, or from a whole body."""
+        """Read the identity of the message from its first event, or from a whole body."""
         self.writer.begin(value)
         self._begun = True
 
@@ -194,7 +194,7 @@ class ClientStream:
     ) -> bytes:
         """Start an attempt. Once the caller has received anything, the wire writes.
 
-        `apart`: whether the attempt is separate from the text so far, so that no seam is owed
+        `apart`: whether the attempt is separate from the text so far, so that no seam waits for
         anything; `plan`: where its plan joins the plan so far; `withholds`: whether nothing of its
         text is shown before `set_text` says what is."""
         self._attempt = AttemptWriter(
@@ -208,7 +208,7 @@ class ClientStream:
             return b""
         self._start_writing()
         rest = self.flush_text() if apart else b""
-        # The seam knows of the white space that is owed; without a seam there was none.
+        # The seam has the white space that is still to come; without a seam there was none.
         self._pending = ""
         return rest + self.framed(self.writer.next_attempt(apart=apart))
 
@@ -220,7 +220,7 @@ class ClientStream:
         return self._attempt.end(builder) if self.writing else b""
 
     def event(self, event: Frame, builder: Builder) -> bytes:
-        """Take one event: feed its signals to the builder, and return the bytes to hand on now."""
+        """Add an event: feed its signals to the builder, and return the bytes to forward now."""
         # The first event identifies the message, and once something closes nothing flows any more.
         if self.may_forward:
             quick = self._reader.flowing(event)
@@ -346,7 +346,7 @@ class ClientStream:
         return self._forward_plain(text, event.raw, placed)
 
     def _forward_plain(self, text: str, raw: bytes, placed: _Placed) -> bytes:
-        """Forward an event that flows, unless its text may have to be changed."""
+        """Forward an event of text or reasoning, unless its text may have to be changed."""
         if text.isspace() or ends_cut(text):
             self._pending += text
             return self._hold(raw, placed, text)
@@ -363,14 +363,14 @@ class ClientStream:
         return before + self._deliver(raw)
 
     def _count(self, builder: Builder) -> None:
-        """Take the usage that came beside texts that flowed."""
+        """Read the usage that came beside forwarded texts."""
         signals, usage = self._reader.counted()
         for signal in signals:
             builder.feed(signal)
         self._revise(usage)
 
     def _revise(self, usage: JsonObject | None) -> None:
-        """Take what the attempt says of its usage, which may revise what it said before."""
+        """Add usage of the attempt, which may revise what came before."""
         if usage is not None:
             self._usages[-1] = revised(self._usages[-1], usage)
 
@@ -419,7 +419,7 @@ class ClientStream:
         return self._forward_plain(text, raw, placed)
 
     def _hold(self, raw: bytes, placed: _Placed, text: str = "") -> bytes:
-        """Hold an event. `text`: all that it carries, if it flowed."""
+        """Hold an event back. `text`: all that it carries, if it is text alone."""
         carries = len(text) if text and placed is None else carried_by(placed, raw)
         self._held.add(raw, carries=carries, has_object=placed is not None)
         return b""
@@ -451,14 +451,14 @@ class ClientStream:
         return out
 
     def _note_forwarded(self, text: str = "") -> None:
-        """Tell the merger which texts were handed on, and that this one is next."""
+        """Report forwarded text to the merger. `text`: the text that is forwarded next."""
         if self._merger is not None:
             texts = self._delivered[self._noted :]
             self._noted = len(self._delivered)
             self._merger.note_forwarded_texts([*texts, text] if text else texts)
 
     def _start_writing(self) -> None:
-        """Let the wire write from here on."""
+        """Write events from here on, instead of forwarding them."""
         if self._last_forwarded and not self.writing:
             self._note_forwarded()
             last = event_object(self._framing.writes.kept(self._last_forwarded))
@@ -499,7 +499,7 @@ class ClientStream:
         return self.framed(self.writer.text(ready))
 
     def set_text(self, text: str) -> None:
-        """Take all text of the message. What the caller does not have of it comes with the end."""
+        """Set all text of the message. What the caller does not have of it comes with the end."""
         self._pending = text[len(self.delivered_text) :]
 
     def stop_forwarding(self, *, withholds: bool = False) -> bytes:

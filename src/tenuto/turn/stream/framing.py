@@ -124,7 +124,7 @@ def rule_of(
     Args:
         path: the path of its URL.
         named: whether the caller's SDK ignores events without a name.
-        left_alone: whether the turn is only watched.
+        left_alone: whether the turn is only observed.
         streams_lines: whether the headers ask for lines (`Wire.streams_lines`).
     """
     path = unquote(path).rstrip("/")
@@ -144,7 +144,7 @@ class StreamFraming:
 
     Args:
         limit_bytes: the largest frame; 0 for no limit.
-        left_alone: whether the turn is only watched: every byte then leaves unchanged.
+        left_alone: whether the turn is only observed: every byte then leaves unchanged.
 
     Attributes:
         asked: the framing that the caller reads.

@@ -1,4 +1,4 @@
-"""The events of a stream that are held back, as the bytes that came.
+"""The events of a stream that are held back, as the bytes that came, and which events are.
 
 A call of 46,000 tokens is 180 kB of arguments, but may take 17 MB on the wire, since each event
 repeats an envelope of hundreds of bytes. So what is held is counted as what the events carry (S4a),
@@ -175,6 +175,6 @@ def has_place(signal: AnySignal) -> bool:
 
 
 def is_forwardable(kinds: Kinds) -> bool:
-    """Return whether an event may be handed on at once: it carries text or reasoning and nothing
+    """Return whether an event may be forwarded at once: it carries text or reasoning and nothing
     that ends anything, or nothing at all. Usage beside text is a running count."""
     return not kinds or (kinds <= _FLOWING_OR_COUNT and not kinds.isdisjoint(_FLOWING))

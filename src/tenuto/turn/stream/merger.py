@@ -2,11 +2,11 @@
 
 Theory of operation
 -------------------
-The first attempt's events are handed on unchanged. The merger sees them, so that it knows which
-part is open and how many there were. For a further attempt it receives the signals, and writes what
-the caller sees of them. Text continues in the open part, parts that are neither text nor calls
-follow with new numbers, reasoning in the middle of a text is left out, and calls wait for the end.
-The wire's `Layout` says what a part looks like.
+The first attempt's events are forwarded unchanged. The merger sees them, so it knows which part is
+open, and how many there were. Of a further attempt, it receives the signals, and writes what the
+caller gets. Text continues in the open part. Parts that are neither text nor calls follow with new
+numbers. Reasoning in the middle of a text is left out, and calls wait for the end. The wire's
+`Layout` says what a part looks like.
 
 A wire may put parts into items (`GroupLayout`). A further part of text then goes into the message
 that is open, a second message of an attempt begins a new one, and the last event lists all items.
@@ -79,10 +79,10 @@ class Merger:
         """Take the identity of the message from its first event, or from a whole body."""
         self._layout.begin(value)
 
-    # --- events that were handed on unchanged
+    # --- events that were forwarded unchanged
 
     def given(self, signals: Iterable[AnySignal]) -> None:
-        """Follow an event that was handed on unchanged, except for its text."""
+        """Record an event that was forwarded unchanged, except for its text."""
         self._events += 1
         for signal in signals:
             match signal:
@@ -152,7 +152,7 @@ class Merger:
             self._open = None
 
     def note_forwarded_texts(self, texts: Sequence[str]) -> None:
-        """Follow texts that were handed on unchanged."""
+        """Record forwarded text."""
         self._events += len(texts)
         if not texts or self._groups is None:
             return
@@ -241,7 +241,7 @@ class Merger:
             case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and self._groups is not None:
                 self._waiting.append(raw)  # until all the text that it points at is there
             case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and not self._wrote_text:
-                self._aside.append(signal)  # all text that it stands beside may be repeated
+                self._aside.append(signal)  # all text beside it may be repeated
             case Piece(place, kind, _, adds, raw, holds) if raw is not None:
                 out = b"" if holds is None else self._pass_unopened(place, kind)
                 if kind is Kind.OTHER and place == self._announced:

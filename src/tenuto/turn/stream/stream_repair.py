@@ -1,7 +1,7 @@
 """Repair the frames of a stream on which the SDK of its wire would crash (`Wire.mender`).
 
-A repaired stream is read, handed on and continued like one that came so. A frame that needs nothing
-leaves as it came.
+A repaired stream is read, forwarded and continued like one that came so. A frame that needs no
+repair leaves as it came.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ class StreamRepair:
     def __init__(self, mender: Mender, codec: Codec) -> None:
         self._mender = mender
         self._codec = codec
-        self._plain_before = (
-            b""  # what stands before the text of the last event that needed nothing
-        )
+        self._plain_before = b""  # what came before the text of the last event without repair
         self.odd: list[str] = mender.odd
 
     def of(self, frames: list[Frame]) -> list[Frame]:
@@ -58,7 +56,7 @@ class StreamRepair:
 
 
 def _before_text(data: bytes) -> bytes:
-    """Return what stands before the text of a piece of a block; b"": its number stands behind."""
+    """Return what comes before the text of a piece of a block; b"" if its number comes behind."""
     found = _TEXT.search(data)
     before = data[: found.end()] if found is not None else b""
     return before if b'"index":' in before and b"_delta" in before else b""
