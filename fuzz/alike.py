@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fuzz.drawing import fixtures, pieces, seed, split
 from tenuto.frames.sse import SseDecoder
 from tenuto.wires.base import Wire
-from tenuto.wires.stream import EventReader, flowing_in
+from tenuto.wires.stream import EventReader, plain_delta_in
 
 
 def seeds(wire: Wire) -> Iterator[bytes]:
@@ -33,11 +33,13 @@ def check(wire: Wire, data: bytes) -> None:
             assert lone.idle
             assert events[0].raw == raw
             assert events[0].name != "error"
-            assert flowing_in(reader.wire, events[0].data or b"") == reader.matcher.template.kind(
-                text
-            )
+            assert plain_delta_in(
+                reader.wire, events[0].data or b""
+            ) == reader.matcher.template.kind(text)
             assert raw[reader.matcher.template.data_at] == events[0].data
         expected = (
-            flowing_in(reader.wire, event.data) if event.data and event.name != "error" else None
+            plain_delta_in(reader.wire, event.data)
+            if event.data and event.name != "error"
+            else None
         )
-        assert reader.flowing(event) == expected
+        assert reader.read_plain(event) == expected

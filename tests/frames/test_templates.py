@@ -35,7 +35,7 @@ def text(said: str) -> dict[str, object]:
 def reader_of(first: bytes, wire=CHAT) -> EventReader:
     reader = EventReader(wire)
     for event in SseDecoder().feed(first):
-        reader.flowing(event)
+        reader.read_plain(event)
     return reader
 
 
@@ -94,7 +94,7 @@ def test_another_part_is_learned_anew():
     reader = reader_of(anthropic(text("Hello")), ANTHROPIC)
     assert reader.matcher.text(anthropic(text("x"), index=1)) is None
     (event,) = SseDecoder().feed(anthropic(text("Hello"), index=1))
-    assert reader.flowing(event) == TextDelta("Hello")
+    assert reader.read_plain(event) == TextDelta("Hello")
     assert reader.matcher.text(anthropic(text("x"), index=1)) == "x"
 
 
@@ -102,7 +102,7 @@ def test_a_stream_without_events_that_are_alike_is_learned_from_ever_less_often(
     reader = EventReader(CHAT)
     for number in range(1, 41):
         (event,) = SseDecoder().feed(chat({"content": "Hello"}, id=f"c{number}"))
-        assert reader.flowing(event) == TextDelta("Hello")
+        assert reader.read_plain(event) == TextDelta("Hello")
 
     def teaches(number: int) -> bool:
         return reader.matcher.text(chat({"content": "x"}, id=f"c{number}")) == "x"
@@ -114,7 +114,7 @@ def test_events_whose_text_stands_there_twice_do_not_keep_a_stream_from_learning
     reader = EventReader(CHAT)
     for said in ("c1", "c1", "c1", "Hello"):
         (event,) = SseDecoder().feed(chat({"content": said}))
-        assert reader.flowing(event) == TextDelta(said)
+        assert reader.read_plain(event) == TextDelta(said)
     assert reader.matcher.text(chat({"content": "x"})) == "x"
 
 
@@ -136,7 +136,7 @@ def test_numbers_that_count_on_may_be_any_once_two_events_have_shown_it():
     reader = reader_of(responses("Hello", 4), RESPONSES)
     assert reader.matcher.text(responses(" the", 5)) is None
     (event,) = SseDecoder().feed(responses("river", 5, "z"))
-    assert reader.flowing(event) == TextDelta("river")
+    assert reader.read_plain(event) == TextDelta("river")
     assert reader.matcher.text(responses(' "the', 1006, "Lm9xPe")) == ' "the'
     assert reader.matcher.text(responses(" the", 6, "no word")) is None
     assert reader.matcher.text(responses(" the", "6")) is None
@@ -151,8 +151,8 @@ def test_numbers_that_count_on_may_be_any_once_two_events_have_shown_it():
 def test_the_usage_that_an_event_tells_beside_its_text_is_kept_however_it_was_read():
     reader = reader_of(gemini("Hello", 1) + gemini("there", 2), GEMINI)
     assert reader.counted()[0] == [UsageSeen(Usage(4, 2), running=True)]
-    assert reader.said_alike(gemini("x", 3)) == TextDelta("x")
-    assert reader.said_alike(gemini("é", 31)) == TextDelta("é")
+    assert reader.match_template(gemini("x", 3)) == TextDelta("x")
+    assert reader.match_template(gemini("é", 31)) == TextDelta("é")
     assert reader.counted()[0] == [UsageSeen(Usage(4, 31), running=True)]
     assert reader.counted()[0] == []
 

@@ -38,7 +38,7 @@ from tenuto.wires.anthropic_messages.errors import ERRORS
 from tenuto.wires.anthropic_messages.wire import REDACTED_THINKING, WIRE
 from tenuto.wires.registry import wires
 from tenuto.wires.stops import SPOKEN_ELSEWHERE
-from tenuto.wires.stream import EventReader, flowing_in
+from tenuto.wires.stream import EventReader, plain_delta_in
 
 K = FaultKind
 STOPS = SPOKEN_ELSEWHERE | wire.STOPS
@@ -259,7 +259,7 @@ def test_no_object_however_odd_makes_the_reader_raise(values):
 @pytest.mark.behaviour("S8")
 @given(objects)
 def test_the_quick_reading_of_an_event_is_the_slow_one(value):
-    quick = flowing_in(WIRE, json.dumps(value).encode())
+    quick = plain_delta_in(WIRE, json.dumps(value).encode())
     if quick is not None:
         assert WIRE.parse_object(value, event=True) == [quick]
 
@@ -269,8 +269,8 @@ def test_the_quick_reading_of_an_event_is_the_slow_one(value):
 def test_every_event_of_plain_text_is_read_quickly(text, escaped):
     for kind, key, signal in (("text_delta", "text", TextDelta), ("thinking_delta", "thinking", ReasoningDelta)):  # fmt: skip
         data = json.dumps(delta(0, kind, **{key: text}), ensure_ascii=escaped).encode()
-        assert flowing_in(WIRE, data) == signal(text)
-    assert flowing_in(WIRE, b"\xff") is None
+        assert plain_delta_in(WIRE, data) == signal(text)
+    assert plain_delta_in(WIRE, b"\xff") is None
 
 
 # --- errors -------------------------------------------------------------------------------------

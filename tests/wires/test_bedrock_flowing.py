@@ -14,7 +14,7 @@ from tenuto.wires.base import Wire
 from tenuto.wires.bedrock_converse.wire import WIRE as CONVERSE
 from tenuto.wires.bedrock_invoke.makers import METRICS
 from tenuto.wires.bedrock_invoke.wire import WIRE as INVOKE
-from tenuto.wires.stream import flowing_in
+from tenuto.wires.stream import plain_delta_in
 
 WIRES = pytest.mark.parametrize("wire", [CONVERSE, INVOKE], ids=lambda wire: wire.name)
 
@@ -37,7 +37,7 @@ _events = st.builds(
 @WIRES
 @given(event=_events)
 def test_the_quick_reading_of_an_event_is_the_slow_one(wire: Wire, event: dict[str, Any]) -> None:
-    quick = flowing_in(wire, json.dumps(event).encode())
+    quick = plain_delta_in(wire, json.dumps(event).encode())
     if quick is not None:
         assert wire.parse_object(event, event=True) == [quick]
 
@@ -52,4 +52,4 @@ def test_texts_and_thoughts_are_read_quickly_and_nothing_else_is(
     wire: Wire, delta: dict[str, Any], signal: object
 ) -> None:
     event = {"contentBlockDelta": {"delta": delta, "contentBlockIndex": 0, "p": "abcdef"}}
-    assert flowing_in(wire, json.dumps(event).encode()) == signal
+    assert plain_delta_in(wire, json.dumps(event).encode()) == signal

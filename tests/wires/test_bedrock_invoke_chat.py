@@ -13,7 +13,7 @@ from tenuto.wires.answer import Answer
 from tenuto.wires.bedrock_invoke.chat import CHAT, InvokeChatLayout
 from tenuto.wires.bedrock_invoke.makers import read
 from tenuto.wires.dialect import Dialect
-from tenuto.wires.stream import flowing_in
+from tenuto.wires.stream import plain_delta_in
 
 PATH = "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aimported-model%2Fx/invoke-with-response-stream"
 METRICS = {"amazon-bedrock-invocationMetrics": {"inputTokenCount": 1}}
@@ -37,7 +37,7 @@ def test_the_quick_reading_of_an_event_is_the_whole_one(part):
         for end in ENDS:
             for more in MORE:
                 event = {"choices": [{"index": 0, part: piece, **end}], **more}
-                if (signal := flowing_in(CHAT, json.dumps(event).encode())) is not None:
+                if (signal := plain_delta_in(CHAT, json.dumps(event).encode())) is not None:
                     quick += 1
                     assert CHAT.parse_object(event, event=True) == [signal]
     assert quick

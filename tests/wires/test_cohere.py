@@ -38,7 +38,7 @@ from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.json import decode_object
 from tenuto.wires.members import members_of, rows_of
-from tenuto.wires.stream import flowing_in
+from tenuto.wires.stream import plain_delta_in
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "cohere"
 EVENT: TypeAdapter[Any] = TypeAdapter(V2ChatStreamResponse)
@@ -308,5 +308,5 @@ def test_citations_stand_at_the_words_that_they_are_of():
 def test_the_quick_reading_of_an_event_agrees_with_the_whole_one(folder):
     stream = folder / "stream.sse"
     for data in data_of(stream.read_bytes()) if stream.exists() else []:
-        quick = flowing_in(wire.WIRE, data)
+        quick = plain_delta_in(wire.WIRE, data)
         assert quick is None or [quick] == wire.WIRE.parse_object(decode_object(data), event=True)

@@ -30,7 +30,7 @@ from tenuto.detection import read
 from tenuto.frames.sse import SseDecoder
 from tenuto.wires.gemini_generate.wire import BLOCKS, NUMBERS, SHOWN, STOPS, WIRE
 from tenuto.wires.registry import wires
-from tenuto.wires.stream import EventReader, flowing_in
+from tenuto.wires.stream import EventReader, plain_delta_in
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "gemini-generate"
 
@@ -294,7 +294,7 @@ _odd_events: st.SearchStrategy[Any] = st.fixed_dictionaries(
 def test_the_quick_reading_of_an_event_is_the_slow_one_but_for_the_usage(value: Any) -> None:
     reader = EventReader(WIRE)
     (event,) = SseDecoder().feed(events(value))
-    quick = reader.flowing(event)
+    quick = reader.read_plain(event)
     slow = WIRE.parse_object(value, event=True)
     if quick is None:
         assert reader.counted() == ([], None)
@@ -313,7 +313,7 @@ def test_the_quick_reading_of_an_event_is_the_slow_one_but_for_the_usage(value: 
 @pytest.mark.behaviour("S8")
 def test_texts_and_thoughts_are_read_quickly_and_nothing_else_is(part: Any, signal: Any) -> None:
     value = flowing() | response(part)
-    assert flowing_in(WIRE, json.dumps(value).encode()) == signal
+    assert plain_delta_in(WIRE, json.dumps(value).encode()) == signal
 
 
 @pytest.mark.behaviour("C19", "S3", "S8")

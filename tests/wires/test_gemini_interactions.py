@@ -32,7 +32,7 @@ from tenuto.wires.gemini_interactions import wire
 from tenuto.wires.gemini_interactions.errors import ERRORS, read_fault
 from tenuto.wires.gemini_interactions.steps import CALL, INPUT, OUTPUT, THOUGHT, kind_of
 from tenuto.wires.registry import wires
-from tenuto.wires.stream import flowing_in
+from tenuto.wires.stream import plain_delta_in
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "gemini-interactions"
 VALID = [
@@ -169,7 +169,7 @@ def test_what_the_fixtures_hold_is_what_the_types_of_the_sdk_allow(folder: Path)
 @pytest.mark.behaviour("P9", "N6")
 @pytest.mark.parametrize("data", EVENTS, ids=range(len(EVENTS)))
 def test_the_quick_reading_of_an_event_is_the_whole_one_or_none(data: bytes) -> None:
-    quick = flowing_in(wire.WIRE, data)
+    quick = plain_delta_in(wire.WIRE, data)
     try:
         whole = wire.WIRE.parse_object(json.loads(data), event=True)
     except ValueError:

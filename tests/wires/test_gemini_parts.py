@@ -59,7 +59,7 @@ def of_stream(events: Iterable[Frame], *, flowing: bool = True) -> Any:
     """What a stream says. `flowing`: text takes the quick way, as it does behind a first event."""
     reader, builder = EventReader(WIRE), Builder()
     for event in events:
-        quick = reader.flowing(event) if flowing else None
+        quick = reader.read_plain(event) if flowing else None
         if quick is not None:
             kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
             if reader.message.flow(kind, quick.text):

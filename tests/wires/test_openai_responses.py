@@ -26,7 +26,7 @@ from tenuto.wires.openai_responses import wire
 from tenuto.wires.openai_responses.errors import ERRORS, read_fault
 from tenuto.wires.openai_responses.items import is_client_call, kind_of
 from tenuto.wires.openai_responses.short import is_whole
-from tenuto.wires.stream import flowing_in
+from tenuto.wires.stream import plain_delta_in
 
 
 def literals(annotation: Any) -> set[str]:
@@ -157,7 +157,7 @@ EVENTS = st.fixed_dictionaries(
 @given(EVENTS)
 def test_the_quick_reading_of_an_event_is_the_slow_one(event):
     slow = wire.WIRE.parse_object(event, event=True)
-    quick = flowing_in(wire.WIRE, json.dumps(event).encode())
+    quick = plain_delta_in(wire.WIRE, json.dumps(event).encode())
     if quick is not None:
         assert slow == [quick]
         assert isinstance(quick, TextDelta | ReasoningDelta)

@@ -67,7 +67,7 @@ def of_stream(events: Iterable[Frame], *, flowing: bool = False) -> Any:
     """What a stream says. `flowing`: text takes the quick way, as it does behind a first event."""
     reader, builder = EventReader(WIRE), Builder()
     for event in events:
-        quick = reader.flowing(event) if flowing else None
+        quick = reader.read_plain(event) if flowing else None
         if quick is not None:
             builder.feed(quick)
             kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING

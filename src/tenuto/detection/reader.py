@@ -256,8 +256,8 @@ class Reader:
         if source.streams:
             events = answer.events
             if events is not None and source.codec.idle and not answer.builder.ended:
-                signal = events.said_alike(data)
-                if signal is not None and events.follow(signal):
+                signal = events.match_template(data)
+                if signal is not None and events.add_to_part(signal):
                     answer.builder.feed(signal)
                     return
             if not answer.known:
@@ -360,8 +360,8 @@ class Reader:
                 if reader is None:
                     continue
             # What nearly every event is, by the quick reading: it tells of no stop.
-            quick = reader.flowing(event)
-            if quick is not None and reader.follow(quick):
+            quick = reader.read_plain(event)
+            if quick is not None and reader.add_to_part(quick):
                 answer.running = True
                 answer.builder.feed(quick)
                 continue

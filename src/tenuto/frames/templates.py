@@ -22,7 +22,7 @@ import msgspec
 from tenuto.core.answer.signals import ReasoningDelta, TextDelta
 from tenuto.frames.frame import Frame
 
-Flowing = TextDelta | ReasoningDelta
+PlainDelta = TextDelta | ReasoningDelta
 
 _ENDS = (b"\n\n", b"\r\n\r\n", b"\n", b"")
 """What ends a frame after its data: of an event, a line, an element."""
@@ -58,7 +58,7 @@ class FrameTemplate:
             the text) and the piece after it.
     """
 
-    kind: type[Flowing]
+    kind: type[PlainDelta]
     counts: bool
     counting: bool
     plain: bool
@@ -126,7 +126,7 @@ class TemplateMatcher:
         missed: how many text events matched nothing. The matcher learns from the first, second,
             fourth, eighth and so on, so it learns ever less often from a stream whose events all
             differ.
-        unlike: the last event without a match, so that it isn't checked again.
+        last_mismatch: the last event without a match, so that it isn't checked again.
 
     >>> def read(data):
     ...     return TextDelta(msgspec.json.decode(data)["say"])
@@ -138,7 +138,7 @@ class TemplateMatcher:
 
     def __init__(
         self,
-        read: Callable[[bytes], Flowing | None],
+        read: Callable[[bytes], PlainDelta | None],
         running_usage: bytes = b"",
         known: Sequence[FrameTemplate] = (),
     ) -> None:
@@ -147,11 +147,11 @@ class TemplateMatcher:
         self.known: Sequence[FrameTemplate] = known
         self.template: FrameTemplate = known[0] if known else NO_TEMPLATE
         self.missed: int = 0
-        self.unlike: bytes = b""
+        self.last_mismatch: bytes = b""
         self._counted: list[bytes] = []
         self._vary: set[int] = set()
 
-    def learn(self, event: Frame, signal: Flowing) -> None:
+    def learn(self, event: Frame, signal: PlainDelta) -> None:
         """Learn a template from an event that carried only this signal."""
         text, raw, data = signal.text, event.raw, event.data or b""
         if not text:
@@ -206,7 +206,7 @@ class TemplateMatcher:
         data: bytes,
         at: int,
         length: int,
-        signal: Flowing,
+        signal: PlainDelta,
         varying: list[tuple[int, int]],
     ) -> bool:
         """Return whether this string is the text that the wire read, and it and the numbers may
@@ -234,7 +234,7 @@ class TemplateMatcher:
                     return text
             except (msgspec.DecodeError, UnicodeDecodeError):
                 pass
-        self.unlike = raw
+        self.last_mismatch = raw
         return None
 
     def _filled_another(self, raw: bytes) -> bytes:

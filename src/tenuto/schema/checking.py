@@ -137,7 +137,7 @@ class Checker:
             kind = _judge().validators.validator_for(plain, default=_judge().Draft202012Validator)
             _read(plain, kind.__name__)
             self._validator = _bounded(kind)(plain, registry=_drafts())
-        except _odd() as error:
+        except _library_errors() as error:
             raise Uncheckable(str(error) or type(error).__name__) from None
 
     def faults(self, value: object) -> list[Any]:
@@ -162,7 +162,7 @@ class Checker:
         _work.begin()
         try:
             return judge()
-        except _odd() as error:
+        except _library_errors() as error:
             raise Uncheckable(str(error) or type(error).__name__) from None
 
 
@@ -411,7 +411,7 @@ def _drafts() -> Any:
 
 
 @functools.cache
-def _odd() -> tuple[type[Exception], ...]:
+def _library_errors() -> tuple[type[Exception], ...]:
     """Return the exceptions that the libraries raise on odd schemas, which may be of any type."""
     unresolvable = importlib.import_module("referencing.exceptions").Unresolvable
     plain = (RecursionError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError)

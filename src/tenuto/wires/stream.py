@@ -30,7 +30,7 @@ from tenuto.core.answer.signals import (
     UsageSeen,
 )
 from tenuto.frames.frame import Frame, is_done
-from tenuto.frames.templates import Flowing, FrameTemplate, TemplateMatcher
+from tenuto.frames.templates import FrameTemplate, PlainDelta, TemplateMatcher
 from tenuto.wires.base import Wire, as_said
 from tenuto.wires.json import JsonObject, decode_object, is_utf8
 
@@ -66,7 +66,7 @@ def _speaks(signal: Signal) -> bool:
     return text or isinstance(signal, CallDelta | OtherSeen)
 
 
-_SPOKEN: dict[Kind, type[Flowing]] = {Kind.TEXT: TextDelta, Kind.REASONING: ReasoningDelta}
+_SPOKEN: dict[Kind, type[PlainDelta]] = {Kind.TEXT: TextDelta, Kind.REASONING: ReasoningDelta}
 
 
 def _tells(note: Mapping[str, object] | None) -> bool:
@@ -75,7 +75,7 @@ def _tells(note: Mapping[str, object] | None) -> bool:
     return note is not None and any(note.values())
 
 
-def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing | None:
+def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> PlainDelta | None:
     """Return the signal of an event that carries only text or reasoning; None: it carries more that
     must be passed on. `counts`: the event may report the usage so far.
 
@@ -86,7 +86,7 @@ def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing
     >>> text_alone([Piece((0,), Kind.TEXT, "Hi"), Piece(("x",), Kind.NOTE, adds={"x": 1})]) is None
     True
     """
-    found: Flowing | None = None
+    found: PlainDelta | None = None
     for signal in signals:  # no `match`: its class patterns take most of the time of an event
         if isinstance(signal, Envelope):
             continue
@@ -116,11 +116,11 @@ def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing
     return found
 
 
-def flowing_in(wire: Wire, data: bytes) -> Flowing | None:
+def plain_delta_in(wire: Wire, data: bytes) -> PlainDelta | None:
     """Return the same for the data of an event of a wire.
 
     >>> from tenuto.wires.openai_chat.wire import WIRE
-    >>> flowing_in(WIRE, b'{"choices":[{"index":0,"delta":{"content":"Hi"}}]}')
+    >>> plain_delta_in(WIRE, b'{"choices":[{"index":0,"delta":{"content":"Hi"}}]}')
     TextDelta(text='Hi')
     """
     if wire.repeats:
@@ -128,7 +128,7 @@ def flowing_in(wire: Wire, data: bytes) -> Flowing | None:
     return _alone(wire, data, wire.read(decode_object(data), event=True))
 
 
-def _alone(wire: Wire, data: bytes, placed: Iterable[AnySignal]) -> Flowing | None:
+def _alone(wire: Wire, data: bytes, placed: Iterable[AnySignal]) -> PlainDelta | None:
     counts = bool(wire.running_usage) and wire.running_usage in data
     return text_alone(placed, counts=counts)
 
@@ -165,7 +165,7 @@ class EventReader:
         self.new = new
         # Not a bound method: the two objects would keep each other alive until a collection.
         self.matcher: TemplateMatcher = TemplateMatcher(
-            partial(flowing_in, wire), wire.running_usage, known
+            partial(plain_delta_in, wire), wire.running_usage, known
         )
         self.message: Message = Message() if message is None else message
         self.placed: Sequence[AnySignal] = ()
@@ -175,7 +175,7 @@ class EventReader:
         self.counting: bytes | None = None
         self._looked_at: tuple[bytes | None, object, Sequence[AnySignal]] = (None, None, ())
 
-    def flowing(self, event: Frame) -> Flowing | None:
+    def read_plain(self, event: Frame) -> PlainDelta | None:
         """Return the signal of an event that carries only text or reasoning, else None. Usage that
         the event reports is kept for `counted`."""
         data, raw = event.data, event.raw
@@ -183,8 +183,8 @@ class EventReader:
             return None
         if raw[-1:] not in _LAST:  # AWS's frames each have a checksum; their data is alike
             event, raw = Frame(data, data), data
-        if raw is not self.matcher.unlike:
-            signal = self.said_alike(raw)
+        if raw is not self.matcher.last_mismatch:
+            signal = self.match_template(raw)
             if signal is not None:
                 return signal
         signal = _alone(self.wire, data, self._look(event)[1])
@@ -205,7 +205,7 @@ class EventReader:
             self._looked_at = event.data, value, placed
         return value, placed
 
-    def said_alike(self, raw: bytes) -> Flowing | None:
+    def match_template(self, raw: bytes) -> PlainDelta | None:
         """Return the same for a piece of the stream that is one event matching a template, else
         None."""
         matcher = self.matcher
@@ -216,9 +216,9 @@ class EventReader:
             self.counting = raw[matcher.template.data_at]
         return matcher.template.kind(text)
 
-    def follow(self, quick: Flowing) -> bool:
-        """Add the text of an event that was read as `flowing` to its part. Return whether the part
-        has begun; if not, the event must be read as a whole."""
+    def add_to_part(self, quick: PlainDelta) -> bool:
+        """Add the text of an event that was read as `read_plain` to its part. Return whether the
+        part has begun; if not, the event must be read as a whole."""
         kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
         return self.message.flow(kind, quick.text)
 

@@ -30,7 +30,7 @@ from tenuto.turn.settings import per_request, switch
 from tenuto.turn.settings.environment import Environment
 from tenuto.turn.settings.refusal import refusal
 from tenuto.turn.short_path.body import Short
-from tenuto.turn.short_path.stream import ShortStream, is_for_streams
+from tenuto.turn.short_path.stream import ShortStream, allows_stream
 from tenuto.turn.stream.framing import in_one_array
 from tenuto.wires.moved import tell_moved
 from tenuto.wires.registry import is_built_in
@@ -186,7 +186,7 @@ class Engine:
         if not asks.stream:
             return Short(machine, request, wire, provider, parsed, reports=reports)
         least = machine.policy.probe_max_tokens
-        if short is None or not is_for_streams(request, provider, asks, least):
+        if short is None or not allows_stream(request, provider, asks, least):
             return self.read(request, parsed)
         return ShortStream(machine, request, wire, provider, parsed, short, asks, reports=reports)
 

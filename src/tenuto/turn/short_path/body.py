@@ -77,7 +77,7 @@ class Short:
     """
 
     # Attributes that few turns set. As class attributes, they save time at the start of a turn.
-    _given_bytes = 0
+    _forwarded_bytes = 0
     _has_head = False
     _is_coded = False
     _is_over = False
@@ -256,18 +256,18 @@ class Short:
                 command = run.send(self._waiting.popleft())
             elif isinstance(command, StartResponse) and self._has_head:
                 command = run.send(None)
-            elif isinstance(command, SendData) and self._given_bytes >= len(command.data):
-                self._given_bytes -= len(command.data)
+            elif isinstance(command, SendData) and self._forwarded_bytes >= len(command.data):
+                self._forwarded_bytes -= len(command.data)
                 command = run.send(None)
             else:
                 break
-        if isinstance(command, SendData) and self._given_bytes:
-            command = SendData(command.data[self._given_bytes :], command.last)
-            self._given_bytes = 0
+        if isinstance(command, SendData) and self._forwarded_bytes:
+            command = SendData(command.data[self._forwarded_bytes :], command.last)
+            self._forwarded_bytes = 0
         if isinstance(command, SendRequest):
             self._waiting.clear()  # the machine doesn't want the rest of that answer
         self._has_head = False
-        self.send = self._go_on if self._waiting or self._given_bytes else run.send
+        self.send = self._go_on if self._waiting or self._forwarded_bytes else run.send
         return command
 
     def _replay(self) -> None:

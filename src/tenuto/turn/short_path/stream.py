@@ -70,7 +70,7 @@ _PROBES = {_TEXT: _PROBE.encode(), _NUMBER: b"90071992", _WORD: b"k3f", _BLANK: 
 _QUOTE = 34
 
 
-def is_for_streams(request: Request, provider: Row, asks: Asks, probe_max_tokens: int) -> bool:
+def allows_stream(request: Request, provider: Row, asks: Asks, probe_max_tokens: int) -> bool:
     """Return whether the short path takes a stream. It doesn't take a stream that is only observed,
     or one from an unknown host, which may not come from a model."""
     if asks.alone or not asks.model:
@@ -92,7 +92,7 @@ class ShortStream(Short):
     _end = b""  # what ends an event: a blank line, after the end of the line before
     _first = _last = b""
     _boundary = b"\n"
-    _unlike = b""  # the last piece that the template was tried on and didn't match
+    _last_mismatch = b""  # the last piece that the template was tried on and didn't match
     _lessons = _LESSONS
     _fragments = 0  # pieces of the current event so far
     _is_visible = _is_closing = _stopped = _ended = False
@@ -105,17 +105,17 @@ class ShortStream(Short):
         wire: Wire,
         provider: Row,
         parsed: WireRequest | None,
-        way: ShortPath,
+        path: ShortPath,
         asks: Asks,
         *,
         reports: bool,
     ) -> None:
         super().__init__(engine, request, wire, provider, parsed, reports=reports)
-        self._way = way
+        self._path = path
         self._asks = asks
         self._raw = bytearray()  # everything received
         self._holes: list[tuple[int, bytes]] = []
-        self._opens = list(way.opens)  # those that are still to come
+        self._opens = list(path.opens)  # those that are still to come
         self._most_bytes = engine.policy.event_max_bytes or 1 << 62
 
     # --- commands -------------------------------------------------------------------------------
@@ -155,12 +155,12 @@ class ShortStream(Short):
             return self._give_up(reply)
         if not reply:
             return self._end_of_transfer()
-        given_bytes = self._given_bytes
-        out = self.forward(reply) if reply is not self._unlike else None
+        forwarded_bytes = self._forwarded_bytes
+        out = self.forward(reply) if reply is not self._last_mismatch else None
         if out is None:
             out = self._read(reply)
         if out is None:
-            self._given_bytes = given_bytes
+            self._forwarded_bytes = forwarded_bytes
             return self._start(None)
         if self._ended:
             self.send = self._write_rest
@@ -168,7 +168,7 @@ class ShortStream(Short):
         return SendData(out) if out else self._reading
 
     def _end_of_transfer(self) -> Command:
-        if self._rest or not self._stopped or not self._is_visible or self._way.ends_marked:
+        if self._rest or not self._stopped or not self._is_visible or self._path.ends_marked:
             return self._give_up(b"")
         self._finish()
         return self._write_rest(None)
@@ -179,7 +179,7 @@ class ShortStream(Short):
 
     def _write_rest(self, _: Reply) -> Command:
         self.send = self._drain
-        self._given_bytes += len(self._held)
+        self._forwarded_bytes += len(self._held)
         self._note_ids()
         return SendData(self._held, last=True)
 
@@ -246,7 +246,7 @@ class ShortStream(Short):
         texts need not wait; otherwise None."""
         first, last = self._first, self._last
         if not first or self._rest or not (piece.startswith(first) and piece.endswith(last)):
-            self._unlike = piece
+            self._last_mismatch = piece
             return None
         literals: list[bytes] = []
         parts = piece[len(first) : -len(last)].split(self._boundary)
@@ -289,7 +289,7 @@ class ShortStream(Short):
         self._raw += piece
         if self._held:
             piece, self._held = self._held + piece, b""
-        self._given_bytes += len(piece)
+        self._forwarded_bytes += len(piece)
         return piece
 
     def _hold(self, piece: bytes) -> bytes | None:
@@ -328,7 +328,7 @@ class ShortStream(Short):
         given: list[bytes] = []
         for number, event in enumerate(events):
             raw = event + end
-            out = self.forward(raw) if raw != self._unlike else None
+            out = self.forward(raw) if raw != self._last_mismatch else None
             if out is None:
                 out = self._event(raw, event)
             if out is None or (self._ended and (rest or number + 1 < len(events))):
@@ -345,16 +345,20 @@ class ShortStream(Short):
         kind, text = self._said(event)
         if kind is EventKind.UNSURE or len(raw) > self._most_bytes or _CUT in text:
             return None
-        if self._way.opens and kind is not EventKind.NOTHING and not self._is_in_order(kind, event):
+        if (
+            self._path.opens
+            and kind is not EventKind.NOTHING
+            and not self._is_in_order(kind, event)
+        ):
             return None
         if not self._is_visible and (shown := text.lstrip()):
             if shown[0] == "<":
                 return None
             self._is_visible = True
-        flows = kind is EventKind.OPENS or (kind is EventKind.TEXT and not text.isspace())
-        if (flows or kind is EventKind.TEXT) and self._is_closing:
+        may_forward = kind is EventKind.OPENS or (kind is EventKind.TEXT and not text.isspace())
+        if (may_forward or kind is EventKind.TEXT) and self._is_closing:
             return None
-        if flows or (kind is EventKind.NOTHING and not self._held and not self._is_closing):
+        if may_forward or (kind is EventKind.NOTHING and not self._held and not self._is_closing):
             out, self._held = self._held + raw, b""
             if kind is EventKind.TEXT and self._lessons:
                 self._learn(raw, event, text)
@@ -364,7 +368,7 @@ class ShortStream(Short):
             out = b""
             self._held += raw
         self._raw += raw
-        self._given_bytes += len(out)
+        self._forwarded_bytes += len(out)
         return out
 
     def _is_in_order(self, kind: EventKind, event: bytes) -> bool:
@@ -402,11 +406,11 @@ class ShortStream(Short):
         name = b""
         if event.startswith(b"event: "):
             name, _, event = event[7:].partition(line_end)
-        elif self._way.named:
+        elif self._path.named:
             return UNSURE
         if not event.startswith(b"data: ") or line_end in event or name == b"error":
             return UNSURE
-        return self._way.event(event[6:])
+        return self._path.event(event[6:])
 
     def _learn(self, raw: bytes, event: bytes, text: str) -> None:
         """Make a template from an event of text. If its text can't be found again in the event, the
@@ -418,7 +422,7 @@ class ShortStream(Short):
         at = raw.index(literal) + 1
         behind = last = at + len(text)
         holes = [(at, behind, _TEXT)]
-        for found in self._way.holes.finditer(raw):
+        for found in self._path.holes.finditer(raw):
             begins, ends = found.span(1)
             if ends <= at or begins >= behind:
                 is_word = raw[begins - 1] == _QUOTE
@@ -438,7 +442,7 @@ class ShortStream(Short):
         if self._said(probed + event[done:]) != (EventKind.TEXT, _PROBE):
             return
         self._first, *between, self._last = constants
-        self._unlike = b""
+        self._last_mismatch = b""
         self._boundary = self._last + self._first
         kinds = [kind for _, _, kind in holes]
         self._holes = [*zip(kinds, [*between, b""], strict=True)]

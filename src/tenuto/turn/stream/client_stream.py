@@ -223,7 +223,7 @@ class ClientStream:
         """Add an event: feed its signals to the builder, and return the bytes to forward now."""
         # The first event identifies the message, and once something closes nothing flows any more.
         if self.may_forward:
-            quick = self._reader.flowing(event)
+            quick = self._reader.read_plain(event)
             if quick is not None:
                 self._signals += 1
                 builder.feed(quick)
