@@ -41,9 +41,9 @@ class Instructions:
         """Return the changes of a request's members; {}: there is nothing to repair.
 
         >>> system = b'[{"type":"text","text":"Be brief."},{"type":"text","text":""}]'
-        >>> Instructions(("system",)).repaired({"system": system})
+        >>> Instructions(("system",)).mended({"system": system})
         {'system': b'[{"type":"text","text":"Be brief."}]'}
-        >>> Instructions(("system",)).repaired({"system": b'[{"type":"text","text":" "}]'})
+        >>> Instructions(("system",)).mended({"system": b'[{"type":"text","text":" "}]'})
         {'system': None}
         """
         name = next((name for name in self.names if name in members), "")

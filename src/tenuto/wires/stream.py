@@ -217,7 +217,7 @@ class EventReader:
         return matcher.template.kind(text)
 
     def add_to_part(self, quick: PlainDelta) -> bool:
-        """Add the text of an event that was read as `read_plain` to its part. Return whether the
+        """Add the text of an event that `read_plain` returned to its part. Return whether the
         part has begun; if not, the event must be read as a whole."""
         kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
         return self.message.flow(kind, quick.text)

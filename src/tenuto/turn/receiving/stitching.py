@@ -49,7 +49,7 @@ def stitcher_for(turn: TurnRecord) -> StopSequenceStitcher | None:
 
 
 def _stitcher_between(turn: TurnRecord, kept_text: str, given: str) -> StopSequenceStitcher:
-    """Return where this attempt's text joins the kept text `kept_text`, of which the caller has
+    """Return where this attempt's text joins `kept_text`, of which the caller has
     `given`."""
     base, space = trailing_space(kept_text)
     if not visible(base):

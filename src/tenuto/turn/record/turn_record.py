@@ -356,9 +356,9 @@ class TurnRecord:
         if self.events is not None:
             self.events.provider = name
 
-    def content(self, spoken: Sequence[AttemptContent]) -> Content:
+    def content(self, contributions: Sequence[AttemptContent]) -> Content:
         """Return the content of the attempts in `contributions`, merged, in the wire's own form."""
-        return self.wire.content(spoken) if spoken else ()
+        return self.wire.content(contributions) if contributions else ()
 
     def contributions(self, text: str) -> list[AttemptContent]:
         """Return the attempts of which something is kept; `text` is all of their text."""

@@ -132,7 +132,7 @@ def _read_body(interaction: JsonObject) -> Iterator[AnySignal]:
 def _read_step(
     step: object, index: int | None, answered: Collection[str] = (), *, begun: bool = False
 ) -> Iterator[AnySignal]:
-    """Read a step of a body, or (`caller_prefix`) the beginning of one in a stream."""
+    """Read a step of a body, or (`begun`) the beginning of one in a stream."""
     if not isinstance(step, dict):
         return
     place = (index,)
