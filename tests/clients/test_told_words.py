@@ -18,7 +18,7 @@ from support.far_sides import FarSide, json_answer
 import tenuto
 from tenuto.core.answer.stop import printable
 from tenuto.telemetry import redaction
-from tenuto.turn.pipeline import ending
+from tenuto.turn.pipeline import error_end
 
 PROMPT = "The spare key is under the third stone."
 NEVER = {**QUICK, "continuation_max_attempts": 0}
@@ -91,4 +91,4 @@ def test_the_numbers_of_the_security_policy_are_those_of_the_code() -> None:
     assert "at most 80 characters of each" in promise
     assert len(redaction.Redactor("", ()).brief("x" * 999)) <= 80
     assert promise.count("at most 2,000 characters") == 2
-    assert vars(redaction)["_LOOKED_AT_CHARS"] == vars(ending)["_MESSAGE_CHARS"] == 2_000
+    assert vars(redaction)["_LOOKED_AT_CHARS"] == error_end.MESSAGE_CHARS == 2_000
