@@ -198,7 +198,7 @@ class ClientStream:
         anything; `plan`: where its plan joins the plan so far; `withholds`: whether nothing of its
         text is shown before `set_text` says what is."""
         self._attempt = AttemptWriter(
-            self, self._merger, seam, plan, self._hold_max_bytes, withholds=withholds
+            self._merger, seam, plan, self._hold_max_bytes, withholds=withholds
         )
         self.broken = False
         self._usages.append(None)
@@ -217,7 +217,7 @@ class ClientStream:
         self._count(builder)
         known = self._reader.matcher.known
         self._templates[self._read_by] = [t for t in known if len(t) <= _TEMPLATE_MAX_BYTES]
-        return self._attempt.end(builder) if self.writing else b""
+        return self._attempt.end(self, builder) if self.writing else b""
 
     def event(self, event: Frame, builder: Builder) -> bytes:
         """Add an event: feed its signals to the builder, and return the bytes to forward now."""
@@ -252,7 +252,7 @@ class ClientStream:
         if self._only_waits and not kinds and self._keeps_alive(event, value):
             return event.raw
         if self.writing and not self.forwards_all:
-            return self._attempt.write(signals, event, placed)
+            return self._attempt.write(self, signals, event, placed)
         text = ""
         if TextDelta in kinds:
             text = "".join(s.text for s in signals if isinstance(s, TextDelta))
@@ -342,7 +342,9 @@ class ClientStream:
             return event.raw
         if self.writing:
             looks = isinstance(signal, ReasoningDelta)
-            return self._attempt.write([signal], event, self._placed_in(event) if looks else None)
+            return self._attempt.write(
+                self, [signal], event, self._placed_in(event) if looks else None
+            )
         return self._forward_plain(text, event.raw, placed)
 
     def _forward_plain(self, text: str, raw: bytes, placed: _Placed) -> bytes:
