@@ -25,7 +25,8 @@ _CLASSES: Final[tuple[tuple[str, str], ...]] = (
 )
 """Rows of the summary that have a colour of their own; all others share that of `broken`."""
 
-_OF: Final = {name: dict(_CLASSES).get(name, "broken") for name, _ in ROWS}
+_COLOURS: Final[dict[str, str]] = dict(_CLASSES)
+_OF: Final = {name: _COLOURS.get(name, "broken") for name, _ in ROWS}
 _ORDER: Final = ("complete", "cut", "likely", "broken", "label")
 _NAMES: Final = {
     "complete": "complete",
@@ -107,7 +108,7 @@ def _percent(number: float, of: float) -> str:
 
 def _classes(outcomes: Mapping[str, int]) -> dict[str, int]:
     """Return the counts by colour."""
-    found = dict.fromkeys(_ORDER, 0)
+    found: dict[str, int] = dict.fromkeys(_ORDER, 0)
     for word, number in outcomes.items():
         found[_CLASS_OF_OUTCOME.get(word, "broken")] += number
     return found

@@ -98,7 +98,7 @@ class CompletionsLayout(chat.ChatLayout):
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
-        self.shared |= {"id": "cmpl-tenuto", "object": KIND}
+        self.shared.update({"id": "cmpl-tenuto", "object": KIND})
 
     def chunk(self, delta: JsonObject, finish: str | None = None, **beside: object) -> bytes:
         text = delta.get("content", "")
