@@ -22,10 +22,11 @@ class Stream(Protocol):
 
     def write_text(self, text: str) -> bytes:
         """Deliver text, except white space at its end, which waits for what follows."""
-        ..
+        ...
 
     def write_beside(self, placed: Sequence[AnySignal]) -> bytes:
         """Write what an event carries besides text."""
+        ...
 
 
 class AttemptWriter:
