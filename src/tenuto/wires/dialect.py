@@ -120,7 +120,7 @@ class TaughtDialect(Dialect):
     (True, True, False)
     """
 
-    learned: frozenset[str] = frozenset()
+    learned: frozenset[str] = frozenset()  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def wants_back(self, name: str) -> bool:
         """Return the same as `Dialect`, of which no error says anything."""
