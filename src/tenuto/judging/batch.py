@@ -5,15 +5,18 @@ pyarrow is imported when the function is called: whoever has a batch of Arrow ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from tenuto.judging.judgement import judge
+from tenuto.judging.columns import row_of
+from tenuto.judging.judgement import Way, judge_by, way_of
 from tenuto.judging.verdict import Verdict
 
 COLUMN: Final = "verdict"
 """The column that `judge_batch` adds to a table."""
+
+_SAMPLE: Final = 100
 
 
 def judge_batch(
@@ -52,9 +55,10 @@ def judge_batch(
     """
     pa = import_module("pyarrow")
 
+    way = way_of(limit, schema, kind)
+
     def judged(rows: Iterable[object]) -> Any:
-        verdicts = (judge(row, limit=limit, schema=schema, kind=kind) for row in rows)
-        return pa.array(map(_plain, verdicts), type=_type(pa))
+        return pa.array(map(_plain, _verdicts(rows, way)), type=_type(pa))
 
     if isinstance(batch, pa.Array | pa.ChunkedArray):
         return judged(_values(batch))
@@ -67,9 +71,25 @@ def judge_batch(
         (column,) = batch.schema.names
         if not _holds_rows(pa, batch.schema.field(column).type):
             column = None
-    rows = _values(batch.column(column)) if column is not None else batch.to_pylist()
+    names = batch.schema.names
+    if column is not None:
+        rows = _values(batch.column(column))
+    else:
+        rows = (row_of(names, [row[name] for name in names]) for row in batch.to_pylist())
     kept = [name for name in batch.schema.names if name != COLUMN]
     return batch.select(kept).append_column(COLUMN, judged(rows))
+
+
+def _verdicts(rows: Iterable[object], way: Way) -> Iterator[Verdict]:
+    """Judge rows. As in a file, the first ones tell which quick readings are worth trying."""
+    seen: set[str] = set()
+    for number, row in enumerate(rows):
+        verdict = judge_by(row, way)
+        yield verdict
+        if way.shapes is None:
+            seen.add(verdict.kind)
+            if number >= _SAMPLE:
+                way = way.for_kinds(seen)
 
 
 def _values(array: Any) -> Iterable[object]:
