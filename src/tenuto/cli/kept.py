@@ -44,8 +44,8 @@ class Kept:
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
-        self.path = self._folder / "rows.jsonl"
-        self.rows = 0
+        self.path: Path = self._folder / "rows.jsonl"
+        self.rows: int = 0
         with _writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("w", encoding="utf-8")

@@ -99,9 +99,9 @@ class Parquet:
             path = store.unstrip_protocol(inner)
         else:
             open_bytes(path).close()  # so that a missing file is told as one
-        self.source = f"read_parquet({quoted(_literal(path))}, file_row_number=true)"
+        self.source: str = f"read_parquet({quoted(_literal(path))}, file_row_number=true)"
         found = self.fetched(f"DESCRIBE SELECT * EXCLUDE (file_row_number) FROM {self.source}")
-        self.columns = [Column(str(one[0]), str(one[1])) for one in found]
+        self.columns: list[Column] = [Column(str(one[0]), str(one[1])) for one in found]
 
     def fetched(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Return the rows of a query, as they come.

@@ -7,15 +7,15 @@ by words in the name.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, Edit
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.unsupported import FOREIGN
 
-is_beside = re.compile(
+is_beside: Final[Callable[[str], re.Match[str] | None]] = re.compile(
     r"reason|think|thought|signature|extra_content|provider_specific|encrypted|opaque",
     re.IGNORECASE,
 ).search

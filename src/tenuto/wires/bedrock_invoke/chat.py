@@ -116,7 +116,9 @@ class InvokeChatLayout(render.ChatLayout):
     def begin(self, value: JsonObject) -> None:
         """Take what all chunks of one message share, and the names of their members."""
         super().begin(value)
-        self.shared = {k: v for k, v in self.shared.items() if not k.startswith(_BEDROCKS)}
+        kept = {k: v for k, v in self.shared.items() if not k.startswith(_BEDROCKS)}
+        self.shared.clear()
+        self.shared.update(kept)
         self._part, self._stop = _names(value)
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:

@@ -72,7 +72,7 @@ class ChatLayout(FlatLayout):
         self.shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
         self.shared["model"] = model
         self.cited: list[Any] = []  # annotations that were passed on
-        self.begun = False  # whether the caller has a chunk of the message, with its role
+        self.begun: bool = False  # whether the caller has a chunk of the message, with its role
 
     def begin(self, value: JsonObject) -> None:
         """Take what all chunks of one message share from the first of them."""
