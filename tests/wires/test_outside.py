@@ -362,7 +362,7 @@ def test_a_folder_of_a_wire_that_is_no_package_is_an_error(
     (folder / "wire.py").write_text(BROOK, "utf-8")
     monkeypatch.setattr(wires, "__path__", [*wires.__path__, str(tmp_path)])
     with pytest.raises(ImportError, match=r"brook has a wire.py but no __init__.py"):
-        registry._shipped.__wrapped__()
+        registry.shipped.__wrapped__()
 
 
 def test_what_other_packages_leave_broken_is_said_and_nothing_else(

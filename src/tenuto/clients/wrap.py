@@ -110,8 +110,9 @@ def wrap(
     Args:
         client: an `openai.OpenAI` (or `BedrockOpenAI` and so on), `anthropic.Anthropic` (or
             `AnthropicBedrock`, `AnthropicVertex` and so on), `groq.Groq`, `together.Together`,
-            `cerebras.cloud.sdk.Cerebras`, `ollama.Client`, `cohere.ClientV2` or `Client`, or one of
-            their async counterparts; a `google.genai.Client` (`aio` then uses httpx2 or httpx
+            `cerebras.cloud.sdk.Cerebras`, `ollama.Client`, `cohere.ClientV2`, or one of their async
+            counterparts; a `cohere.Client`, if the package of its wire is installed
+            (examples/wires); a `google.genai.Client` (`aio` then uses httpx2 or httpx
             instead of aiohttp); a `mistralai.client.Mistral`, `MistralAzure` or `MistralGCP`; an
             instance of a subclass of one of them; or a client of boto3 or aiobotocore for
             `bedrock-runtime`. A client that signs requests signs Tenuto's requests too.

@@ -19,7 +19,8 @@ from tenuto.wires.outside import OutsideWires
 
 
 @cache
-def _shipped() -> dict[str, Wire]:
+def shipped() -> dict[str, Wire]:
+    """Return the wires that are part of Tenuto, by name."""
     found: dict[str, Wire] = {}
     folders = [each.name for each in pkgutil.iter_modules(package.__path__) if each.ispkg]
     for folder in folders:
@@ -43,7 +44,7 @@ def _overlooked(places: Iterable[str], packages: list[str]) -> Iterator[Path]:
 
 def is_built_in(name: str) -> bool:
     """Return whether a wire of this name is part of Tenuto."""
-    return name in _shipped()
+    return name in shipped()
 
 
 class _Wires(Names[Wire]):
@@ -55,7 +56,7 @@ class _Wires(Names[Wire]):
         return super().find(name) or OUTSIDE.find(name)
 
 
-WIRES = _Wires(_shipped)
+WIRES = _Wires(shipped)
 
 OUTSIDE = OutsideWires(is_built_in)
 """The wires of other packages, which are asked where none of `WIRES` fits."""

@@ -33,7 +33,7 @@ from tenuto.turn.short_path.body import Short
 from tenuto.turn.short_path.stream import ShortStream, allows_stream
 from tenuto.turn.stream.framing import in_one_array
 from tenuto.wires.moved import tell_moved
-from tenuto.wires.registry import is_built_in
+from tenuto.wires.registry import shipped
 from tenuto.wires.request import WireRequest
 from tenuto.wires.short import Asks
 
@@ -260,7 +260,7 @@ class Engine:
             rewriter = turn.wire.rewriter
             if rewriter is not None and turn.facts.repeats is not False:
                 run = rewritten(run, turn, rewriter(turn.facts.repeats))
-        if not is_built_in(turn_request.wire.name):
+        if turn_request.wire.name not in shipped():
             run = spared(run, turn_request.request, turn_request.wire.name)
         return turn, run if record is None else captured(run, record)
 
