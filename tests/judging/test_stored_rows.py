@@ -97,12 +97,19 @@ def test_stored_rows_are_read_as_they_are_labelled() -> None:
     assert found["without a stop, certainly done"] == 0
 
 
+# The own API of Text Generation Inference, which is archived, is no wire any more.
+OF_NO_WIRE = frozenset({"openllmetry-d68bf2a0df91"})
+
+
 @pytest.mark.behaviour("J1")
 def test_recorded_answers_are_judged_as_they_are_labelled() -> None:
     wrong, count = [], 0
     for wire, records in corpus().items():
         for name, raw, labels in records:
             verdict = judge(raw)
+            if name in OF_NO_WIRE:
+                assert verdict.outcome is Outcome.NO_ANSWER
+                continue
             count += 1
             assert not ("max_tokens" in labels and verdict.outcome is Outcome.DONE), name
             means = set().union(*(REASONS[label] for label in labels))
