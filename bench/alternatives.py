@@ -26,7 +26,7 @@ sys.path[:0] = [str(PROJECT / "tests" / "frameworks")]
 import httpx2  # noqa: E402
 import openai  # noqa: E402
 from drive_openai import Driver  # noqa: E402
-from judging import Given, Judge, Verdict  # noqa: E402
+from framework_judge import Given, Judge, Verdict  # noqa: E402
 
 from tenuto.sim import Simulator  # noqa: E402
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from agent_framework import Agent
 from agent_framework.openai import OpenAIChatCompletionClient
-from judging import Answer, Given
+from framework_judge import Answer, Given
 from sdk_driver import SdkDriver
 
 

@@ -5,7 +5,7 @@ from agno.db.in_memory import InMemoryDb
 from agno.models.openai import OpenAIChat
 from agno.run.agent import RunOutput
 from agno.run.base import RunStatus
-from judging import Answer, Given
+from framework_judge import Answer, Given
 
 
 class Driver:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import anthropic
-from judging import Answer, Given
+from framework_judge import Answer, Given
 from loop import SdkLoop
 
 

@@ -3,7 +3,7 @@
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.tools import FunctionTool
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from judging import MOST_REQUESTS, Answer, Given
+from framework_judge import MOST_REQUESTS, Answer, Given
 
 
 class Driver:

@@ -13,7 +13,7 @@ import httpx
 from crewai import LLM, Agent
 from crewai.events.utils.console_formatter import set_suppress_console_output
 from crewai.tools import tool
-from judging import Answer, Given, fault_of
+from framework_judge import Answer, Given, fault_of
 
 import tenuto
 

@@ -19,7 +19,7 @@ os.environ |= {
 
 import dspy
 from dspy.lm15 import Config, FunctionTool, Message, RefusalPart, Request, Response, TextPart
-from judging import MOST_REQUESTS, Answer, Endless, Given, fault_of
+from framework_judge import MOST_REQUESTS, Answer, Endless, Given, fault_of
 from loop import schemas
 
 import tenuto.litellm

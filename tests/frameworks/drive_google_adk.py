@@ -3,13 +3,13 @@
 from typing import Any
 
 import httpx
+from framework_judge import Answer, Given, fault_of
 from google import genai
 from google.adk.agents import Agent
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.models import Gemini
 from google.adk.runners import InMemoryRunner
 from google.genai import types
-from judging import Answer, Given, fault_of
 
 import tenuto
 

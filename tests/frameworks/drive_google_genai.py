@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from framework_judge import Answer, Given, fault_of
 from google import genai
 from google.genai import types
-from judging import Answer, Given, fault_of
 from loop import SdkLoop
 
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import httpx
+from framework_judge import Answer, Given, fault_of
 from haystack.components.agents import Agent
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tools import create_tool_from_function
 from haystack.utils import Secret
-from judging import Answer, Given, fault_of
 
 import tenuto
 

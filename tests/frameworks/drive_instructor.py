@@ -12,7 +12,7 @@ from typing import Any
 import instructor
 import openai
 import pydantic
-from judging import Answer, Given, fault_of
+from framework_judge import Answer, Given, fault_of
 
 from tenuto.sim import Case
 

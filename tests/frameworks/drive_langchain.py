@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judging import Answer, Given
+from framework_judge import Answer, Given
 from langchain.agents import create_agent
 from langchain_openai import ChatOpenAI
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judging import Answer, Given
+from framework_judge import Answer, Given
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import litellm
 import paths_litellm
-from judging import Answer, Given, fault_of
+from framework_judge import Answer, Given, fault_of
 from loop import Conversation, schemas
 
 import tenuto.litellm

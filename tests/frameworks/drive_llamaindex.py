@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judging import Answer, Given
+from framework_judge import Answer, Given
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.workflow import Context
 from llama_index.llms.openai import OpenAI

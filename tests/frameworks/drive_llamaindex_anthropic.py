@@ -3,7 +3,7 @@
 from typing import Any
 
 from drive_llamaindex import Driver as OnChat
-from judging import Given, fault_of
+from framework_judge import Given, fault_of
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.workflow import Context
 from llama_index.llms.anthropic import Anthropic

@@ -8,7 +8,7 @@ from typing import Any
 
 os.environ["LLM_USER_PATH"] = tempfile.mkdtemp()  # where llm looks for keys and models
 
-from judging import MOST_REQUESTS, Answer, Given, fault_of
+from framework_judge import MOST_REQUESTS, Answer, Given, fault_of
 from llm.default_plugins import openai_models
 
 import tenuto

@@ -11,7 +11,7 @@ from agents import (
     function_tool,
     set_tracing_disabled,
 )
-from judging import Answer, Given
+from framework_judge import Answer, Given
 
 set_tracing_disabled(True)
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from drive_openai import Driver as OnChat
-from judging import Answer
+from framework_judge import Answer
 
 
 class Driver(OnChat):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judging import Answer, Given
+from framework_judge import Answer, Given
 from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judging import Answer, Given
+from framework_judge import Answer, Given
 from sdk_driver import SdkDriver
 from semantic_kernel.agents import ChatCompletionAgent, ChatHistoryAgentThread
 from semantic_kernel.connectors.ai.function_choice_behavior import FunctionChoiceBehavior

@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from judging import Answer, Given
+from framework_judge import Answer, Given
 from rich.console import Console
 from smolagents import AgentLogger, LogLevel, OpenAIModel, Tool, ToolCallingAgent
 

@@ -1,7 +1,7 @@
 """Strands: `Agent` over `OpenAIModel` with an SDK client; its synchronous calls stand on the same."""
 
 import openai
-from judging import Answer, Given
+from framework_judge import Answer, Given
 from strands import Agent, tool
 from strands.models.openai import OpenAIModel
 

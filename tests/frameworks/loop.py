@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from judging import MOST_REQUESTS, Answer, Endless, Given, fault_of
+from framework_judge import MOST_REQUESTS, Answer, Endless, Given, fault_of
 
 
 def schemas(tools: list[Callable[..., str]]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from judging import COLUMNS, ORDER, Judge, Result, Verdict, recipe_of
+from framework_judge import COLUMNS, ORDER, Judge, Result, Verdict, recipe_of
 
 from tenuto.sim import STEPS, Simulator
 

@@ -1,7 +1,7 @@
 """What drivers share whose framework takes the async client of OpenAI's SDK."""
 
 import openai
-from judging import Given
+from framework_judge import Given
 
 
 class SdkDriver:

@@ -19,7 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
 import pydantic
-from judging import QUICK
+from framework_judge import QUICK
 from support.events.by_wire import WIRES
 from support.events.framing import Call
 

@@ -165,7 +165,8 @@ def _known_at(provider: str, *sims: Simulator) -> Callable[[], None]:
     """Make these known for a provider; returns what undoes it."""
     before = ROWS.all()
     hosts = [sim.root_url.removeprefix("http://") for sim in sims]
-    wire = before[provider].wire
+    # The row of a wire from another package has the wire's name, and is made when a URL asks for it.
+    wire = before[provider].wire if provider in before else provider
     tenuto.register_provider(
         tenuto.Provider(f"{provider}-here", wire=wire, like=provider, hosts=hosts)
     )

@@ -18,7 +18,6 @@ from support.whole_texts import (
     REST_OF,
     TEXT,
     WIRES,
-    Event,
     as_sent,
     delta,
     ended,
@@ -133,7 +132,7 @@ def test_reasoning_that_comes_whole_is_no_empty_answer_and_the_text_behind_it_fl
 
 @pytest.mark.behaviour("S10")
 @pytest.mark.parametrize("repeated", [False, True])
-def test_the_last_event_alone_may_have_the_text_of_other_wires(repeated):
+def test_the_last_event_alone_may_have_the_text_of_cohere(repeated):
     tokens = [TEXT[:9], TEXT[9:]] if repeated else []
     whole = {"text": TEXT, "generation_id": "g", "finish_reason": "COMPLETE"}
     events = [
@@ -146,13 +145,4 @@ def test_the_last_event_alone_may_have_the_text_of_other_wires(repeated):
     asked = {"model": "m", "stream": True, "message": "Why?"}
     turn = Played("https://api.cohere.com/v1/chat", asked, Scripted.stream(*lines))
     assert (len(turn.sent), turn.got) == (1, b"".join(lines))
-
-    def token(text: str, **more: Any) -> Event:
-        return {"index": 1, "token": {"id": 1, "text": text, "special": not text}, **more}
-
-    details = {"finish_reason": "eos_token", "generated_tokens": 9}
-    told = [*map(token, tokens), token("", generated_text=TEXT, details=details)]
-    pieces = [b"data:" + json.dumps(event).encode() + b"\n\n" for event in told]
-    turn = Played("http://host/generate_stream", {"inputs": "Why?"}, Scripted.stream(*pieces))
-    assert (len(turn.sent), turn.got) == (1, b"".join(pieces))
     assert turn.report.status == "complete"

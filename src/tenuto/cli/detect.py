@@ -78,7 +78,7 @@ def described(name: str, content: bytes, wire: str | None = None) -> list[dict[s
         NotRecorded: the file holds nothing that can be read.
 
     >>> described("x", b'{"choices": [{"mess')[0]["message"]
-    'The answer broke off without any end mark.'
+    'This broke off before it showed whether it is an answer.'
     >>> described("x", b"Good morning.")[0]["message"]
     'This is not an answer in the format of a known API.'
     >>> refused = b'{"error": {"message": "No.", "code": "invalid_api_key"}}'

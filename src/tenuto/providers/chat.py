@@ -134,7 +134,7 @@ CHAT: tuple[Row, ...] = (
         "huggingface_hub 1.33.0, huggingface_hub/inference/_generated/types/chat_completion.py "
         "2026-11-21",
         stops=("eos_token", "stop_sequence"), quirks=("q30-eos-token", "q30-stop-sequence")),
-    # Its gateway. Its own API has a row in `table`.
+    # Its gateway. The wire of its own API has that row (examples/wires).
     _row("watsonx-chat", (".ml.cloud.ibm.com",),
         "https://ibm.github.io/watsonx-ai-node-sdk 2026-11-21",
         stops=("time_limit", "cancelled", "error"), quirks=("q30-time-limit",)),
