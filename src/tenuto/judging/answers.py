@@ -28,7 +28,7 @@ from tenuto.judging.held import Called, Told
 from tenuto.judging.opening import opened_text
 from tenuto.wires.base import Wire
 from tenuto.wires.json import JsonObject, arguments_of
-from tenuto.wires.members import list_in, object_in
+from tenuto.wires.members import list_in, object_in, word_in
 from tenuto.wires.registry import wire_for_shape
 from tenuto.wires.stops import stop_reader
 
@@ -220,7 +220,7 @@ def text_in(content: object) -> str:
             pieces.append(part)
             continue
         held = object_in(part)
-        if held.get("type") in _NO_TEXT or held.get("thought") is True:
+        if word_in(held, "type") in _NO_TEXT or held.get("thought") is True:
             continue
         found = next((held[n] for n in ("text", "value", "content") if n in held), None)
         if isinstance(found, dict):
