@@ -28,7 +28,7 @@ import openai  # noqa: E402
 from drive_openai import Driver  # noqa: E402
 from framework_judge import Given, Judge, Verdict  # noqa: E402
 
-from tenuto.sim import Simulator  # noqa: E402
+from tenuto_sim import Simulator  # noqa: E402
 
 
 class Bare(Driver):

@@ -12,7 +12,7 @@ from differential.far import Answer, Written
 from differential.spoken import EVENTS, JSON
 from differential.truth import State, Truth
 from differential.written import BODY, CHAT, STREAM, Script
-from tenuto.sim.case import Ending
+from tenuto_sim.case import Ending
 
 NAME: Final = "write_file"
 GIVEN: Final = {"path": "a.txt", "content": "hi"}

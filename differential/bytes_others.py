@@ -13,7 +13,7 @@ from differential.spoken import EVENTS, JSON, between, says
 from differential.spoken import answer as spoken_answer
 from differential.truth import State, Truth
 from differential.written import BODY, STREAM, Script
-from tenuto.sim.case import Ending
+from tenuto_sim.case import Ending
 
 _WHOLE: Final = Truth(State.WHOLE, MOON)
 _ODD: Final = Truth(State.WHOLE, MOON, odd=True)

@@ -14,7 +14,7 @@ from differential.far import Answer, Written
 from differential.spoken import Said, answer, says
 from differential.truth import State, Truth
 from differential.written import BODY, BOTH, STREAM, Script
-from tenuto.sim.case import Ending
+from tenuto_sim.case import Ending
 
 MARK: Final = "the harbour's record of one tide"
 """Stands in the schema alone, and so tells whether a request carries it."""

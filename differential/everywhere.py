@@ -15,9 +15,9 @@ from differential.sdks import SDKS
 from differential.spoken import Said, Speaker, answer, each_turn, rest_of, says, spoken
 from differential.truth import State, Truth
 from differential.written import BODY, CHAT, EVERY, STREAM, Script
-from tenuto.sim import Case, Step
-from tenuto.sim.case import Arguments, Continuation, Cut, Ending, Kind, Say
-from tenuto.sim.plan import saying
+from tenuto_sim import Case, Step
+from tenuto_sim.case import Arguments, Continuation, Cut, Ending, Kind, Say
+from tenuto_sim.plan import saying
 
 NAME: Final = "write_file"
 WHOLE: Final = {"path": "a.txt", "content": "hi"}

@@ -15,16 +15,16 @@ from typing import Any
 
 from differential.sdks import PROMPT, SCHEMA
 from differential.truth import State, Truth, meant, truth_of
-from tenuto.sim import TABLES_ON, Case, Step
-from tenuto.sim.asked import Asked, first_prompt
-from tenuto.sim.case import Ending, Kind
-from tenuto.sim.conversation import Conversation, chosen_case
-from tenuto.sim.errors import Failure
-from tenuto.sim.exchange import Answer, Bill, Exchange
-from tenuto.sim.plan import Plan
-from tenuto.sim.reply import Settings, Wanted, due, reply, wanted
-from tenuto.sim.service import Pace, Service
-from tenuto.sim.wire import Wire
+from tenuto_sim import TABLES_ON, Case, Step
+from tenuto_sim.asked import Asked, first_prompt
+from tenuto_sim.case import Ending, Kind
+from tenuto_sim.conversation import Conversation, chosen_case
+from tenuto_sim.errors import Failure
+from tenuto_sim.exchange import Answer, Bill, Exchange
+from tenuto_sim.plan import Plan
+from tenuto_sim.reply import Settings, Wanted, due, reply, wanted
+from tenuto_sim.service import Pace, Service
+from tenuto_sim.wire import Wire
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from differential.sdks import SDKS
-from tenuto.sim import TABLES_ON
+from tenuto_sim import TABLES_ON
 
 KINDS: Final[dict[str, str]] = {
     "guard": "Healthy answers",

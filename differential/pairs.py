@@ -12,7 +12,7 @@ from differential.far import Simulated
 from differential.kinds import group
 from differential.playing import Pair
 from differential.sdks import SDKS, Question
-from tenuto.sim import CASES_ON, Case
+from tenuto_sim import CASES_ON, Case
 
 
 def pairs() -> Iterator[Pair]:

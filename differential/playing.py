@@ -15,7 +15,7 @@ from differential.far import Place, Simulated, Written
 from differential.judging import Both, Row, judge
 from differential.sdks import SDKS, Question, Seen, async_answer, sync_answer
 from differential.truth import Truth
-from tenuto.sim import CASES_ON
+from tenuto_sim import CASES_ON
 
 POLICY: dict[str, Any] = {"backoff_s": 0.005, "backoff_max_s": 0.01, "turn_timeout_s": 20.0}
 WAYS: tuple[str, ...] = ("bare", "stop", "error")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-from tenuto.sim.gemini_generate.seals import signature
+from tenuto_sim.gemini_generate.seals import signature
 
 PROMPT: Final = "Tell me what happened in the harbour."
 SCHEMA: Final[dict[str, Any]] = {

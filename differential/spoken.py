@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from differential.far import Answer, Written
 from differential.sdks import SDKS
-from tenuto.sim import Step
-from tenuto.sim.case import Ending
-from tenuto.sim.envelope import Envelope
-from tenuto.sim.openai_chat.wire import IN_DIALECTS
-from tenuto.sim.reply import Call, Reply
-from tenuto.sim.wire import Wire
-from tenuto.sim.wires import WIRES
+from tenuto_sim import Step
+from tenuto_sim.case import Ending
+from tenuto_sim.envelope import Envelope
+from tenuto_sim.openai_chat.wire import IN_DIALECTS
+from tenuto_sim.reply import Call, Reply
+from tenuto_sim.wire import Wire
+from tenuto_sim.wires import WIRES
 
 JSON: Final = {"content-type": "application/json"}
 EVENTS: Final = {"content-type": "text/event-stream; charset=utf-8"}

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from tenuto.sim import Step
-from tenuto.sim.case import CUT_SHORT, Arguments, Ending, Framing, Odd, Say, Shape
-from tenuto.sim.reply import Reply, Wanted
+from tenuto_sim import Step
+from tenuto_sim.case import CUT_SHORT, Arguments, Ending, Framing, Odd, Say, Shape
+from tenuto_sim.reply import Reply, Wanted
 
 Call = tuple[str, Any]
 """A name, and the arguments that the model meant."""

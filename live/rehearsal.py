@@ -39,7 +39,7 @@ def rehearsing(only: str = "") -> Iterator[list[Target]]:
     Raises:
         WrongSetting: nothing here can stand in for one of the names.
     """
-    from tenuto.sim import Simulator
+    from tenuto_sim import Simulator
 
     known = [*SIMULATED, *([] if missing_wheels() else [LOCAL])]
     names = [name.strip() for name in only.split(",") if name.strip()] or known

@@ -63,7 +63,7 @@ _BREAKS = {Ending.EOF, Ending.CUT_OFF, Ending.RESET}
 
 
 def _body(made: Any) -> Answer:
-    """A whole body, as `tenuto.sim.service` sends it."""
+    """A whole body, as `tenuto_sim.service` sends it."""
     whole = b"" if made.ending is Ending.EMPTY_BODY else made.body
     if made.ending is Ending.CUT_BODY:
         whole = whole[: len(whole) // 2]

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import tenuto.sansio
-from tenuto.sim import CASES_ON, Case, Simulator
-from tenuto.sim.case import Ending, Kind, Odd, Step, Writes
-from tenuto.sim.exchange import Exchange
-from tenuto.sim.gemini_generate.seals import signature
-from tenuto.sim.reply import Settings
-from tenuto.sim.wires import WIRES
 from tenuto.turn.record import turn_log
+from tenuto_sim import CASES_ON, Case, Simulator
+from tenuto_sim.case import Ending, Kind, Odd, Step, Writes
+from tenuto_sim.exchange import Exchange
+from tenuto_sim.gemini_generate.seals import signature
+from tenuto_sim.reply import Settings
+from tenuto_sim.wires import WIRES
 
 __all__ = [
     "CASES_ON",
@@ -74,7 +74,7 @@ class Simulated:
         self._exchange = exchange
 
     def answer(self, path: str, headers: Mapping[str, str], body: bytes) -> Any:
-        """Return the answer, whose attributes are those of `tenuto.sim.exchange.Answer`."""
+        """Return the answer, whose attributes are those of `tenuto_sim.exchange.Answer`."""
         return self._exchange.answer("POST", path, headers, body)
 
 

@@ -29,12 +29,12 @@ from tenuto.core.answer.fault import FaultKind
 from tenuto.core.answer.signals import Ended
 from tenuto.core.answer.stop import CLEAN
 from tenuto.detection import read, recognize
-from tenuto.sim import CASES, Simulator, Step
 from tenuto.turn.record import turn_log
 from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import WIRES
 from tenuto.wires.stops import SPOKEN_ELSEWHERE
+from tenuto_sim import CASES, Simulator, Step
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 

@@ -26,9 +26,9 @@ from support.asking.bedrock_converse import given_to_a_client
 from support.far_sides import FarSide, json_answer, sse_answer
 
 import tenuto
-from tenuto.sim import Simulator
 from tenuto.turn.record.recent import RecentTurn, RecentTurns
 from tenuto.wires.answer_id import Ids
+from tenuto_sim import Simulator
 
 Asks = Callable[[Any, str, str], Any]
 """Asks a model a question. Equal questions get equal ids from a simulator, so each is another one."""

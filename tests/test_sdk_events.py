@@ -18,7 +18,7 @@ from google.genai import types
 from mistralai.client import Mistral
 
 from tenuto import Confidence, StopReason, StreamDetector, detect
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 ASKED: dict[str, Any] = {"model": "length", "messages": [{"role": "user", "content": "Hi"}]}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from tenuto.agent import Agent, Model
 from tenuto.core.settings.policy import Policy
-from tenuto.sim import Simulator
 from tenuto.wires.registry import wires
+from tenuto_sim import Simulator
 
 FROM_V1 = {"openai-chat", "openai-responses", "mistral"}
 """Wires whose base URL ends in /v1."""

@@ -29,9 +29,9 @@ from tenuto.agent.session import Session
 from tenuto.agent.transcript import Assistant, Results, Transcript, User
 from tenuto.core.deciding.view import LIMITS
 from tenuto.core.settings.policy import Policy
-from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
-from tenuto.sim.case import Arguments, Ending, Odd, Say
 from tenuto.wires.form import Declared, Opening
+from tenuto_sim import CASES_ON, Simulator, Step, Wanted, saying
+from tenuto_sim.case import Arguments, Ending, Odd, Say
 
 BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}
 WIRES = (

@@ -19,8 +19,8 @@ from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
 from tenuto.agent.transcript import Assistant
 from tenuto.core import hints
-from tenuto.sim import Step, saying
-from tenuto.sim.case import Ending
+from tenuto_sim import Step, saying
+from tenuto_sim.case import Ending
 
 pytestmark = pytest.mark.behaviour("C23", "T8")
 

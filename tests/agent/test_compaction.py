@@ -17,8 +17,8 @@ from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.signals import Usage
 from tenuto.core.events.report import Report
-from tenuto.sim import Simulator
 from tenuto.wires.answer import Answer
+from tenuto_sim import Simulator
 
 PROMPT = "How are tides made?"
 WINDOW = 1_200

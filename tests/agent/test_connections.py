@@ -15,7 +15,7 @@ from support.far_sides import FarSide
 
 from tenuto.agent import Agent, Model
 from tenuto.agent.function_tool import tool
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture

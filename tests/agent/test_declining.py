@@ -13,7 +13,7 @@ from support.replay.openai_chat import Replay
 
 from tenuto.agent import Model
 from tenuto.agent.events import Declined, as_dict
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 WORDS = "It asks for what this model does not help with."
 DETAILS = {"type": "refusal", "category": "cyber", "explanation": WORDS}

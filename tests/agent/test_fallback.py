@@ -11,7 +11,7 @@ from tenuto.agent import Agent, Conversation, Model
 from tenuto.agent.events import Said, Switched
 from tenuto.agent.transcript import Assistant, Results
 from tenuto.core.errors import AgentError
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 PROMPT = "How are tides made?"
 THREE = ("anthropic-messages", "openai-chat", "gemini-generate")

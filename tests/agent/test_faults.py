@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 from support.agent_turns import WAYS, WIRES, Asker, cases_of, harm, is_right, simulator, wanted
 
-from tenuto.sim import Case
+from tenuto_sim import Case
 
 Askers = Callable[[str, str, bool], Asker]
 MOST_REQUESTS = 20

@@ -7,8 +7,8 @@ import pytest
 from support.agent_turns import POLICY
 
 from tenuto.agent import Agent, Model
-from tenuto.sim import Simulator, Step, Wanted, saying
-from tenuto.sim.case import Arguments
+from tenuto_sim import Simulator, Step, Wanted, saying
+from tenuto_sim.case import Arguments
 
 ANSWERS = (
     saying("I write both.", ("write", {"path": "a", "content": "One."}),

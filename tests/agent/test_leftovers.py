@@ -10,7 +10,7 @@ import pytest
 from agent.simulated import agent, model
 
 from tenuto.agent import Agent, Conversation
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 TURNS = 10
 

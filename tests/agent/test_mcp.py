@@ -23,7 +23,7 @@ from tenuto.agent.transcript import Result
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 SCRIPT = str(Path(__file__).with_name("mcp_server.py"))
 COMMAND = (sys.executable, SCRIPT)

@@ -19,8 +19,8 @@ import tenuto
 from tenuto.agent import Agent, Model, RunResult
 from tenuto.agent.events import AgentEvent, Recovered, Switched
 from tenuto.cli import main
-from tenuto.sim import Simulator, Step, saying
-from tenuto.sim.case import Ending
+from tenuto_sim import Simulator, Step, saying
+from tenuto_sim.case import Ending
 
 PAGE = b"<!doctype html><html><body>Log in, dear guest.</body></html>"
 WIRES = ("openai-chat", "openai-responses", "anthropic-messages", "gemini-generate")

@@ -10,7 +10,7 @@ from agent.simulated import QUICK, WIRES, model
 
 from tenuto.agent import Agent, Model
 from tenuto.agent.files import file_tools, guidance
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("T17")
 

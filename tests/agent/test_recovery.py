@@ -20,8 +20,8 @@ from tenuto.agent import Agent, Limits, Model, loop_hints, tool
 from tenuto.agent.events import Called, Recovered, Returned, Switched
 from tenuto.agent.transcript import Assistant, Results, User
 from tenuto.core import hints
-from tenuto.sim import STEPS, Simulator, Step, saying
-from tenuto.sim.case import Arguments, Say
+from tenuto_sim import STEPS, Simulator, Step, saying
+from tenuto_sim.case import Arguments, Say
 
 FIVE = (
     "openai-chat",

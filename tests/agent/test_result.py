@@ -10,7 +10,7 @@ from agent.simulated import agent, model
 
 from tenuto.agent import Agent, Model
 from tenuto.core.deciding.actions import Status
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.mark.behaviour("P1")

@@ -22,8 +22,8 @@ from tenuto.agent.session import Session
 from tenuto.agent.transcript import Assistant, Result, Results, Row, User
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
-from tenuto.sim import CASES_ON, Simulator
 from tenuto.wires.registry import WIRES
+from tenuto_sim import CASES_ON, Simulator
 
 CALLS = tuple(ToolCall(f"call_{n}", "write", f'{{"n": {n}}}', Finding.WHOLE) for n in range(3))
 FIRST = b'{"tenuto_session":1}\n'

@@ -11,7 +11,7 @@ from tenuto.agent.text_calls import read
 from tenuto.agent.transcript import Results
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 ONE = '{"name": "add", "arguments": {"a": 1, "b": 2}}'
 BARE = '{"a": 1, "b": 2}'

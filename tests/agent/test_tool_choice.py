@@ -13,8 +13,8 @@ from agent.simulated import WIRES, model, write_file
 import tenuto
 from tenuto.agent import Agent, Model
 from tenuto.cli import main
-from tenuto.sim import Simulator
 from tenuto.wires.registry import WIRES as KNOWN
+from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("P3")
 

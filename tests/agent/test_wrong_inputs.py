@@ -23,7 +23,7 @@ from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 BASE = "http://127.0.0.1:1"
 

@@ -26,7 +26,7 @@ from tenuto.cli.faults import WireName
 from tenuto.core.settings.policy import RULES
 from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
-from tenuto.sim import CASES, CASES_ON, Simulator
+from tenuto_sim import CASES, CASES_ON, Simulator
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
 CUT_BODY = json.dumps(

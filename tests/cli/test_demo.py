@@ -16,7 +16,7 @@ from tenuto.cli import main
 from tenuto.cli.demo_faults import FAULTS
 from tenuto.cli.demo_sdk import Answered, judge
 from tenuto.cli.model_server import ModelServer, ModelServerUnavailable, missing_wheels
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
 

@@ -14,7 +14,7 @@ from tenuto.cli import main
 from tenuto.cli.demo_agent import WIRES, play
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_script import ANSWERS
-from tenuto.sim import Step
+from tenuto_sim import Step
 
 KINDS = Faults("openai-chat").kinds
 CALLS = sum(len(answer.calls) for answer in ANSWERS)

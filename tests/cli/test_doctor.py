@@ -21,7 +21,7 @@ from tenuto.cli import main
 from tenuto.cli.program.judging import SECTIONS
 from tenuto.cli.program.makers import maker_of, makers
 from tenuto.clients import cohere_client, google_client, mistral_client, sdk_client
-from tenuto.sim import STEPS, Simulator
+from tenuto_sim import STEPS, Simulator
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = Path(__file__).parent / "programs" / "README.md"

@@ -21,11 +21,11 @@ from tenuto.cli import main
 from tenuto.cli.explained import changes, explain
 from tenuto.cli.recorded import NotRecorded
 from tenuto.core.settings.policy import Policy
-from tenuto.sim import Simulator
 from tenuto.turn.drivers.commands import Request
 from tenuto.turn.drivers.drive import Drive
 from tenuto.turn.drivers.scripted import Script, Scripted, lost
 from tenuto.turn.pipeline.engine import Engine
+from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("P8b")
 

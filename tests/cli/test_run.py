@@ -20,7 +20,7 @@ import pytest
 
 from tenuto.agent import loop_hints
 from tenuto.cli import main
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
 

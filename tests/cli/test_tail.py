@@ -16,8 +16,8 @@ import tenuto
 from tenuto.cli import main
 from tenuto.cli.printing import json_line
 from tenuto.core.events.event import Event
-from tenuto.sim import Simulator
 from tenuto.telemetry.following import lines, lines_of
+from tenuto_sim import Simulator
 
 MESSAGES = [{"role": "user", "content": "SECRET PROMPT"}]
 

@@ -20,7 +20,7 @@ from support.telemetry import answer, chat
 import tenuto
 from tenuto.cli import main
 from tenuto.cli.turn_text import text_of
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 RUN = "import sys; from tenuto.cli import main; sys.exit(main(sys.argv[1:]))"
 TOKEN = "a token that is long enough"

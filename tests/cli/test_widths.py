@@ -14,8 +14,8 @@ from rich.cells import cell_len
 import tenuto
 from tenuto.cli import demo_sdk, main
 from tenuto.cli.demo_view import COLUMNS, View
-from tenuto.sim import Simulator
 from tenuto.telemetry import EventFile
+from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("P8b")
 

@@ -14,7 +14,7 @@ from support.asking.wrapping import QUICK, Wrapped
 from support.replay.openai_chat import Answer, Played, Replay, played
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from support.every_wire import MAKERS, ROWS, TOOLS
 from support.pairing import every_pair
 
 import tenuto
-from tenuto.sim import Simulator, Step
-from tenuto.sim.case import Arguments, Ending, Kind, Say
+from tenuto_sim import Simulator, Step
+from tenuto_sim.case import Arguments, Ending, Kind, Say
 
 BREAKS = {
     "reset": Ending.RESET,

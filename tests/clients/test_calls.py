@@ -14,8 +14,8 @@ from support.replay.openai_chat import ASK, END, FILES, MAX, TOOL, Call, R, Refu
 
 import tenuto
 from tenuto.core import hints
-from tenuto.sim import Step
-from tenuto.sim.case import Arguments, Kind
+from tenuto_sim import Step
+from tenuto_sim.case import Arguments, Kind
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

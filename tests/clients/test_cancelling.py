@@ -17,7 +17,7 @@ import pytest
 from support.asking.wrapping import QUICK
 
 import tenuto
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 SIZE = 64
 AHEAD = 3

@@ -22,7 +22,7 @@ from support.far_sides import RESET, FarSide, answer
 from support.replay.openai_chat import MAX, R, Refused, Replay
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 ANSWER = R("a word " * 140_000, piece_chars=2_000)
 """A megabyte, more than a library reads at once: what came before the close is handed on by it. Few

@@ -20,7 +20,7 @@ from tenuto.core.answer.stop import StopReason
 from tenuto.core.deciding.endings import ENDINGS
 from tenuto.core.deciding.ladders import LADDERS
 from tenuto.core.events.advice import ADVICE, FAULT_ADVICE, advice_on, suggestion_on
-from tenuto.sim import CASES, Simulator
+from tenuto_sim import CASES, Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

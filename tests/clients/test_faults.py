@@ -14,7 +14,7 @@ from support.facing import Facing, facing_faults
 from support.facing_rows import CHAT, FACING
 from support.telling import check_each_turn
 
-from tenuto.sim import CASES, HTTP_FAULTS, Case
+from tenuto_sim import CASES, HTTP_FAULTS, Case
 
 pytestmark = pytest.mark.filterwarnings("ignore:[\\s\\S]* is not a valid FinishReason")
 """What Gemini's SDK says of a stop that it does not know; it hands it on all the same."""

@@ -18,13 +18,13 @@ from tenuto.clients import exchange
 from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.response import Response
 from tenuto.frames.sse import SseDecoder
-from tenuto.sim import Simulator
 from tenuto.turn.drivers.drive import AsyncDrive, Drive
 from tenuto.turn.record.attempt import Attempt
 from tenuto.turn.record.recent import RecentTurns, recent
 from tenuto.turn.record.turn_log import TurnLog
 from tenuto.turn.record.turn_record import TurnRecord
 from tenuto.turn.stream.client_stream import ClientStream
+from tenuto_sim import Simulator
 
 TURNS = 60
 WARMING = 20

@@ -14,7 +14,7 @@ from support.asking.wrapping import QUICK, Wrapped
 from support.pairing import WAYS, every_pair
 
 import tenuto
-from tenuto.sim import CASES_ON, Simulator
+from tenuto_sim import CASES_ON, Simulator
 
 ROWS = (
     "host_marks_nothing",

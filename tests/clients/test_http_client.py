@@ -22,7 +22,7 @@ from support.far_sides import FarSide, answer, json_answer, sse_answer
 from support.replay.openai_chat import END, MAX, TOOL, Call, R, Refused, Replay
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 LIBRARIES = ("httpx2", "httpx")
 POLICY = tenuto.Policy(**QUICK)

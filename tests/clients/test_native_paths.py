@@ -16,8 +16,8 @@ from tenuto_wires.watsonx import parse_request
 import tenuto
 from tenuto.core.deciding.actions import FreeToolChoice
 from tenuto.providers.registry import route
-from tenuto.sim import CASES, Simulator
 from tenuto.wires.dialect import Dialect
+from tenuto_sim import CASES, Simulator
 
 POLICY = tenuto.Policy(**QUICK)
 FAULTS = ("length_once", "drop_mid_text", "call_cut_length", "error_chunk_mid_text", "empty_once")

@@ -13,11 +13,11 @@ from support.replay.openai_chat import FILES, MAX, SAFETY, TOOL, Call, R
 
 import tenuto
 from tenuto.core.deciding.outcome import OF_TURNS, Outcome
-from tenuto.sim import Simulator
 from tenuto.turn.drivers.commands import Head, ReadMore, Request, SendRequest, StartResponse
 from tenuto.turn.drivers.drive import Drive
 from tenuto.turn.drivers.scripted import Script, Scripted
 from tenuto.turn.pipeline.engine import Engine
+from tenuto_sim import Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

@@ -16,7 +16,7 @@ import pytest
 
 import tenuto
 from tenuto.cli.explained import explain
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("P3")
 

@@ -10,7 +10,7 @@ import openai
 import pytest
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Why do tides come twice a day?"}]}
 

@@ -22,9 +22,9 @@ from mistralai.client import Mistral
 
 import tenuto
 from examples.wires.tests.at_hand import every_wire as wires
-from tenuto.sim import Simulator
 from tenuto.turn.settings.refusal import refusal
 from tenuto.wires.registry import WIRES
+from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("P3", "P1b")
 

@@ -16,7 +16,7 @@ from openai.resources.chat.completions import Completions
 from support.asking.wrapping import QUICK
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 KEY: dict[str, Any] = {"api_key": "key"}
 REPLACED = [

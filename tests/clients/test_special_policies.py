@@ -12,7 +12,7 @@ import openai
 import pytest
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("P3")
 

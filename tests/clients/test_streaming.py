@@ -20,7 +20,7 @@ from support.asking.wrapping import QUICK
 from support.pacing.openai_chat import DOORS, Document, Pacer, ahead_of, pieces
 
 import tenuto
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 STOP_AND_DONE = 2
 STOP_USAGE_AND_DONE = 3

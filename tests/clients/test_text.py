@@ -12,8 +12,8 @@ import pytest
 from support.asking.openai_chat import TOOLS
 from support.replay.openai_chat import ASK, END, FILES, MAX, SAFETY, TOOL, Call, R, Refused
 
-from tenuto.sim import Simulator, Step
-from tenuto.sim.case import Continuation
+from tenuto_sim import Simulator, Step
+from tenuto_sim.case import Continuation
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 WHOLE_CALL = Call()

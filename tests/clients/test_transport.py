@@ -20,7 +20,7 @@ from support.pacing.openai_chat import Pacer, ahead_of, pieces
 from support.replay.openai_chat import END, MAX, R, Refused, Replay
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 POLICY = tenuto.Policy(**QUICK)
 ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Tell me."}]}

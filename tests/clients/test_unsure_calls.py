@@ -12,8 +12,8 @@ from support.every_wire import MAKERS
 from support.pairing import every_pair
 
 import tenuto
-from tenuto.sim import Bare, Case, Simulator
-from tenuto.sim.case import Kind, Step
+from tenuto_sim import Bare, Case, Simulator
+from tenuto_sim.case import Kind, Step
 
 NEW = "brand_new"
 both = pytest.mark.parametrize("mode", ["body", "stream"])

@@ -13,7 +13,7 @@ from support.far_sides import BODY, STREAM, FarSide, answer, event, json_answer,
 from support.pairing import in_every_mode
 
 import tenuto
-from tenuto.sim import CASES, NORMAL, QUIRKS, Case, Simulator
+from tenuto_sim import CASES, NORMAL, QUIRKS, Case, Simulator
 
 MENDED = {"call_null_arguments", "call_object_arguments", "call_double_encoded"}
 ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}

@@ -19,7 +19,7 @@ from support.asking.wrapping import QUICK, Wrapped
 from support.pairing import one_mode, some_or_every
 
 import tenuto
-from tenuto.sim import CASES_ON, Case, Simulator
+from tenuto_sim import CASES_ON, Case, Simulator
 
 POLICY = tenuto.Policy(**QUICK)
 KINDS: dict[str, Any] = {

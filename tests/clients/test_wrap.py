@@ -17,7 +17,7 @@ from support.asking.wrapping import QUICK
 from support.far_sides import BODY, FarSide, json_answer
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 POLICY = tenuto.Policy(**QUICK)
 MESSAGES: list[Any] = [{"role": "user", "content": "Tell me."}]

@@ -11,7 +11,7 @@ import tenuto
 from tenuto import Confidence, Context, Decision, Policy, PolicyError, Stop, StopReason, decide
 from tenuto.core.deciding.ladders import LADDERS
 from tenuto.core.deciding.view import Budget
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 R = StopReason
 TEXT = "The tide comes in twi"

@@ -23,7 +23,7 @@ from framework_judge import MOST_REQUESTS, Answer, Endless, Given, fault_of
 from loop import schemas
 
 import tenuto.litellm
-from tenuto.sim import STEPS, Simulator
+from tenuto_sim import STEPS, Simulator
 
 atexit.register(shutil.rmtree, os.environ["DSPY_CACHEDIR"], ignore_errors=True)
 dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)

@@ -14,7 +14,7 @@ import openai
 import pydantic
 from framework_judge import Answer, Given, fault_of
 
-from tenuto.sim import Case
+from tenuto_sim import Case
 
 
 class Report(pydantic.BaseModel):

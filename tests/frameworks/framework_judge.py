@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 import tenuto
-from tenuto.sim import CASES_ON, Case, Simulator
+from tenuto_sim import CASES_ON, Case, Simulator
 
 MOST_REQUESTS = 40
 """More than any loop here needs that comes to an end."""

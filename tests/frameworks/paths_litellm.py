@@ -13,7 +13,7 @@ from litellm.llms.custom_httpx import http_handler
 from litellm.llms.openai import common_utils
 
 import tenuto.litellm
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 MODEL = "sim/length_twice"
 QUESTION = "Why do tides come twice a day, take {}?"

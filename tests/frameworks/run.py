@@ -21,7 +21,7 @@ from typing import Any
 
 from framework_judge import COLUMNS, ORDER, Judge, Result, Verdict, recipe_of
 
-from tenuto.sim import STEPS, Simulator
+from tenuto_sim import STEPS, Simulator
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "src/tenuto/.agents/skills/tenuto/references/hosts.md"

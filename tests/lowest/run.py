@@ -19,7 +19,7 @@ from typing import Any
 
 import tenuto
 from tenuto.schema.checking import Checker
-from tenuto.sim import CASES_ON, Simulator
+from tenuto_sim import CASES_ON, Simulator
 
 PROMPT = "Tell me what happened in the harbour."
 SCHEMA = {

@@ -21,8 +21,8 @@ import openai
 from opentelemetry import metrics, trace
 
 import tenuto
-from tenuto.sim import Simulator
 from tenuto.telemetry.opentelemetry import OpenTelemetry
+from tenuto_sim import Simulator
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

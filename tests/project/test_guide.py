@@ -30,9 +30,9 @@ from mistralai.client.sdkconfiguration import SERVERS
 
 import tenuto
 from tenuto.providers.table import ROWS
-from tenuto.sim import STEPS, Simulator
 from tenuto.telemetry import listeners
 from tenuto.wires.registry import WIRES
+from tenuto_sim import STEPS, Simulator
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = sorted((ROOT / "docs/guide").glob("*.md"))

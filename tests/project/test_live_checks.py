@@ -13,8 +13,8 @@ from live.rehearsal import SIMULATED, rehearsing
 from tenuto import Provider, register_provider
 from tenuto.cli.model_server import missing_wheels
 from tenuto.providers.table import ROWS
-from tenuto.sim import STEPS, Simulator, Step
-from tenuto.sim.case import Arguments, Kind, Odd
+from tenuto_sim import STEPS, Simulator, Step
+from tenuto_sim.case import Arguments, Kind, Odd
 
 NAMES = [check.name for check in CHECKS]
 FOUR = ("openai", "anthropic", "gemini", "openai-responses")

@@ -13,13 +13,13 @@ from examples.wires.tests.at_hand import every_wire as wires
 from examples.wires.tests.at_hand import fixture_folders
 from fuzz import asked
 from recorder.questions import QUESTIONS
-from tenuto.sim.wires import WIRES as SIMULATED
+from tenuto_sim.wires import WIRES as SIMULATED
 
 ROOT = Path(__file__).resolve().parents[2]
 
 HAVING: Mapping[str, Collection[str]] = {
     "a folder in tests/fixtures": {folder.name for folder in fixture_folders()},
-    "a simulated wire in tenuto.sim": SIMULATED,
+    "a simulated wire in tenuto_sim": SIMULATED,
     "an asker in tests/support/facing_rows.py": {row.wire for row in FACING},
     "a recorded case in recorder/questions.py": QUESTIONS,
     "a fuzz target in fuzz/asked.py": {
@@ -32,7 +32,7 @@ HAVING: Mapping[str, Collection[str]] = {
 """What a wire needs, and the names of those that have it."""
 
 WITHOUT: Mapping[tuple[str, str], str] = {
-    ("watsonx", "a simulated wire in tenuto.sim"): "the simulator speaks it as a dialect of Chat",
+    ("watsonx", "a simulated wire in tenuto_sim"): "the simulator speaks it as a dialect of Chat",
     ("watsonx", "an asker in tests/support/facing_rows.py"): "it is asked in Chat's cases",
 }
 """Why a wire does without."""

@@ -11,7 +11,7 @@ from support.facing_rows import FACING
 
 import tenuto
 from tenuto.providers.table import ROWS, UNKNOWN_OF
-from tenuto.sim import CASES_ON, Simulator
+from tenuto_sim import CASES_ON, Simulator
 
 ONE_OF_EACH_WIRE = {row.wire: row for row in reversed(FACING) if not row.dialect}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.asking.openai_chat import TOKEN_CHARS, TOOLS, Asker
 
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture(scope="session")

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from support.pairing import every_pair
 
-from tenuto.sim import CASES_ON, saying
-from tenuto.sim.asked import Asked, Row
-from tenuto.sim.case import Ending, Odd
-from tenuto.sim.envelope import Envelope
-from tenuto.sim.reply import Settings, reply
-from tenuto.sim.wires import WIRES
+from tenuto_sim import CASES_ON, saying
+from tenuto_sim.asked import Asked, Row
+from tenuto_sim.case import Ending, Odd
+from tenuto_sim.envelope import Envelope
+from tenuto_sim.reply import Settings, reply
+from tenuto_sim.wires import WIRES
 
 LOOK = ("look", {"at": "é"})
 ANSWERS = {

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.sim import CASES, CASES_ON
-from tenuto.sim.anthropic_messages.history import SHAPES
-from tenuto.sim.exchange import Exchange
+from tenuto_sim import CASES, CASES_ON
+from tenuto_sim.anthropic_messages.history import SHAPES
+from tenuto_sim.exchange import Exchange
 
 TEXT = st.text(max_size=5)
 JSON: Any = st.recursive(

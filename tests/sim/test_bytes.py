@@ -16,7 +16,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
 from support.asking.openai_completions import CASES as OF_PROMPTS
 
-from tenuto.sim import CASES, Case, Simulator
+from tenuto_sim import CASES, Case, Simulator
 
 # What other services add, and the simulator with them.
 ADDED = {"reasoning_content", "x_groq", "native_finish_reason"}

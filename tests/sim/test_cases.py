@@ -13,7 +13,7 @@ from support.asking.openai_completions import CASES as OF_PROMPTS
 from support.asking.openai_completions import CompletionsAsker
 from support.pairing import in_every_mode
 
-from tenuto.sim import BLOCKED, CASES, FAULTS, HTTP_FAULTS, NORMAL, QUIRKS, Bare, Case, Simulator
+from tenuto_sim import BLOCKED, CASES, FAULTS, HTTP_FAULTS, NORMAL, QUIRKS, Bare, Case, Simulator
 
 REQUIRED = [
     "length_once", "length_twice", "length_three_times", "length_always", "length_mid_word",

@@ -13,8 +13,8 @@ import pytest
 
 from tenuto.cli.app import main
 from tenuto.cli.faults import WireName
-from tenuto.sim import CASES, CASES_ON, STEPS, Simulator, Step
-from tenuto.sim.exchange import Answer, Exchange
+from tenuto_sim import CASES, CASES_ON, STEPS, Simulator, Step
+from tenuto_sim.exchange import Answer, Exchange
 
 HEADERS = {
     "authorization": "Bearer key",

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 def ask(sim: Simulator, **body: Any) -> httpx.Response:

@@ -15,8 +15,8 @@ from cerebras.cloud.sdk.types.chat import chat_completion as cerebras
 from support.asking.openai_chat import TOOLS, verdicts
 from support.asking.sharing_openai_chat import ASKERS
 
-from tenuto.sim import CASES, Bare, Simulator
-from tenuto.sim.openai_chat.wire import IN_DIALECTS
+from tenuto_sim import CASES, Bare, Simulator
+from tenuto_sim.openai_chat.wire import IN_DIALECTS
 
 TYPES: dict[str, tuple[Any, Any]] = {
     "groq": (groq.types.chat.ChatCompletion, groq.types.chat.ChatCompletionChunk),

@@ -11,10 +11,10 @@ from typing import Any
 import openai
 import pytest
 
-from tenuto.sim import Simulator
-from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat.history import PREFILL_REFUSALS, body_violations, impossible
-from tenuto.sim.reply import Settings
+from tenuto_sim import Simulator
+from tenuto_sim.errors import Failure
+from tenuto_sim.openai_chat.history import PREFILL_REFUSALS, body_violations, impossible
+from tenuto_sim.reply import Settings
 
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
 ORPHAN_RESULT = (

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 from support.asking.openai_chat import TOKEN_CHARS
 
-from tenuto.sim import NORMAL, Simulator
+from tenuto_sim import NORMAL, Simulator
 
 MODES = ("body", "stream")
 PROMPT: Any = "Tell me about the harbour."

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tenuto.sim import Simulator, Step, Wanted, saying
-from tenuto.sim.case import Arguments, Ending
-from tenuto.sim.exchange import Exchange
-from tenuto.sim.plan import Plan
+from tenuto_sim import Simulator, Step, Wanted, saying
+from tenuto_sim.case import Arguments, Ending
+from tenuto_sim.exchange import Exchange
+from tenuto_sim.plan import Plan
 
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
 USER = {"role": "user", "content": "Go."}

@@ -2,7 +2,7 @@
 
 import json
 
-from tenuto.sim import prose
+from tenuto_sim import prose
 
 
 def test_no_sentence_of_an_answer_stands_twice():

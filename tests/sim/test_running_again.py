@@ -10,8 +10,8 @@ import openai
 import pytest
 
 import tenuto
-from tenuto.sim import Simulator
-from tenuto.sim.service import MOST_BODY_BYTES
+from tenuto_sim import Simulator
+from tenuto_sim.service import MOST_BODY_BYTES
 
 SAID: Any = [{"role": "user", "content": "Tell me of tides."}]
 

@@ -17,7 +17,7 @@ import httpx
 import openai
 import pytest
 
-from tenuto.sim import Simulator, Step, Wanted, saying
+from tenuto_sim import Simulator, Step, Wanted, saying
 
 ASK = {"model": "sim", "messages": [{"role": "user", "content": "pace"}], "stream": True}
 
@@ -254,7 +254,7 @@ def test_leaving_the_block_by_an_error_ends_the_server():
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 @pytest.mark.usefixtures("interrupts")
 def test_in_the_foreground_a_signal_ends_it_in_order(number):
-    program = "from tenuto.sim import serve\nserve(0, ready=lambda url: print(url, flush=True))"
+    program = "from tenuto_sim import serve\nserve(0, ready=lambda url: print(url, flush=True))"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tenuto.sim import Simulator, Spent
-from tenuto.sim.exchange import Exchange
+from tenuto_sim import Simulator, Spent
+from tenuto_sim.exchange import Exchange
 
 PATHS = {"openai-chat": "/v1/chat/completions", "anthropic-messages": "/v1/messages"}
 HEADERS = {"x-api-key": "key", "anthropic-version": "2023-06-01"}

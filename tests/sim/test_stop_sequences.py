@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 PROMPT = "Where do the tides come from?"
 ROWS = [{"role": "user", "content": PROMPT}]

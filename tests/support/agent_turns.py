@@ -15,10 +15,10 @@ from support.asking.wrapping import QUICK
 from tenuto.agent import Agent, Model, RunResult
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent, Said
-from tenuto.sim import CASES_ON, Case, Recorded, Simulator
-from tenuto.sim.case import Kind
-from tenuto.sim.reply import Settings
-from tenuto.sim.wires import wire_at
+from tenuto_sim import CASES_ON, Case, Recorded, Simulator
+from tenuto_sim.case import Kind
+from tenuto_sim.reply import Settings
+from tenuto_sim.wires import wire_at
 
 NOVA = "bedrock-invoke"
 WIRES = (

@@ -19,7 +19,7 @@ from support.asking.anthropic_messages import Said, WrappedAnthropic
 from support.aws import KEYS, SECRET_KEY, failure, wrong_signature
 from support.aws_messages import chunk
 from support.far_sides import FarSide
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 ERRORS = {
     400: ("ValidationException", 400),

@@ -23,7 +23,7 @@ from support.asking import openai_chat
 from support.asking.wrapping import QUICK
 from support.pairing import WAYS
 from tenuto.providers.table import ROWS
-from tenuto.sim import CASES_ON, Case, Simulator
+from tenuto_sim import CASES_ON, Case, Simulator
 
 Judged = Callable[[Any, Any, Case], Any]
 """An asker, what it was given, and for which case."""

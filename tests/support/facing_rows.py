@@ -50,7 +50,7 @@ from support.asking.sharing_openai_chat import CerebrasAsker, GroqAsker, Togethe
 from support.asking.wrapping import Watching, Wrapped
 from support.facing import Facing, Judged
 from support.pairing import WAYS
-from tenuto.sim import Case
+from tenuto_sim import Case
 
 
 def _inputs(broken_call: Callable[[Any, list[Any]], str]) -> Judged:

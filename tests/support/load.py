@@ -13,7 +13,7 @@ from support.asking.anthropic_messages import WrappedAnthropic
 from support.asking.gemini_generate import WrappedGemini, user
 from support.asking.wrapping import QUICK, Wrapped
 from support.pairing import WAYS
-from tenuto.sim import CASES_ON, Simulator
+from tenuto_sim import CASES_ON, Simulator
 
 SEED = 24
 WIRES: dict[str, Any] = {

@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.sim import Case
+from tenuto_sim import Case
 
 Combination = tuple[Any, ...]
 WAYS = ("sync", "async")

@@ -13,7 +13,7 @@ import tenuto
 from support.asking import anthropic_messages, openai_chat
 from support.asking.anthropic_messages import WrappedAnthropic
 from support.asking.wrapping import QUICK, Wrapped
-from tenuto.sim import TABLES_ON, Case, Shared, Simulator, Spent
+from tenuto_sim import TABLES_ON, Case, Shared, Simulator, Spent
 
 SYSTEM = "You are patient, exact and brief. Answer as if it were printed."
 _LINES = "Line {n} of the notes: the tide turned at {n} past the hour, and the café wrote it down. "

@@ -27,14 +27,14 @@ from tenuto.core.events.recovery import (
     ToolPayloadRepair,
 )
 from tenuto.core.events.turn import TurnEnded
-from tenuto.sim import CASES, Simulator
-from tenuto.sim.exchange import Recorded
 from tenuto.telemetry import add_listener, remove_listener
 from tenuto.telemetry.event_files import EventFile, read_events
 from tenuto.telemetry.logs import LogLines
 from tenuto.telemetry.metrics import METRICS, Kind, Metrics
 from tenuto.telemetry.prometheus import PrometheusMetrics
 from tenuto.telemetry.tally import Tally
+from tenuto_sim import CASES, Simulator
+from tenuto_sim.exchange import Recorded
 
 pytestmark = pytest.mark.slow
 

@@ -24,10 +24,10 @@ import tenuto
 from tenuto.core.events.attempt import AttemptEnded
 from tenuto.core.events.recovery import RecoveryEnded
 from tenuto.core.events.turn import TurnEnded, TurnStarted
-from tenuto.sim import Simulator
-from tenuto.sim.exchange import Recorded
 from tenuto.telemetry.event_files import read_events
 from tenuto.telemetry.logs import WINDOW_S
+from tenuto_sim import Simulator
+from tenuto_sim.exchange import Recorded
 
 Counted = Counter[tuple[str, ...]]
 PROGRAM = "program"

@@ -17,8 +17,8 @@ from support.replay.openai_chat import ASK, MAX, Answer, R, Refused, Replay
 from support.spending import WORLDS
 
 import tenuto
-from tenuto.sim import Simulator, Spent
 from tenuto.telemetry.opentelemetry import OpenTelemetry, spans
+from tenuto_sim import Simulator, Spent
 
 pytest.importorskip("opentelemetry.sdk")
 

@@ -20,7 +20,6 @@ from tenuto.config import load_policy, policy_in_force
 from tenuto.core.errors import PolicyError
 from tenuto.core.events.event import Event
 from tenuto.core.settings.policy import Policy
-from tenuto.sim import Simulator
 from tenuto.telemetry.capture import CapturedTurn
 from tenuto.telemetry.redaction import Redactor, is_named_secret, is_secret_header
 from tenuto.turn.drivers.commands import (
@@ -35,6 +34,7 @@ from tenuto.turn.drivers.commands import (
 from tenuto.turn.drivers.drive import Drive
 from tenuto.turn.drivers.scripted import Script, Scripted, lost
 from tenuto.turn.pipeline.engine import Engine
+from tenuto_sim import Simulator
 
 URL = "https://host.example/v1/chat/completions"
 KEY = "an-odd-key-of-ours"

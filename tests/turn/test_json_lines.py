@@ -15,7 +15,7 @@ from support.far_sides import FarSide, answer, json_answer, sse_answer
 
 import tenuto
 from tenuto.frames.json_lines import LineDecoder
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 ASK = {"model": "m", "messages": [{"role": "user", "content": "Tell me."}]}
 Value = dict[str, Any]

@@ -16,15 +16,15 @@ from support.replay import anthropic_messages as anthropic
 from support.replay import openai_chat as chat
 
 from tenuto.core.settings.policy import Policy
-from tenuto.sim.anthropic_messages.seals import cipher, signature
-from tenuto.sim.anthropic_messages.wire import WIRE as ANTHROPIC
-from tenuto.sim.openai_chat.wire import WIRE as CHAT
-from tenuto.sim.reply import Settings
-from tenuto.sim.wire import Wire
 from tenuto.turn.drivers.commands import ConnectionLost, Head, Request, SendRequest, encoded
 from tenuto.turn.drivers.drive import Drive
 from tenuto.turn.drivers.scripted import Scripted, ScriptedUpstream, lost
 from tenuto.turn.pipeline.engine import Engine
+from tenuto_sim.anthropic_messages.seals import cipher, signature
+from tenuto_sim.anthropic_messages.wire import WIRE as ANTHROPIC
+from tenuto_sim.openai_chat.wire import WIRE as CHAT
+from tenuto_sim.reply import Settings
+from tenuto_sim.wire import Wire
 
 CUT = '{"path": "a.tx'
 RAW = [

@@ -12,8 +12,8 @@ import pytest
 
 import tenuto
 from tenuto.core.settings.policy import FIXED, RULES, Policy
-from tenuto.sim import Simulator
 from tenuto.turn.settings.per_request import of_request
+from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("P3a")
 

@@ -18,8 +18,8 @@ import pytest
 import tenuto
 from tenuto.agent import Agent, Model
 from tenuto.cli import main
-from tenuto.sim import Simulator, Step
 from tenuto.turn.settings import switch
+from tenuto_sim import Simulator, Step
 
 pytestmark = pytest.mark.behaviour("P3a")
 

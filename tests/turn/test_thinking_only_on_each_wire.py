@@ -14,9 +14,9 @@ import pytest
 import tenuto
 from tenuto.core import hints
 from tenuto.providers.table import ROWS
-from tenuto.sim import Simulator, Step
-from tenuto.sim.case import Say
 from tenuto.turn.drivers.commands import Head
+from tenuto_sim import Simulator, Step
+from tenuto_sim.case import Say
 
 PARTS = [{"text": "Hi"}]
 USER = {"role": "user", "content": "Hi"}

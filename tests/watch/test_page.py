@@ -11,11 +11,11 @@ from support import browser
 from support.load import ask, askers, drawn
 from support.serving import serving
 
-from tenuto.sim import Simulator
 from tenuto.telemetry import Metrics, Tally
 from tenuto.watch import Board, Watch
 from tenuto.watch.board import HEADLINE
 from tenuto.watch.stream import Pace
+from tenuto_sim import Simulator
 
 pytestmark = [
     pytest.mark.slow,

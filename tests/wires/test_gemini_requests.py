@@ -23,15 +23,15 @@ from tenuto.core.deciding.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.sim.gemini_generate.seals import signature
-from tenuto.sim.gemini_generate.wire import WIRE as SIMULATED
-from tenuto.sim.reply import Settings
 from tenuto.wires.answer import AttemptContent
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.gemini_generate.content import merged_content, with_text
 from tenuto.wires.gemini_generate.history import RULES
 from tenuto.wires.gemini_generate.request import parse_request
 from tenuto.wires.gemini_generate.wire import read
+from tenuto_sim.gemini_generate.seals import signature
+from tenuto_sim.gemini_generate.wire import WIRE as SIMULATED
+from tenuto_sim.reply import Settings
 
 DIALECT = Dialect()
 ASK: Any = {"role": "user", "parts": [{"text": "Hi"}]}

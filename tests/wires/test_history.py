@@ -24,13 +24,13 @@ from tenuto.core.deciding.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.sim import Simulator
-from tenuto.sim.openai_chat.history import body_violations
-from tenuto.sim.reply import Settings
 from tenuto.wires.chat_like.history import RULES
 from tenuto.wires.chat_like.request import parse_request
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, rows_of
+from tenuto_sim import Simulator
+from tenuto_sim.openai_chat.history import body_violations
+from tenuto_sim.reply import Settings
 
 NOTICE = hints.NOTICE.format(reason="retry limit")
 STUB = hints.ORPHAN_RESULT

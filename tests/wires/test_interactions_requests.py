@@ -24,10 +24,10 @@ from tenuto.core.deciding.actions import (
     LowerReasoning,
     SetOutputLimit,
 )
-from tenuto.sim.gemini_interactions.history import history_violations
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.gemini_interactions.request import InteractionRequest, parse_request
 from tenuto.wires.request import RequestFacts
+from tenuto_sim.gemini_interactions.history import history_violations
 
 
 def said(text: str, kind: str = "model_output") -> dict[str, Any]:

@@ -18,8 +18,6 @@ from tenuto.core.settings.policy import Policy
 from tenuto.detection import recognize
 from tenuto.providers.registry import route
 from tenuto.providers.table import ROWS
-from tenuto.sim.mistral.rules import violations
-from tenuto.sim.reply import Settings
 from tenuto.turn.drivers.commands import Request
 from tenuto.turn.pipeline.engine import Engine
 from tenuto.turn.stream.merger import merger
@@ -28,6 +26,8 @@ from tenuto.wires.json import decode_object, encode
 from tenuto.wires.mistral.render import MistralLayout
 from tenuto.wires.mistral.request import parse_request
 from tenuto.wires.mistral.wire import WIRE, read
+from tenuto_sim.mistral.rules import violations
+from tenuto_sim.reply import Settings
 
 MISTRAL = ROWS.all()["mistral"].dialect
 ASKED: Any = {"role": "user", "content": "Go."}

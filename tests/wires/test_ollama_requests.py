@@ -22,12 +22,12 @@ from tenuto.core.deciding.actions import (
     SetOutputLimit,
 )
 from tenuto.providers.table import by_url
-from tenuto.sim.ollama.wire import WIRE as SIMULATED
-from tenuto.sim.reply import Settings
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.ollama.errors import read_fault
 from tenuto.wires.ollama.history import RULES
 from tenuto.wires.ollama.wire import WIRE
+from tenuto_sim.ollama.wire import WIRE as SIMULATED
+from tenuto_sim.reply import Settings
 
 USER = {"role": "user", "content": "Hi"}
 CALL = {"function": {"name": "write", "arguments": {"path": "a"}}}

@@ -24,7 +24,7 @@ from support.far_sides import RESET, Answer, FarSide, answer, json_answer
 from support.pairing import one_in
 
 import tenuto
-from tenuto.sim import Case, Simulator
+from tenuto_sim import Case, Simulator
 
 POLICY = tenuto.Policy(**QUICK)
 STREAMED = [case for case in CASES.values() if "stream" in case.modes]

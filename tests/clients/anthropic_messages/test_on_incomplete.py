@@ -11,7 +11,7 @@ from support.replay.anthropic_messages import ASK, END, FILES, MAX, PAUSE, SAFET
 
 import tenuto
 from tenuto.core.deciding.outcome import OF_TURNS, Outcome
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

@@ -18,7 +18,7 @@ from support.pacing.anthropic_messages import DOORS, OPENING, ahead_of
 from support.pacing.openai_chat import Document, Pacer, pieces
 
 import tenuto
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 PROMPT = "Tell me."
 

@@ -8,8 +8,8 @@ import anthropic
 import pytest
 
 import tenuto
-from tenuto.sim import Simulator, Step
-from tenuto.sim.case import Kind, Say
+from tenuto_sim import Simulator, Step
+from tenuto_sim.case import Kind, Say
 
 TOOL = {
     "name": "write",

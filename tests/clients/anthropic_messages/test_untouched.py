@@ -28,8 +28,8 @@ from support.replay.anthropic_messages import (
 )
 
 import tenuto
-from tenuto.sim import CASES_ON, Case, Simulator
-from tenuto.sim.cases import TABLES_ON
+from tenuto_sim import CASES_ON, Case, Simulator
+from tenuto_sim.cases import TABLES_ON
 
 UNTOUCHED = TABLES_ON[WIRE]["normal"] | TABLES_ON[WIRE]["quirks"]
 MENDED = {"bom", "usage_missing", "call_no_index", "call_wrong_index"}

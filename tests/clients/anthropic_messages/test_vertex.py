@@ -19,7 +19,7 @@ from support.events import anthropic_messages as messages
 from support.far_sides import FarSide, json_answer
 
 import tenuto
-from tenuto.sim import Case, Simulator
+from tenuto_sim import Case, Simulator
 
 POLICY = tenuto.Policy(**QUICK)
 SOME = [

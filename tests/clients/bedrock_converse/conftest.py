@@ -11,7 +11,7 @@ from support.asking.wrapping import QUICK
 from support.replay.openai_chat import Replay
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture

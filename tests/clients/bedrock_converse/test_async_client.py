@@ -18,7 +18,7 @@ from support.clouds import Bedrock
 
 import tenuto
 from tenuto.core.errors import UnsupportedClient
-from tenuto.sim import Step
+from tenuto_sim import Step
 
 LENGTH = Step(keep=0.45, finish="length")
 ASK = [{"role": "user", "content": [{"text": "Tell me."}]}]

@@ -20,7 +20,7 @@ from support.aws import SECRET_KEY, wrong_signature
 
 import tenuto
 from tenuto.core.errors import UnsupportedClient
-from tenuto.sim import Case, Simulator, Step
+from tenuto_sim import Case, Simulator, Step
 
 LENGTH = Step(keep=0.45, finish="length")
 ASK = [{"role": "user", "content": [{"text": "Tell me."}]}]

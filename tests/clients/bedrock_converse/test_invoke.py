@@ -16,7 +16,7 @@ from support.clouds import Bedrock
 from support.far_sides import FarSide, json_answer
 
 import tenuto
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 CLAUDE = "us.anthropic.claude-sim"
 NOVA = "amazon.nova-lite-v1:0"

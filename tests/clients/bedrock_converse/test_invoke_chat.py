@@ -17,7 +17,7 @@ from support.aws_messages import chunk
 from support.pacing.openai_chat import Pacer, answers_to, pieces
 
 import tenuto
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 GPT, MISTRAL, JAMBA = (
     "openai.gpt-oss-120b-1:0",

@@ -15,7 +15,7 @@ from support.asking.wrapping import QUICK
 from support.pacing.openai_chat import Pacer, answers_to, pieces
 
 import tenuto
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 PROMPT = "Tell me."
 SEAM_CHARS = 120

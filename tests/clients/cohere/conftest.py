@@ -10,7 +10,7 @@ from support.asking.cohere import WrappedCohere
 from support.asking.wrapping import QUICK
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from support.far_sides import FarSide, json_answer, sse_answer
 
 import tenuto
 from tenuto.core import hints
-from tenuto.sim import Step
-from tenuto.sim.case import Kind
+from tenuto_sim import Step
+from tenuto_sim.case import Kind
 
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Tell me."}]}
 CUT = {"model": "sim/length_once", **ASK}

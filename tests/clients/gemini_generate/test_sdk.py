@@ -22,7 +22,7 @@ from support.replay.openai_chat import Replay
 
 import tenuto
 from tenuto.core import hints
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 POLICY = tenuto.Policy(**QUICK)
 HALVES = (R("The first half, ", MAX), R("and the second.", END))

@@ -8,9 +8,9 @@ import pytest
 from support.asking.gemini_interactions import TOOLS, asks
 
 from tenuto.core import hints
-from tenuto.sim import Step
-from tenuto.sim.case import Say
 from tenuto.wires.members import members_of, rows_of
+from tenuto_sim import Step
+from tenuto_sim.case import Say
 
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 PAUSE = Step(keep=0.3, finish="pause_turn")

@@ -13,7 +13,7 @@ from support.asking.wrapping import QUICK
 
 import tenuto
 from tenuto.core import hints
-from tenuto.sim import Bare, Case
+from tenuto_sim import Bare, Case
 
 FINE = [case for case in CASES.values() if case.bare is Bare.FINE]
 PAUSES = {"pause", "pause_twice"}

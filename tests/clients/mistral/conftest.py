@@ -10,7 +10,7 @@ from support.asking.mistral import WrappedMistral
 from support.asking.wrapping import QUICK
 
 import tenuto
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from support.far_sides import FarSide, json_answer
 import tenuto
 from tenuto.core import hints
 from tenuto.core.errors import UnsupportedClient
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 Make = Callable[..., WrappedMistral]
 ASK: Any = [{"role": "user", "content": "Hi"}]

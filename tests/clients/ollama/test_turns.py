@@ -14,7 +14,7 @@ from support.far_sides import FarSide, answer, json_answer
 
 import tenuto
 from tenuto.core import hints
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 Make = Callable[..., WrappedOllama]
 ROWS = [{"role": "user", "content": "Tell me."}]

@@ -12,8 +12,8 @@ from support.far_sides import FarSide, json_answer
 
 import tenuto
 from tenuto.core import hints
-from tenuto.sim import Step
-from tenuto.sim.case import Say
+from tenuto_sim import Step
+from tenuto_sim.case import Say
 
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 _QUEUED = Step(say=Say.NOTHING, finish="queued")

@@ -21,7 +21,7 @@ from support.pacing.openai_chat import Document, Pacer, answers_to, pieces
 from support.pairing import one_in
 
 import tenuto
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 SIZE = 24
 TEXT = "response.output_text.delta"

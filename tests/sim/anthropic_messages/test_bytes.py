@@ -15,7 +15,7 @@ from anthropic.types import Message, RawMessageStreamEvent
 from pydantic import BaseModel, TypeAdapter
 from support.asking.anthropic_messages import CASES, MAX_TOKENS, TOOLS
 
-from tenuto.sim import Case, Simulator
+from tenuto_sim import Case, Simulator
 
 HEADERS = {"x-api-key": "key", "anthropic-version": "2023-06-01"}
 EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)

@@ -12,7 +12,7 @@ import pytest
 from support.asking.anthropic_messages import CASES, TOOLS, WIRE, broken_call, verdicts
 from support.pairing import in_every_mode
 
-from tenuto.sim import CASES_ON, TABLES_ON, Bare, Case
+from tenuto_sim import CASES_ON, TABLES_ON, Bare, Case
 
 OWN = [
     "think_then_length", "think_then_call_cut", "pause_turn", "pause_turn_before_text",

@@ -8,7 +8,7 @@ import pytest
 from support.asking.anthropic_messages import CASES, TOOLS, AnthropicAsker, results_for
 from support.asking.openai_chat import TOKEN_CHARS
 
-from tenuto.sim import Simulator, Step
+from tenuto_sim import Simulator, Step
 
 MODES = ("body", "stream")
 HINT = {"role": "user", "content": "Continue."}

@@ -9,9 +9,9 @@ import httpx
 import pytest
 from support.asking.anthropic_messages import CASES, TOOLS, results_for
 
-from tenuto.sim import Simulator
-from tenuto.sim.anthropic_messages.history import PREFILL
-from tenuto.sim.anthropic_messages.seals import signature
+from tenuto_sim import Simulator
+from tenuto_sim.anthropic_messages.history import PREFILL
+from tenuto_sim.anthropic_messages.seals import signature
 
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
 THINKING: dict[str, Any] = {"thinking": {"type": "enabled", "budget_tokens": 1024}}

@@ -9,7 +9,7 @@ import httpx
 import openai
 import pytest
 
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 ASK: dict[str, Any] = {"model": "sim", "messages": [{"role": "user", "content": "pace"}]}
 HEADERS = {"x-api-key": "key", "anthropic-version": "2023-06-01"}

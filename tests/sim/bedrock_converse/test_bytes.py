@@ -11,7 +11,7 @@ import pytest
 from support.asking.bedrock_converse import CASES, TOOLS
 from support.aws import as_botocore_reads
 
-from tenuto.sim import Case, Simulator
+from tenuto_sim import Case, Simulator
 
 RUNTIME: Any = botocore.session.get_session().get_service_model("bedrock-runtime")
 # The model's enums and types are what these break on purpose.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.asking.bedrock_converse import CASES, WIRE, verdicts
 from support.pairing import in_every_mode
 
-from tenuto.sim import TABLES_ON, Bare
+from tenuto_sim import TABLES_ON, Bare
 
 
 @in_every_mode(CASES.values())

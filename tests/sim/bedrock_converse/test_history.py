@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.asking.bedrock_converse import TOOLS
 
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 def user(*blocks: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from support.asking.bedrock_invoke import CASES, WIRE
 from support.asking.openai_chat import verdicts
 from support.pairing import in_every_mode
 
-from tenuto.sim import TABLES_ON, Bare
+from tenuto_sim import TABLES_ON, Bare
 
 
 @pytest.mark.parametrize("maker", ["", "mistral.mistral-large-2407-v1:0/"])

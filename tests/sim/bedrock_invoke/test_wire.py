@@ -15,7 +15,7 @@ from support.asking.bedrock_invoke import CASES, METRICS
 from support.asking.openai_chat import TOOLS
 from support.aws import as_botocore_reads, events_of
 
-from tenuto.sim import Bare, Simulator
+from tenuto_sim import Bare, Simulator
 
 RUNTIME: Any = botocore.session.get_session().get_service_model("bedrock-runtime")
 GPT, MISTRAL = "openai.gpt-oss-20b-1:0", "mistral.mistral-large-2407-v1:0"

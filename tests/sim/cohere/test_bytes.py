@@ -12,7 +12,7 @@ from cohere.v2.types import V2ChatResponse, V2ChatStreamResponse
 from pydantic import BaseModel, TypeAdapter
 from support.asking.cohere import CASES, TOOLS
 
-from tenuto.sim import Case
+from tenuto_sim import Case
 
 EVENT: TypeAdapter[Any] = TypeAdapter(V2ChatStreamResponse)
 # The SDK's types are what these break on purpose.

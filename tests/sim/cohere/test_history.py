@@ -8,7 +8,7 @@ import pytest
 from cohere.core import ApiError
 from support.asking.cohere import TOOLS
 
-from tenuto.sim.cohere.history import (
+from tenuto_sim.cohere.history import (
     BROKEN_ARGUMENTS,
     EMPTY_TURN,
     ORPHAN_CALL,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from support.asking.gemini_generate import GeminiAsker
 
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture(scope="session")

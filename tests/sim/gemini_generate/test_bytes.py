@@ -12,8 +12,8 @@ from google.genai import types
 from pydantic import ValidationError
 from support.asking.gemini_generate import CASES, GeminiAsker, model, result, user
 
-from tenuto.sim import Case, Simulator
-from tenuto.sim.gemini_generate.seals import signature
+from tenuto_sim import Case, Simulator
+from tenuto_sim.gemini_generate.seals import signature
 
 HEADERS = {"x-goog-api-key": "key"}
 BROKEN = {"cut_off_mid_text", "reset_mid_text", "body_short", "body_cut", "body_empty"}

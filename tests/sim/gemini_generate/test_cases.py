@@ -9,7 +9,7 @@ from google.genai import errors
 from support.asking.gemini_generate import CASES, WIRE, GeminiAsker, verdicts
 from support.pairing import in_every_mode
 
-from tenuto.sim import CASES_ON, TABLES_ON, Bare, Case
+from tenuto_sim import CASES_ON, TABLES_ON, Bare, Case
 
 OWN = {
     "malformed_function_call", "malformed_function_call_always", "unexpected_tool_call",

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from support.asking.gemini_generate import model, result, user
 
-from tenuto.sim import Simulator
-from tenuto.sim.gemini_generate.seals import FOREIGN, signature
+from tenuto_sim import Simulator
+from tenuto_sim.gemini_generate.seals import FOREIGN, signature
 
 CALL = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": signature("f")}
 SECOND = {"functionCall": {"name": "f", "args": {"n": 1}}}

@@ -12,7 +12,7 @@ from google.genai.interactions import Interaction, InteractionSSEStreamEvent
 from pydantic import BaseModel
 from support.asking.gemini_interactions import CASES, TOOLS, asks
 
-from tenuto.sim import Case
+from tenuto_sim import Case
 
 # The SDK's literals and types are what these break on purpose.
 FOREIGN = {

@@ -9,7 +9,7 @@ import pytest
 from google.genai._gaos.lib import compat_errors
 from support.asking.gemini_interactions import CASES, TOOLS, asks, results_for
 
-from tenuto.sim.gemini_interactions.seals import signature, token
+from tenuto_sim.gemini_interactions.seals import signature, token
 
 USER = asks("Hello.")
 CALL: dict[str, Any] = {"type": "function_call", "id": "a", "name": "write_file", "arguments": {}}

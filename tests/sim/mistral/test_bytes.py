@@ -12,7 +12,7 @@ from mistralai.client.models import ChatCompletionResponse, CompletionChunk
 from pydantic import BaseModel
 from support.asking.mistral import CASES, TOOLS
 
-from tenuto.sim import Case, Simulator
+from tenuto_sim import Case, Simulator
 
 BROKEN = {"cut_off_mid_text", "reset_mid_text", "body_short", "body_cut", "body_empty"}
 """What they hold is no JSON, or their transfer never ends in order."""

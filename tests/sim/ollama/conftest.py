@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from support.asking.ollama import OllamaAsker, PromptAsker
 
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 from support.asking.ollama import CASES, TOOLS, OllamaAsker
 
-from tenuto.sim import Case, Simulator
+from tenuto_sim import Case, Simulator
 
 BROKEN = {"cut_off_mid_text", "reset_mid_text", "body_short", "body_cut", "body_empty"}
 """What they hold is no JSON, or their transfer never ends in order."""

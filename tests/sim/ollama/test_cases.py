@@ -7,7 +7,7 @@ from dataclasses import replace
 from support.asking.ollama import CASES, WIRE, WITHOUT_TOOLS, OllamaAsker, PromptAsker, verdicts
 from support.pairing import in_every_mode
 
-from tenuto.sim import CASES_ON, TABLES_ON, Bare, Case
+from tenuto_sim import CASES_ON, TABLES_ON, Bare, Case
 
 OWN = {
     "cut_call_error", "cut_call_error_mid_text", "line_not_json", "think_then_length",

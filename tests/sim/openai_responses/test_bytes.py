@@ -12,7 +12,7 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import BaseModel, TypeAdapter
 from support.asking.openai_responses import CASES, TOOLS
 
-from tenuto.sim import Case
+from tenuto_sim import Case
 
 EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 # The SDK's literals and types are what these break on purpose.

@@ -6,7 +6,7 @@ import pytest
 from support.asking.openai_responses import CASES, WIRE, verdicts
 from support.pairing import in_every_mode
 
-from tenuto.sim import TABLES_ON, Bare
+from tenuto_sim import TABLES_ON, Bare
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")

@@ -8,7 +8,7 @@ import openai
 import pytest
 from support.asking.openai_responses import CASES, TOOLS, results_for
 
-from tenuto.sim.openai_responses.seals import cipher, item_id
+from tenuto_sim.openai_responses.seals import cipher, item_id
 
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
 CALL: dict[str, Any] = {

@@ -14,7 +14,7 @@ import anthropic
 
 from support.asking.wrapping import Watching
 from support.loops import close_loop
-from tenuto.sim import CASES_ON, Bare, Case, Simulator
+from tenuto_sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "anthropic-messages"
 CASES = CASES_ON[WIRE]

@@ -20,7 +20,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from support.asking.wrapping import Watching
 from support.aws import ACCESS_KEY, REGION, SECRET_KEY, SESSION_TOKEN
 from support.loops import close_loop
-from tenuto.sim import CASES_ON, Bare, Case, Simulator
+from tenuto_sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "bedrock-converse"
 CASES = CASES_ON[WIRE]

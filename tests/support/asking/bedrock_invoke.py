@@ -17,7 +17,7 @@ from support.asking.bedrock_converse import OWN, BedrockAsker, given_to_a_client
 from support.asking.openai_chat import Asker, Got
 from support.asking.wrapping import QUICK, Watching
 from support.replay.openai_chat import Reply
-from tenuto.sim import CASES_ON, Simulator
+from tenuto_sim import CASES_ON, Simulator
 
 WIRE = "bedrock-invoke"
 CASES = CASES_ON[WIRE]

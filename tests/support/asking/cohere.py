@@ -15,7 +15,7 @@ from support.asking import openai_chat
 from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import Watching
 from support.loops import close_loop
-from tenuto.sim import CASES_ON, Bare, Case, Simulator
+from tenuto_sim import CASES_ON, Bare, Case, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "CohereAsker", "broken_call", "verdicts"]
 

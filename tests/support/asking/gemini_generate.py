@@ -15,9 +15,9 @@ from google.genai import errors, types
 
 from support.asking.wrapping import Watching
 from support.loops import close_loop
-from tenuto.sim import CASES_ON, Bare, Case, Simulator
-from tenuto.sim.gemini_generate.request import lowered
-from tenuto.sim.gemini_generate.seals import signature
+from tenuto_sim import CASES_ON, Bare, Case, Simulator
+from tenuto_sim.gemini_generate.request import lowered
+from tenuto_sim.gemini_generate.seals import signature
 
 WIRE = "gemini-generate"
 CASES = CASES_ON[WIRE]

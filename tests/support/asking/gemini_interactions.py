@@ -18,7 +18,7 @@ from pydantic import create_model
 
 from support.asking.wrapping import Watching
 from support.loops import close_loop
-from tenuto.sim import CASES_ON, Bare, Case
+from tenuto_sim import CASES_ON, Bare, Case
 
 WIRE = "gemini-interactions"
 CASES = CASES_ON[WIRE]

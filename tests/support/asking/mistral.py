@@ -16,7 +16,7 @@ from mistralai.client.utils import BackoffStrategy, RetryConfig
 from support.asking.openai_chat import TOOLS, Asker, Got
 from support.asking.wrapping import Watching
 from support.loops import close_loop
-from tenuto.sim import CASES_ON, Case, Simulator
+from tenuto_sim import CASES_ON, Case, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "MistralAsker"]
 

@@ -15,7 +15,7 @@ import ollama
 from support.asking.openai_chat import TOOLS as CHAT_TOOLS
 from support.asking.wrapping import Watching
 from support.loops import close_loop
-from tenuto.sim import CASES_ON, Bare, Case, Simulator
+from tenuto_sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "ollama"
 CASES = CASES_ON[WIRE]

@@ -12,8 +12,8 @@ from typing import Any
 import openai
 
 from support.loops import close_loop
-from tenuto.sim import Bare, Case, Simulator
-from tenuto.sim.history import is_json_object
+from tenuto_sim import Bare, Case, Simulator
+from tenuto_sim.history import is_json_object
 
 TOOLS: list[Any] = [
     {

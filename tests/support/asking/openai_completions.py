@@ -7,7 +7,7 @@ from typing import Any
 
 from support.asking.openai_chat import Asker, Got
 from support.asking.wrapping import Watching
-from tenuto.sim import CASES_ON, Case
+from tenuto_sim import CASES_ON, Case
 
 WIRE = "openai-completions"
 CASES = CASES_ON[WIRE]

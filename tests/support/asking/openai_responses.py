@@ -13,8 +13,8 @@ import openai
 
 from support.asking.wrapping import Watching
 from support.loops import close_loop
-from tenuto.sim import CASES_ON, Bare, Case, Simulator
-from tenuto.sim.history import is_json_object
+from tenuto_sim import CASES_ON, Bare, Case, Simulator
+from tenuto_sim.history import is_json_object
 
 WIRE = "openai-responses"
 CASES = CASES_ON[WIRE]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import tenuto
 from support.asking.openai_chat import Asker
-from tenuto.sim import Case
+from tenuto_sim import Case
 
 QUICK: dict[str, Any] = {"backoff_s": 0.01, "retry_after_max_s": 0.01}
 """Waits are not what these tests are about."""

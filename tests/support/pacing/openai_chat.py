@@ -14,7 +14,7 @@ from typing import Any
 
 import pydantic
 
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 class Document(pydantic.BaseModel):

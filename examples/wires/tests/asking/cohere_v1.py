@@ -15,7 +15,7 @@ from support.asking.cohere import ErrorSeen
 from support.asking.wrapping import Watching
 from support.loops import close_loop
 
-from tenuto.sim import CASES_ON, Bare, Case, Simulator
+from tenuto_sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "cohere-v1"
 CASES = CASES_ON[WIRE]

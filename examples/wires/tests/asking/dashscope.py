@@ -15,7 +15,7 @@ from support.asking.wrapping import Watching
 from support.loops import close_loop
 
 import tenuto
-from tenuto.sim import CASES_ON, Simulator
+from tenuto_sim import CASES_ON, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "DashScopeAsker"]
 

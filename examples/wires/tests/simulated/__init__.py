@@ -3,8 +3,8 @@
 from examples.wires.tests.simulated import watsonx
 from examples.wires.tests.simulated.cohere_v1 import wire as cohere_v1
 from examples.wires.tests.simulated.dashscope import wire as dashscope
-from tenuto.sim.cases import add_wire
-from tenuto.sim.openai_chat.wire import IN_DIALECTS
+from tenuto_sim.cases import add_wire
+from tenuto_sim.openai_chat.wire import IN_DIALECTS
 
 
 def serve() -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat.dialects import Dialect, Members, renamed
-from tenuto.sim.openai_chat.wire import in_dialect
+from tenuto_sim.errors import Failure
+from tenuto_sim.openai_chat.dialects import Dialect, Members, renamed
+from tenuto_sim.openai_chat.wire import in_dialect
 
 
 def _of_watsonx(body: Members, said: Mapping[str, str]) -> Members:

@@ -30,12 +30,12 @@ from tenuto.core.deciding.actions import (
     DropConstraint,
     SetOutputLimit,
 )
-from tenuto.sim.reply import Settings
 from tenuto.wires.answer import Answer
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.registry import wire_for_shape
+from tenuto_sim.reply import Settings
 
 EVENT: TypeAdapter[Any] = TypeAdapter(StreamedChatResponse)
 ROW: TypeAdapter[Any] = TypeAdapter(Message)

@@ -10,7 +10,7 @@ from support.asking.wrapping import QUICK
 
 import tenuto
 from examples.wires.tests.asking.cohere_v1 import WrappedCohereV1
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from examples.wires.tests.asking.cohere_v1 import (
     plain,
 )
 from tenuto.core import hints
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 ASK: list[Any] = [{"role": "USER", "message": "Tell me."}]
 CALL: dict[str, Any] = {"name": "write_file", "parameters": {"path": "a", "content": "x"}}

@@ -14,9 +14,9 @@ from support.asking.wrapping import QUICK
 import tenuto
 from examples.wires.tests.asking.dashscope import CASES, DashScopeAsker, WrappedDashScope
 from tenuto.providers.table import ROWS
-from tenuto.sim import Simulator
 from tenuto.turn.drivers.commands import Request, encoded
 from tenuto.turn.pipeline.engine import Engine
+from tenuto_sim import Simulator
 
 PATH = "/api/v1/services/aigc/text-generation/generation"
 ID = re.compile(rb'"request_id": ?"[0-9a-f-]+"')

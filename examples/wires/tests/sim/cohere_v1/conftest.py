@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from examples.wires.tests.asking.cohere_v1 import CohereV1Asker
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 
 @pytest.fixture(scope="session")

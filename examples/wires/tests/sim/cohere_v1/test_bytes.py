@@ -12,7 +12,7 @@ from cohere.types import NonStreamedChatResponse, StreamedChatResponse
 from pydantic import BaseModel, TypeAdapter
 
 from examples.wires.tests.asking.cohere_v1 import CASES, TOOLS, CohereV1Asker
-from tenuto.sim import Case, Simulator
+from tenuto_sim import Case, Simulator
 
 EVENT: TypeAdapter[Any] = TypeAdapter(StreamedChatResponse)
 # The SDK's types are what these break on purpose.

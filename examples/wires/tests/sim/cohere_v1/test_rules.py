@@ -15,7 +15,7 @@ from examples.wires.tests.simulated.cohere_v1.rules import (
     ORPHAN_CALL,
     ORPHAN_RESULT,
 )
-from tenuto.sim import Simulator
+from tenuto_sim import Simulator
 
 USER: dict[str, Any] = {"role": "USER", "message": "hello"}
 CALL: dict[str, Any] = {"name": "write_file", "parameters": {"path": "a"}}

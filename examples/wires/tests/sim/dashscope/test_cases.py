@@ -11,7 +11,7 @@ from support.asking.openai_chat import verdicts
 from support.pairing import in_every_mode
 
 from examples.wires.tests.asking.dashscope import CASES, WIRE
-from tenuto.sim import TABLES_ON, Bare, Simulator
+from tenuto_sim import TABLES_ON, Bare, Simulator
 
 USER: Any = {"role": "user", "content": "Hi"}
 CALL: Any = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim.case import BODY, STREAM, Arguments, Bare, Case, Kind, Step
-from tenuto.sim.cohere.cases import OF_COHERE
-from tenuto.sim.tables_own import CUT_AS_WHOLE, OF_HOSTS, OF_SERVERS, own_tables
+from tenuto_sim.case import BODY, STREAM, Arguments, Bare, Case, Kind, Step
+from tenuto_sim.cohere.cases import OF_COHERE
+from tenuto_sim.tables_own import CUT_AS_WHOLE, OF_HOSTS, OF_SERVERS, own_tables
 
 _CALL_PIECES: Final = Case(
     "call_pieces_then_cut",

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tenuto.sim.cohere import errors as version_2
-from tenuto.sim.cohere.errors import failure
-from tenuto.sim.errors import Failure
+from tenuto_sim.cohere import errors as version_2
+from tenuto_sim.cohere.errors import failure
+from tenuto_sim.errors import Failure
 
 ERRORS: Final[Mapping[str, Failure]] = {
     **version_2.ERRORS,

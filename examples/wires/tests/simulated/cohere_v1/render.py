@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any, Final
 
 from examples.wires.tests.simulated.cohere_v1.errors import ERRORS
-from tenuto.sim.case import CUT_SHORT, Ending, Odd, Step
-from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import decoded, end_again, end_before, in_the_middle, pieces
+from tenuto_sim.case import CUT_SHORT, Ending, Odd, Step
+from tenuto_sim.envelope import Envelope, dump
+from tenuto_sim.reply import Call, Reply
+from tenuto_sim.writing import decoded, end_again, end_before, in_the_middle, pieces
 
 STOPS: Final[Mapping[str, str]] = {
     "stop": "COMPLETE",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row, texts_of, tokens_of
-from tenuto.sim.cohere.request import form_of
-from tenuto.sim.envelope import dump
-from tenuto.sim.reply import Settings
+from tenuto_sim.asked import Asked, Row, texts_of, tokens_of
+from tenuto_sim.cohere.request import form_of
+from tenuto_sim.envelope import dump
+from tenuto_sim.reply import Settings
 
 _SPEAKERS: Final = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from examples.wires.tests.simulated.cohere_v1.errors import too_many_tokens, unknown_field
 from examples.wires.tests.simulated.cohere_v1.request import rows_of
-from tenuto.sim.cohere.errors import failure, mistyped
-from tenuto.sim.cohere.history import NOT_JSON, TYPES
-from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import Types, Violations, from_us, of_other_types, others, unpaired
+from tenuto_sim.cohere.errors import failure, mistyped
+from tenuto_sim.cohere.history import NOT_JSON, TYPES
+from tenuto_sim.reply import Settings
+from tenuto_sim.shapes import Types, Violations, from_us, of_other_types, others, unpaired
 
 NOTHING_ASKED: Final = (
     "invalid request: message must be at least 1 token long or tool results must be specified."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from examples.wires.tests.simulated.cohere_v1 import cases, errors, render, request, rules
-from tenuto.sim.cohere.errors import failure
-from tenuto.sim.framing import lines
-from tenuto.sim.prose import key_of
-from tenuto.sim.wire import Wire
+from tenuto_sim.cohere.errors import failure
+from tenuto_sim.framing import lines
+from tenuto_sim.prose import key_of
+from tenuto_sim.wire import Wire
 
 WIRE: Final = Wire(
     name="cohere-v1",

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim.case import BODY, Bare
-from tenuto.sim.tables_own import BREAKS_THE_SDK, OF_SERVERS, own_tables
+from tenuto_sim.case import BODY, Bare
+from tenuto_sim.tables_own import BREAKS_THE_SDK, OF_SERVERS, own_tables
 
 TABLES: Final = own_tables(
     without=OF_SERVERS

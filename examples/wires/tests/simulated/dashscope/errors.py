@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.errors import Failure
-from tenuto.sim.prose import key_of
+from tenuto_sim.errors import Failure
+from tenuto_sim.prose import key_of
 
 INVALID: Final = "InvalidParameter"
 _BY_ALGORITHM: Final = "<400> InternalError.Algo.InvalidParameter: "

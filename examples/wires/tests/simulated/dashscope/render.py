@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from examples.wires.tests.simulated.dashscope.errors import ERRORS
 from examples.wires.tests.simulated.dashscope.request import LISTS, SO_FAR, TEXT
-from tenuto.sim.case import Framing, Step
-from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.errors import Failure
-from tenuto.sim.framing import Event
-from tenuto.sim.openai_chat import render as chat
-from tenuto.sim.reply import Reply
+from tenuto_sim.case import Framing, Step
+from tenuto_sim.envelope import Envelope, dump
+from tenuto_sim.errors import Failure
+from tenuto_sim.framing import Event
+from tenuto_sim.openai_chat import render as chat
+from tenuto_sim.reply import Reply
 
 Message = dict[str, Any]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked
-from tenuto.sim.openai_chat.request import read as read_chat
-from tenuto.sim.reply import Settings
+from tenuto_sim.asked import Asked
+from tenuto_sim.openai_chat.request import read as read_chat
+from tenuto_sim.reply import Settings
 
 LISTS: Final = "lists"
 """Contents are lists of parts, as on the multimodal path."""

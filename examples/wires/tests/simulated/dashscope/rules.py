@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from examples.wires.tests.simulated.dashscope.errors import by_algorithm, failure, too_many_tokens
 from examples.wires.tests.simulated.dashscope.request import as_chat
-from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat import history as chat
-from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import Violations, others
+from tenuto_sim.errors import Failure
+from tenuto_sim.openai_chat import history as chat
+from tenuto_sim.reply import Settings
+from tenuto_sim.shapes import Violations, others
 
 _BODY_KEYS: Final = frozenset({"model", "input", "parameters", "service", "stream"})
 _INPUT_KEYS: Final = frozenset({"messages", "prompt", "history"})

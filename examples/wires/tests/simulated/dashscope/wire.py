@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from examples.wires.tests.simulated.dashscope import cases, errors, render, request, rules
-from tenuto.sim.wire import Wire
+from tenuto_sim.wire import Wire
 
 WIRE: Final = Wire(
     name="dashscope",

@@ -15,8 +15,8 @@ from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_script import ANSWERS, TURNS
 from tenuto.cli.demo_view import View
 from tenuto.config import load_policy
-from tenuto.sim import Simulator
-from tenuto.sim.plan import no_faults
+from tenuto_sim import Simulator
+from tenuto_sim.plan import no_faults
 
 WIRES: Final = (
     "anthropic-messages", "bedrock-converse", "cohere", "gemini-generate", "gemini-interactions",

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tenuto.sim import Step, Wanted
-from tenuto.sim.case import Arguments, Ending, Say
+from tenuto_sim import Step, Wanted
+from tenuto_sim.case import Arguments, Ending, Say
 
 _EVERY: Final = 3
 _IN_A_ROW: Final = 12

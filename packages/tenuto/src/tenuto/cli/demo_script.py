@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim import Wanted, saying
+from tenuto_sim import Wanted, saying
 
 _COUNTING: Final = '''\
 """Counts the words of a text."""

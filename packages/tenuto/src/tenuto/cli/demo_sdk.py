@@ -13,7 +13,7 @@ from tenuto.cli.demo_faults import FAULTS
 from tenuto.clients.wrap import wrap
 from tenuto.core.events.event import Event
 from tenuto.core.events.recovery import ContinuationAttempt
-from tenuto.sim import CASES, Simulator
+from tenuto_sim import CASES, Simulator
 
 if TYPE_CHECKING:
     import openai

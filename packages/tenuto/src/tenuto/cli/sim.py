@@ -10,9 +10,9 @@ from tenuto.cli.command_error import CommandError, is_of_output
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, Switch, cannot_listen, print_json
 from tenuto.core.settings.rule import Rule
-from tenuto.sim import serve
-from tenuto.sim.simulator import Prefill
-from tenuto.sim.wires import WIRES
+from tenuto_sim import serve
+from tenuto_sim.simulator import Prefill
+from tenuto_sim.wires import WIRES
 
 EXAMPLES = (
     "tenuto sim --port 8089",
