@@ -12,7 +12,7 @@ import pytest
 
 import tenuto
 import tenuto.litellm
-from tenuto.agent import Agent, AgentError, Limits, Model
+from tenuto_agent import Agent, AgentError, Limits, Model
 
 pytestmark = pytest.mark.behaviour("P3a")
 

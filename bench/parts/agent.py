@@ -17,13 +17,6 @@ from parts.figures import Figure, each_us
 from parts.replay import ARGUMENTS, SAID, TOOL, replaying
 from parts.sides import SIDES, Side
 
-from tenuto.agent import Agent, Limits, Model
-from tenuto.agent.composing import Composed
-from tenuto.agent.loop import Ask, Loop, RunCalls
-from tenuto.agent.requests import Setup
-from tenuto.agent.running import CallRunner
-from tenuto.agent.toolbox import Toolbox
-from tenuto.agent.transcript import Transcript, User
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.signals import Usage
@@ -31,6 +24,13 @@ from tenuto.core.events.report import Report
 from tenuto.core.settings.policy import Policy
 from tenuto.turn.drivers.call_context import CallContext
 from tenuto.wires.answer import Answer
+from tenuto_agent import Agent, Limits, Model
+from tenuto_agent.composing import Composed
+from tenuto_agent.loop import Ask, Loop, RunCalls
+from tenuto_agent.requests import Setup
+from tenuto_agent.running import CallRunner
+from tenuto_agent.toolbox import Toolbox
+from tenuto_agent.transcript import Transcript, User
 
 STEPS = 1_000
 SHARE = 100

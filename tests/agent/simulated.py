@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenuto.agent import Agent, Model
 from tenuto.core.settings.policy import Policy
 from tenuto.wires.registry import wires
+from tenuto_agent import Agent, Model
 from tenuto_sim import Simulator
 
 FROM_V1 = {"openai-chat", "openai-responses", "mistral"}

@@ -21,15 +21,15 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from tenuto.agent import Agent, Limits, Model, RunResult, Tool
-from tenuto.agent.composing import Composed
-from tenuto.agent.conversation import Conversation
-from tenuto.agent.events import AgentEvent, Called, Compacted
-from tenuto.agent.session import Session
-from tenuto.agent.transcript import Assistant, Results, Transcript, User
 from tenuto.core.deciding.view import LIMITS
 from tenuto.core.settings.policy import Policy
 from tenuto.wires.form import Declared, Opening
+from tenuto_agent import Agent, Limits, Model, RunResult, Tool
+from tenuto_agent.composing import Composed
+from tenuto_agent.conversation import Conversation
+from tenuto_agent.events import AgentEvent, Called, Compacted
+from tenuto_agent.session import Session
+from tenuto_agent.transcript import Assistant, Results, Transcript, User
 from tenuto_sim import CASES_ON, Simulator, Step, Wanted, saying
 from tenuto_sim.case import Arguments, Ending, Odd, Say
 

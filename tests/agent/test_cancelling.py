@@ -14,11 +14,11 @@ from contextlib import closing, contextmanager
 import pytest
 from support.agent_turns import Asker, simulator
 
-from tenuto.agent import Agent
-from tenuto.agent.conversation import Conversation
-from tenuto.agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
-from tenuto.agent.transcript import Assistant
 from tenuto.core import hints
+from tenuto_agent import Agent
+from tenuto_agent.conversation import Conversation
+from tenuto_agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
+from tenuto_agent.transcript import Assistant
 from tenuto_sim import Step, saying
 from tenuto_sim.case import Ending
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 import pytest
 from agent.simulated import WIRES, agent, model
 
-from tenuto.agent import Conversation, Limits, Model, loop_hints
-from tenuto.agent.compaction import planned
-from tenuto.agent.events import AgentEvent, Compacted, Returned
-from tenuto.agent.loop import Ask, Loop
-from tenuto.agent.requests import Setup
-from tenuto.agent.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.signals import Usage
 from tenuto.core.events.report import Report
 from tenuto.wires.answer import Answer
+from tenuto_agent import Conversation, Limits, Model, loop_hints
+from tenuto_agent.compaction import planned
+from tenuto_agent.events import AgentEvent, Compacted, Returned
+from tenuto_agent.loop import Ask, Loop
+from tenuto_agent.requests import Setup
+from tenuto_agent.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto_sim import Simulator
 
 PROMPT = "How are tides made?"

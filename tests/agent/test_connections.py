@@ -13,8 +13,8 @@ import pytest
 from agent.simulated import QUICK, model
 from support.far_sides import FarSide
 
-from tenuto.agent import Agent, Model
-from tenuto.agent.function_tool import tool
+from tenuto_agent import Agent, Model
+from tenuto_agent.function_tool import tool
 from tenuto_sim import Simulator
 
 

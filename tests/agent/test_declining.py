@@ -11,8 +11,8 @@ from agent.simulated import agent, model
 from support.replay.gemini_generate import Blocked, R
 from support.replay.openai_chat import Replay
 
-from tenuto.agent import Model
-from tenuto.agent.events import Declined, as_dict
+from tenuto_agent import Model
+from tenuto_agent.events import Declined, as_dict
 from tenuto_sim import Simulator
 
 WORDS = "It asks for what this model does not help with."

@@ -16,13 +16,13 @@ import pytest
 from support.far_sides import FarSide
 from support.pairing import WAYS, every_pair
 
-from tenuto.agent import Agent, Conversation, Limits, Model, RunResult, loop_hints
-from tenuto.agent.cancellation import Cancellation
-from tenuto.agent.events import AgentEvent, Said
-from tenuto.agent.function_tool import Tool, tool
-from tenuto.agent.transcript import Results
 from tenuto.core.settings.policy import Policy
 from tenuto.turn.record.turn_log import TurnLog
+from tenuto_agent import Agent, Conversation, Limits, Model, RunResult, loop_hints
+from tenuto_agent.cancellation import Cancellation
+from tenuto_agent.events import AgentEvent, Said
+from tenuto_agent.function_tool import Tool, tool
+from tenuto_agent.transcript import Results
 
 AT_ONCE_S = 1.5
 """A loaded machine included; what is waited for lasts longer by far."""

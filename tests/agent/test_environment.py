@@ -23,10 +23,10 @@ import openai
 import pytest
 import together
 
-from tenuto.agent import Agent, Model
 from tenuto.cli import main
 from tenuto.core.errors import AgentError
 from tenuto.providers.addresses import ADDRESSES
+from tenuto_agent import Agent, Model
 
 pytestmark = pytest.mark.behaviour("A1")
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from agent.simulated import QUICK, WIRES, agent, model
 
-from tenuto.agent import Agent, Conversation, Model
-from tenuto.agent.events import Said, Switched
-from tenuto.agent.transcript import Assistant, Results
 from tenuto.core.errors import AgentError
+from tenuto_agent import Agent, Conversation, Model
+from tenuto_agent.events import Said, Switched
+from tenuto_agent.transcript import Assistant, Results
 from tenuto_sim import Simulator
 
 PROMPT = "How are tides made?"

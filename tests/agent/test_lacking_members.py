@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from support.agent_turns import POLICY
 
-from tenuto.agent import Agent, Model
+from tenuto_agent import Agent, Model
 from tenuto_sim import Simulator, Step, Wanted, saying
 from tenuto_sim.case import Arguments
 

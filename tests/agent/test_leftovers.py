@@ -9,7 +9,7 @@ import gc
 import pytest
 from agent.simulated import agent, model
 
-from tenuto.agent import Agent, Conversation
+from tenuto_agent import Agent, Conversation
 from tenuto_sim import Simulator
 
 TURNS = 10

@@ -12,17 +12,17 @@ from types import SimpleNamespace as Block
 
 import pytest
 
-from tenuto.agent import Agent, AgentEvent, Model
-from tenuto.agent.events import Returned
-from tenuto.agent.function_tool import Tool
-from tenuto.agent.mcp import McpServer, McpTools
-from tenuto.agent.mcp_content import text_of
-from tenuto.agent.running import CallRunner
-from tenuto.agent.toolbox import Toolbox
-from tenuto.agent.transcript import Result
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
+from tenuto_agent import Agent, AgentEvent, Model
+from tenuto_agent.events import Returned
+from tenuto_agent.function_tool import Tool
+from tenuto_agent.mcp import McpServer, McpTools
+from tenuto_agent.mcp_content import text_of
+from tenuto_agent.running import CallRunner
+from tenuto_agent.toolbox import Toolbox
+from tenuto_agent.transcript import Result
 from tenuto_sim import Simulator
 
 SCRIPT = str(Path(__file__).with_name("mcp_server.py"))

@@ -16,9 +16,9 @@ from support.agent_turns import POLICY
 from support.far_sides import STREAM, FarSide, answer
 
 import tenuto
-from tenuto.agent import Agent, Model, RunResult
-from tenuto.agent.events import AgentEvent, Recovered, Switched
 from tenuto.cli import main
+from tenuto_agent import Agent, Model, RunResult
+from tenuto_agent.events import AgentEvent, Recovered, Switched
 from tenuto_sim import Simulator, Step, saying
 from tenuto_sim.case import Ending
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from agent.simulated import QUICK, WIRES, model
 
-from tenuto.agent import Agent, Model
-from tenuto.agent.files import file_tools, guidance
+from tenuto_agent import Agent, Model
+from tenuto_agent.files import file_tools, guidance
 from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("T17")

@@ -16,10 +16,10 @@ import pytest
 from support.agent_turns import POLICY, Asker, simulator
 from support.pairing import every_pair
 
-from tenuto.agent import Agent, Limits, Model, loop_hints, tool
-from tenuto.agent.events import Called, Recovered, Returned, Switched
-from tenuto.agent.transcript import Assistant, Results, User
 from tenuto.core import hints
+from tenuto_agent import Agent, Limits, Model, loop_hints, tool
+from tenuto_agent.events import Called, Recovered, Returned, Switched
+from tenuto_agent.transcript import Assistant, Results, User
 from tenuto_sim import STEPS, Simulator, Step, saying
 from tenuto_sim.case import Arguments, Say
 

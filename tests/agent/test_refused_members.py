@@ -16,7 +16,7 @@ import pytest
 from support.agent_turns import POLICY
 from support.refusals import SHAPES
 
-from tenuto.agent import Agent, Model, RunResult
+from tenuto_agent import Agent, Model, RunResult
 
 Row = dict[str, Any]
 _number = itertools.count(1)

@@ -8,8 +8,8 @@ from threading import Thread
 import pytest
 from agent.simulated import agent, model
 
-from tenuto.agent import Agent, Model
 from tenuto.core.deciding.actions import Status
+from tenuto_agent import Agent, Model
 from tenuto_sim import Simulator
 
 

@@ -15,14 +15,14 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 
-from tenuto.agent import background, loop_hints
-from tenuto.agent.function_tool import Failure, Tool, tool
-from tenuto.agent.jobs import MOST_AT_ONCE
-from tenuto.agent.running import CallRunner
-from tenuto.agent.toolbox import Toolbox
-from tenuto.agent.transcript import Result
 from tenuto.core.answer.arguments import judge
 from tenuto.core.answer.calls import ToolCall
+from tenuto_agent import background, loop_hints
+from tenuto_agent.function_tool import Failure, Tool, tool
+from tenuto_agent.jobs import MOST_AT_ONCE
+from tenuto_agent.running import CallRunner
+from tenuto_agent.toolbox import Toolbox
+from tenuto_agent.transcript import Result
 
 
 def call(name: str, number: int = 1, /, **arguments: object) -> ToolCall:
@@ -317,7 +317,7 @@ def test_a_tool_that_takes_too_long_fails_and_those_beside_it_do_not(run):
 
 
 def test_an_async_tool_that_will_not_be_cancelled_is_left(run, monkeypatch):
-    monkeypatch.setattr("tenuto.agent.running._GRACE_S", 0.02)
+    monkeypatch.setattr("tenuto_agent.running._GRACE_S", 0.02)
     release: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     @tool(timeout_s=0.02)
@@ -508,9 +508,9 @@ def test_what_an_observer_raises_reaches_the_caller_as_it_is(run):
 def test_a_tool_that_never_ends_does_not_keep_the_process():
     program = """
 import asyncio, threading
-from tenuto.agent.running import CallRunner
-from tenuto.agent.function_tool import tool
-from tenuto.agent.toolbox import Toolbox
+from tenuto_agent.running import CallRunner
+from tenuto_agent.function_tool import tool
+from tenuto_agent.toolbox import Toolbox
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 

@@ -11,9 +11,9 @@ import msgspec
 import pydantic
 import pytest
 
-from tenuto.agent.function_tool import tool
-from tenuto.agent.schema import read_signature
 from tenuto.core.errors import TenutoError, ToolError
+from tenuto_agent.function_tool import tool
+from tenuto_agent.schema import read_signature
 
 
 class Color(enum.Enum):

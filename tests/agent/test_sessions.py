@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tenuto
-from tenuto.agent import loop_hints
-from tenuto.agent.function_tool import tool
-from tenuto.agent.model import Model
-from tenuto.agent.session import Session
-from tenuto.agent.transcript import Assistant, Result, Results, Row, User
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.wires.registry import WIRES
+from tenuto_agent import loop_hints
+from tenuto_agent.function_tool import tool
+from tenuto_agent.model import Model
+from tenuto_agent.session import Session
+from tenuto_agent.transcript import Assistant, Result, Results, Row, User
 from tenuto_sim import CASES_ON, Simulator
 
 CALLS = tuple(ToolCall(f"call_{n}", "write", f'{{"n": {n}}}', Finding.WHOLE) for n in range(3))

@@ -9,7 +9,7 @@ import msgspec
 import pydantic
 import pytest
 
-from tenuto.agent.shown import RESULT_LIMIT_CHARS, shown
+from tenuto_agent.shown import RESULT_LIMIT_CHARS, shown
 
 
 @dataclasses.dataclass

@@ -6,11 +6,11 @@ import pytest
 from agent.simulated import QUICK, WIRES, agent, model
 from support.replay.openai_chat import END, MAX, Call, R, Replay
 
-from tenuto.agent import Agent, Model, tool
-from tenuto.agent.text_calls import read
-from tenuto.agent.transcript import Results
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
+from tenuto_agent import Agent, Model, tool
+from tenuto_agent.text_calls import read
+from tenuto_agent.transcript import Results
 from tenuto_sim import Simulator
 
 ONE = '{"name": "add", "arguments": {"a": 1, "b": 2}}'

@@ -10,7 +10,7 @@ from support.events import openai_chat as chat
 from support.events.framing import sse
 from support.far_sides import FarSide, json_answer, sse_answer
 
-from tenuto.agent import Agent, Limits, Model
+from tenuto_agent import Agent, Limits, Model
 
 CALL = {
     "id": "call_1",

@@ -11,9 +11,9 @@ import pytest
 from agent.simulated import WIRES, model, write_file
 
 import tenuto
-from tenuto.agent import Agent, Model
 from tenuto.cli import main
 from tenuto.wires.registry import WIRES as KNOWN
+from tenuto_agent import Agent, Model
 from tenuto_sim import Simulator
 
 pytestmark = pytest.mark.behaviour("P3")

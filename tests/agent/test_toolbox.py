@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.agent.function_tool import Failure, Tool, tool
-from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding, judge
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.wires.form import Declared
+from tenuto_agent.function_tool import Failure, Tool, tool
+from tenuto_agent.toolbox import Toolbox
 
 
 class Range(msgspec.Struct):

@@ -17,12 +17,12 @@ import pytest
 from agent.simulated import WIRES
 
 import tenuto
-from tenuto.agent import Agent, Model, Tool
-from tenuto.agent.files import file_tools
-from tenuto.agent.running import CallRunner
-from tenuto.agent.toolbox import Toolbox
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
+from tenuto_agent import Agent, Model, Tool
+from tenuto_agent.files import file_tools
+from tenuto_agent.running import CallRunner
+from tenuto_agent.toolbox import Toolbox
 from tenuto_sim import Simulator
 
 BASE = "http://127.0.0.1:1"

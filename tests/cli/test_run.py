@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from tenuto.agent import loop_hints
 from tenuto.cli import main
+from tenuto_agent import loop_hints
 from tenuto_sim import Simulator
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]

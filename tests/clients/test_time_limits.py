@@ -20,7 +20,7 @@ from support.far_sides import BODY, FarSide, answer, event, json_answer, sse_ans
 from support.pairing import WAYS, every_pair
 
 import tenuto
-from tenuto.agent import Agent, Limits, Model
+from tenuto_agent import Agent, Limits, Model
 
 ROWS: list[Any] = [{"role": "user", "content": "Hi"}]
 LIMIT_S, SLACK_S = 0.5, 1.5

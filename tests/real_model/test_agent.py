@@ -9,10 +9,10 @@ import pytest
 from support.pairing import some_or_every
 
 import tenuto
-from tenuto.agent import Agent, Model
-from tenuto.agent.events import AgentEvent, Recovered
-from tenuto.agent.transcript import Assistant, User
 from tenuto.cli.model_server import ModelServer
+from tenuto_agent import Agent, Model
+from tenuto_agent.events import AgentEvent, Recovered
+from tenuto_agent.transcript import Assistant, User
 
 pytestmark = [pytest.mark.real_model, pytest.mark.slow, pytest.mark.timeout(300)]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import tenuto
 from support.asking.wrapping import QUICK
-from tenuto.agent import Agent, Model, RunResult
-from tenuto.agent.conversation import Conversation
-from tenuto.agent.events import AgentEvent, Said
+from tenuto_agent import Agent, Model, RunResult
+from tenuto_agent.conversation import Conversation
+from tenuto_agent.events import AgentEvent, Said
 from tenuto_sim import CASES_ON, Case, Recorded, Simulator
 from tenuto_sim.case import Kind
 from tenuto_sim.reply import Settings

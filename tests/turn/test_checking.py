@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tenuto.agent.function_tool import Failure, Tool
-from tenuto.agent.toolbox import Toolbox
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.schema import checking
 from tenuto.schema.checking import Checker, runnable
+from tenuto_agent.function_tool import Failure, Tool
+from tenuto_agent.toolbox import Toolbox
 
 LETTERS = "a" * 40 + "!"
 DRAFTS = ("http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema")

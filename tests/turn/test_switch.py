@@ -16,9 +16,9 @@ import openai
 import pytest
 
 import tenuto
-from tenuto.agent import Agent, Model
 from tenuto.cli import main
 from tenuto.turn.settings import switch
+from tenuto_agent import Agent, Model
 from tenuto_sim import Simulator, Step
 
 pytestmark = pytest.mark.behaviour("P3a")

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from examples.wires.tests.at_hand import every_wire as wires
-from tenuto.agent.composing import Composed
 from tenuto.core.deciding.actions import AppendUser, DropConstraint
 from tenuto.schema.checking import Checker
 from tenuto.wires.dialect import Dialect
@@ -16,6 +15,7 @@ from tenuto.wires.documents import schema_in
 from tenuto.wires.form import Opening
 from tenuto.wires.gemini_like.schema import as_json_schema
 from tenuto.wires.request import WireRequest
+from tenuto_agent.composing import Composed
 
 SCHEMA: dict[str, Any] = {
     "$defs": {"row": {"type": "object", "properties": {"kind": {"enum": ["a", "b"]}}}},

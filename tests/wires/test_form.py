@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from tenuto.agent import Model
-from tenuto.agent.composing import Composed
-from tenuto.agent.transcript import Assistant, Result, Results, User
 from tenuto.core import hints
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.wires.form import Opening
+from tenuto_agent import Model
+from tenuto_agent.composing import Composed
+from tenuto_agent.transcript import Assistant, Result, Results, User
 
 CALL = ToolCall("call_1", "look", "{}", Finding.WHOLE)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.agent.files.folder import BY_DESCRIPTOR
-from tenuto.agent.files.tools import Files
+from tenuto_agent.files.folder import BY_DESCRIPTOR
+from tenuto_agent.files.tools import Files
 
 WAYS = [
     pytest.param(

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenuto.agent.files import FileProblem
-from tenuto.agent.files.folder import BY_DESCRIPTOR
-from tenuto.agent.files.paths import is_git, names_of
-from tenuto.agent.files.tools import Files
 from tenuto.core.errors import ToolError
+from tenuto_agent.files import FileProblem
+from tenuto_agent.files.folder import BY_DESCRIPTOR
+from tenuto_agent.files.paths import is_git, names_of
+from tenuto_agent.files.tools import Files
 
 SECRET = "the secret of somebody else"
 

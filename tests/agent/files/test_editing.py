@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.agent.files import FileProblem
-from tenuto.agent.files.editing import replaced
-from tenuto.agent.files.nearest import nearest
-from tenuto.agent.files.tools import Files
+from tenuto_agent.files import FileProblem
+from tenuto_agent.files.editing import replaced
+from tenuto_agent.files.nearest import nearest
+from tenuto_agent.files.tools import Files
 
 PIECES = st.lists(
     st.sampled_from(["a", "b", "\n", "\r\n", "é", "😀", " ", "\rz"]), max_size=30

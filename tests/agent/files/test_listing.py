@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.agent.files import FileProblem
-from tenuto.agent.files.glob import Glob
-from tenuto.agent.files.listing import MAX_DEPTH
-from tenuto.agent.files.tools import Files
+from tenuto_agent.files import FileProblem
+from tenuto_agent.files.glob import Glob
+from tenuto_agent.files.listing import MAX_DEPTH
+from tenuto_agent.files.tools import Files
 
 
 def plant(folder: Path, *paths: str) -> None:

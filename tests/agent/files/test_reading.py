@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.agent.files import FileProblem
-from tenuto.agent.files.tools import Files
+from tenuto_agent.files import FileProblem
+from tenuto_agent.files.tools import Files
 
 
 def calls(*each: Callable[[], str]) -> tuple[Callable[[], str], ...]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.agent.files import FileProblem
-from tenuto.agent.files.tools import Files
+from tenuto_agent.files import FileProblem
+from tenuto_agent.files.tools import Files
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.agent.files import FileProblem, file_tools, guidance
-from tenuto.agent.function_tool import Tool
-from tenuto.agent.running import CallRunner
-from tenuto.agent.toolbox import Toolbox
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.errors import ToolError
+from tenuto_agent.files import FileProblem, file_tools, guidance
+from tenuto_agent.function_tool import Tool
+from tenuto_agent.running import CallRunner
+from tenuto_agent.toolbox import Toolbox
 
 
 def by_name(root: Path, **settings: int) -> dict[str, Tool]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.agent.files import FileProblem
-from tenuto.agent.files.tools import Files
+from tenuto_agent.files import FileProblem
+from tenuto_agent.files.tools import Files
 
 posix = pytest.mark.skipif(os.name == "nt", reason="modes and fork are of POSIX")
 
@@ -152,7 +152,7 @@ def run(script: str, folder: Path) -> str:
 KILLED_AT_EACH_CALL = """
 import os, sys
 from pathlib import Path
-from tenuto.agent.files.tools import Files
+from tenuto_agent.files.tools import Files
 
 folder = Path(sys.argv[1])
 old, new = "old\\n" * 1_000, "old\\n" * 1_000 + "new\\n" * 1_000
@@ -194,8 +194,8 @@ def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(folder: Path) -
 DISK_FULL = """
 import resource, sys
 from pathlib import Path
-from tenuto.agent.files import FileProblem
-from tenuto.agent.files.tools import Files
+from tenuto_agent.files import FileProblem
+from tenuto_agent.files.tools import Files
 
 folder = Path(sys.argv[1])
 files = Files(folder, 1_000_000, 1_000)
@@ -226,8 +226,8 @@ def test_a_write_that_fails_leaves_all_as_it_was(folder: Path) -> None:
 
 
 def test_a_file_that_somebody_else_changed_meanwhile_is_not_overwritten(folder: Path) -> None:
-    from tenuto.agent.files.root import read
-    from tenuto.agent.files.writing import put
+    from tenuto_agent.files.root import read
+    from tenuto_agent.files.writing import put
 
     (folder / "f").write_text("old")
     root = Files(folder, 1_000, 1_000)
@@ -244,7 +244,7 @@ def test_a_file_that_somebody_else_changed_meanwhile_is_not_overwritten(folder: 
 def test_a_file_that_somebody_else_made_meanwhile_is_not_overwritten(
     folder: Path, files: Files
 ) -> None:
-    from tenuto.agent.files.writing import put
+    from tenuto_agent.files.writing import put
 
     with files.parent("f") as (inner, names):
         (folder / "f").write_text("theirs")

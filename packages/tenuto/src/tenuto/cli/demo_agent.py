@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from tenuto.agent import Agent, AgentEvent, Model, RunResult, Tool
-from tenuto.agent.events import StepEnded
-from tenuto.agent.files import file_tools
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_script import ANSWERS, TURNS
 from tenuto.cli.demo_view import View
 from tenuto.config import load_policy
+from tenuto_agent import Agent, AgentEvent, Model, RunResult, Tool
+from tenuto_agent.events import StepEnded
+from tenuto_agent.files import file_tools
 from tenuto_sim import Simulator
 from tenuto_sim.plan import no_faults
 

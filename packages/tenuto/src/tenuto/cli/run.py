@@ -12,9 +12,6 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from tenuto.agent import Agent, Conversation, Limits, Model, Session
-from tenuto.agent.files import file_tools
-from tenuto.agent.function_tool import Tool
 from tenuto.cli.command_error import INTERRUPTED, CommandError
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, reason_of
@@ -22,6 +19,9 @@ from tenuto.cli.run_view import JsonView, PersonView, View
 from tenuto.core.answer.fault import FaultKind
 from tenuto.core.errors import AgentError
 from tenuto.core.settings.rule import Rule
+from tenuto_agent import Agent, Conversation, Limits, Model, Session
+from tenuto_agent.files import file_tools
+from tenuto_agent.function_tool import Tool
 
 EXAMPLES = (
     'tenuto run "Why do tides come twice a day?" --model openai:gpt-5.4-mini',

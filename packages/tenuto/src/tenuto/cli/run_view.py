@@ -7,7 +7,10 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from tenuto.agent.events import (
+from tenuto.cli.printing import print_json
+from tenuto.core.answer.stop import printable
+from tenuto.core.events.event import Event
+from tenuto_agent.events import (
     AgentEvent,
     Called,
     Compacted,
@@ -18,10 +21,7 @@ from tenuto.agent.events import (
     Switched,
     as_dict,
 )
-from tenuto.agent.result import RunResult
-from tenuto.cli.printing import print_json
-from tenuto.core.answer.stop import printable
-from tenuto.core.events.event import Event
+from tenuto_agent.result import RunResult
 
 RECOVERIES = {
     "continuation_attempt": "the answer was cut: continuing it",
