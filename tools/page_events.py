@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from page import code, sentence, table
 
-from tenuto.cli.docstrings import attributes
+from tenuto.command_kit.docstrings import attributes
 from tenuto.core.answer.signals import Usage
 from tenuto.core.deciding.actions import Recovery
 from tenuto.core.events.event import VERSION, Event, own_fields

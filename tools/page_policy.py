@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from page import code, sentence, table
 
-from tenuto.cli.docstrings import attributes
+from tenuto.command_kit.docstrings import attributes
 from tenuto.core.settings.policy import EXCEPTIONS, GROUPS, RULES, Decision, Policy
 from tenuto.core.settings.presets import PRESETS, Preset
 from tenuto.wires.unsupported import KEYS

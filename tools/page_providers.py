@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from page import code, codes, sentence, table
 
-from tenuto.cli.docstrings import attributes
+from tenuto.command_kit.docstrings import attributes
 from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Row

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tenuto.cli import main, printing
+from tenuto.cli import main
+from tenuto.command_kit import printing
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"

@@ -14,7 +14,7 @@ import pytest
 
 import tenuto
 from tenuto.cli import main
-from tenuto.cli.printing import json_line
+from tenuto.command_kit.printing import json_line
 from tenuto.core.events.event import Event
 from tenuto.telemetry.following import lines, lines_of
 from tenuto_sim import Simulator

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import pytest
 
-from tenuto.cli.docstrings import attributes
+from tenuto.command_kit.docstrings import attributes
 from tenuto.core.answer.signals import Usage
 from tenuto.core.events import attempt as attempt_events
 from tenuto.core.events import recovery as recovery_events

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.cli.docstrings import attributes
+from tenuto.command_kit.docstrings import attributes
 from tenuto.core.errors import PolicyError, TenutoError
 from tenuto.core.settings.policy import GROUPS, MAY_CHANGE, OBSERVING, RULES, Policy
 

@@ -14,7 +14,7 @@ from support.tables import duckdb, parquet, parquet_of_lines
 
 from tenuto import judge
 from tenuto.cli.checked import Wanted, run_check
-from tenuto.cli.command_error import CommandError
+from tenuto.command_kit.command_error import CommandError
 from tenuto.judging import tables
 from tenuto.judging.checking import Checked, Options, check
 from tenuto.judging.files import files_in, ranges_of, rows_of

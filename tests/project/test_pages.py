@@ -12,7 +12,7 @@ import page_shown
 import page_stops
 
 import tenuto
-from tenuto.cli import docstrings
+from tenuto.command_kit import docstrings
 from tenuto.core.deciding.endings import ENDINGS
 from tenuto.core.deciding.ladders import LADDERS
 from tenuto.core.deciding.outcome import Outcome

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tenuto.cli.command_error import INTERRUPTED, CommandError, is_of_output, one_line
+from tenuto.command_kit.command_error import INTERRUPTED, CommandError, is_of_output, one_line
 
 if TYPE_CHECKING:
     import cyclopts
@@ -134,7 +134,7 @@ def build(wanted: Sequence[str] = ()) -> cyclopts.App:
 def _add(app: cyclopts.App, name: str) -> None:
     from cyclopts import App
 
-    from tenuto.cli.docstrings import unwrapped
+    from tenuto.command_kit.docstrings import unwrapped
 
     module = importlib.import_module(f"tenuto.cli.{name}")
     command = getattr(module, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tenuto.cli.checked import Wanted, run_check
-from tenuto.cli.printing import FileName, JsonFlag, Switch, print_json, print_words
+from tenuto.command_kit.printing import FileName, JsonFlag, Switch, print_json, print_words
 
 EXAMPLES = (
     "tenuto check results/",

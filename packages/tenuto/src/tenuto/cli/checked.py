@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tenuto.cli.check_words import BAD, number_of, words
-from tenuto.cli.command_error import CommandError
 from tenuto.cli.kept import Kept, NotWritten
+from tenuto.command_kit.command_error import CommandError
 from tenuto.core.answer.stop import printable
 from tenuto.judging.checking import Checked, Options, check
 from tenuto.judging.files import files_in

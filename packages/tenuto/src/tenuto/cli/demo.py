@@ -13,12 +13,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tenuto.cli import demo_agent, demo_sdk
-from tenuto.cli.command_error import CommandError
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_sdk import FaultRow, ModelRow
 from tenuto.cli.demo_view import View
 from tenuto.cli.model_server import MODEL_NAME, ModelServer, ModelServerUnavailable
-from tenuto.cli.printing import JsonFlag, Switch, print_json
+from tenuto.command_kit.command_error import CommandError
+from tenuto.command_kit.printing import JsonFlag, Switch, print_json
 
 AGENT_EXAMPLES = (
     "tenuto demo agent",

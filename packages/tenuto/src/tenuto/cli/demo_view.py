@@ -14,10 +14,10 @@ from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from tenuto.cli.command_error import one_line
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_sdk import Answered, FaultRow, ModelRow
-from tenuto.cli.printing import pieces, print_table, wrapped
+from tenuto.command_kit.command_error import one_line
+from tenuto.command_kit.printing import pieces, print_table, wrapped
 from tenuto.core.deciding.ladders import SENTENCES
 from tenuto.core.events.attempt import StopReasonObserved
 from tenuto_agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from tenuto.cli.command_error import CommandError
 from tenuto.cli.explained import plain_stop, why
-from tenuto.cli.printing import BAD_FILE, FileName, JsonFlag, print_told, read_file, told_of
 from tenuto.cli.recorded import Answer, Capture, NotRecorded, read_answers, read_recording
+from tenuto.command_kit.command_error import CommandError
+from tenuto.command_kit.printing import BAD_FILE, FileName, JsonFlag, print_told, read_file, told_of
 from tenuto.core.answer.stop import NEEDS_WIRE, NO_ANSWER, StopReason, printable
 from tenuto.providers.registry import named
 from tenuto.wires.registry import WIRES

@@ -6,8 +6,11 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any, Final
 
-from tenuto.cli.command_error import CommandError
-from tenuto.cli.printing import (
+from tenuto.cli.program.judging import Judged, judged
+from tenuto.cli.program.reading import Reader
+from tenuto.cli.program.sources import Sources, read_sources
+from tenuto.command_kit.command_error import CommandError
+from tenuto.command_kit.printing import (
     BAD_FILE,
     FileName,
     JsonFlag,
@@ -16,9 +19,6 @@ from tenuto.cli.printing import (
     visible,
     why_unread,
 )
-from tenuto.cli.program.judging import Judged, judged
-from tenuto.cli.program.reading import Reader
-from tenuto.cli.program.sources import Sources, read_sources
 
 EXAMPLES = ("tenuto doctor", "tenuto doctor src/agent.py", "tenuto doctor --json src")
 

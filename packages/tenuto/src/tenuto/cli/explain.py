@@ -10,9 +10,11 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from tenuto.cli import explained
-from tenuto.cli.command_error import CommandError
 from tenuto.cli.explained import Plain, sentence_of
-from tenuto.cli.printing import (
+from tenuto.cli.recorded import NotRecorded
+from tenuto.cli.summing import captures_in, print_summary, summary
+from tenuto.command_kit.command_error import CommandError
+from tenuto.command_kit.printing import (
     BAD_FILE,
     FileName,
     JsonFlag,
@@ -24,8 +26,6 @@ from tenuto.cli.printing import (
     visible,
     why_unread,
 )
-from tenuto.cli.recorded import NotRecorded
-from tenuto.cli.summing import captures_in, print_summary, summary
 from tenuto.config import load_settings, read_policy
 from tenuto.core.answer.stop import printable
 from tenuto.core.errors import PolicyError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from tenuto.cli.printing import JsonFlag, print_rows
+from tenuto.command_kit.printing import JsonFlag, print_rows
 from tenuto_sim.cases import TABLES_ON, described
 
 EXAMPLES = ("tenuto faults", "tenuto faults --wire anthropic-messages", "tenuto faults --json")

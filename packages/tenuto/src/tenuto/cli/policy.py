@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tenuto.cli.command_error import one_line
-from tenuto.cli.docstrings import attributes
-from tenuto.cli.printing import JsonFlag, print_rows
+from tenuto.command_kit.command_error import one_line
+from tenuto.command_kit.docstrings import attributes
+from tenuto.command_kit.printing import JsonFlag, print_rows
 from tenuto.config import Settings, load_settings
 from tenuto.core.errors import PolicyError
 from tenuto.core.settings.policy import EXCEPTIONS, GROUPS, RULES, Policy, plain

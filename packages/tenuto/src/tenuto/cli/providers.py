@@ -7,9 +7,9 @@ from dataclasses import fields
 from typing import Any
 from urllib.parse import urlsplit
 
-from tenuto.cli.command_error import CommandError
-from tenuto.cli.docstrings import attributes
-from tenuto.cli.printing import JsonFlag, print_rows
+from tenuto.command_kit.command_error import CommandError
+from tenuto.command_kit.docstrings import attributes
+from tenuto.command_kit.printing import JsonFlag, print_rows
 from tenuto.core.answer.stop import printable
 from tenuto.providers.capabilities import Capabilities, capabilities
 from tenuto.providers.models import MODELS

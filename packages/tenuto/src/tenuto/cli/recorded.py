@@ -8,7 +8,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenuto.cli.command_error import CommandError
+from tenuto.command_kit.command_error import CommandError
 from tenuto.core.answer.fault import FaultKind
 from tenuto.core.answer.response import Response
 from tenuto.core.errors import PolicyError

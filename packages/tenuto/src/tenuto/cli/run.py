@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from tenuto.cli.command_error import INTERRUPTED, CommandError
-from tenuto.cli.numbers import whole_number
-from tenuto.cli.printing import JsonFlag, reason_of
 from tenuto.cli.run_view import JsonView, PersonView, View
+from tenuto.command_kit.command_error import INTERRUPTED, CommandError
+from tenuto.command_kit.numbers import whole_number
+from tenuto.command_kit.printing import JsonFlag, reason_of
 from tenuto.core.answer.fault import FaultKind
 from tenuto.core.errors import AgentError
 from tenuto.core.settings.rule import Rule

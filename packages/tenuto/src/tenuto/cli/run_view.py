@@ -7,7 +7,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from tenuto.cli.printing import print_json
+from tenuto.command_kit.printing import print_json
 from tenuto.core.answer.stop import printable
 from tenuto.core.events.event import Event
 from tenuto_agent.events import (

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Mapping
 from typing import Annotated
 
-from tenuto.cli.command_error import CommandError, is_of_output
-from tenuto.cli.numbers import whole_number
-from tenuto.cli.printing import JsonFlag, Switch, cannot_listen, print_json
+from tenuto.command_kit.command_error import CommandError, is_of_output
+from tenuto.command_kit.numbers import whole_number
+from tenuto.command_kit.printing import JsonFlag, Switch, cannot_listen, print_json
 from tenuto.core.settings.rule import Rule
 from tenuto_sim import serve
 from tenuto_sim.simulator import Prefill

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tenuto.cli.explained import Plain, sentence_of
-from tenuto.cli.printing import print_table, print_told
+from tenuto.command_kit.printing import print_table, print_told
 from tenuto.core.answer.stop import printable
 
 _SHOWN_ROWS = 20

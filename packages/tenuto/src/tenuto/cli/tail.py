@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tenuto.cli.command_error import CommandError, one_line
-from tenuto.cli.numbers import whole_number
-from tenuto.cli.printing import (
+from tenuto.command_kit.command_error import CommandError, one_line
+from tenuto.command_kit.numbers import whole_number
+from tenuto.command_kit.printing import (
     BAD_FILE,
     JsonFlag,
     Switch,

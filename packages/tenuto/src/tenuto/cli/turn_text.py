@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tenuto.cli.explained import explain
-from tenuto.cli.printing import pieces, read_file
+from tenuto.command_kit.printing import pieces, read_file
 from tenuto.config import load_policy
 
 NEAR_S = 5.0

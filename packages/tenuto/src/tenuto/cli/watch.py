@@ -17,11 +17,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from tenuto.cli.command_error import CommandError
-from tenuto.cli.numbers import whole_number
-from tenuto.cli.printing import BAD_FILE, JsonFlag, Switch, cannot_listen, print_json, why_unread
 from tenuto.cli.tail import first_line, is_odd
 from tenuto.cli.turn_text import text_of
+from tenuto.command_kit.command_error import CommandError
+from tenuto.command_kit.numbers import whole_number
+from tenuto.command_kit.printing import (
+    BAD_FILE,
+    JsonFlag,
+    Switch,
+    cannot_listen,
+    print_json,
+    why_unread,
+)
 from tenuto.core.answer.stop import printable
 from tenuto.core.settings.rule import Rule
 from tenuto.watch import Board, Watch, follow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclopts import App, CycloptsError, UnknownCommandError
 from cyclopts.exceptions import UnusedCliTokensError
 
-from tenuto.cli.command_error import one_line
+from tenuto.command_kit.command_error import one_line
 from tenuto.core.answer.stop import printable
 
 

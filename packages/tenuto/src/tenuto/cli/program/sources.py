@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tenuto.cli.printing import read_file, why_unread
+from tenuto.command_kit.printing import read_file, why_unread
 
 _NOT_OF_THE_PROGRAM = frozenset({"__pycache__", "node_modules", "site-packages"})
 """Folders that are left out, beside hidden ones and virtual environments."""

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tenuto.cli.command_error import CommandError, one_line
+from tenuto.command_kit.command_error import CommandError, one_line
 from tenuto.core.answer.stop import printable
 
 Switch = Annotated[bool, Parameter(negative="")]

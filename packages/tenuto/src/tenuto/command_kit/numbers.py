@@ -7,7 +7,7 @@ from typing import Any
 
 from cyclopts import Parameter, Token
 
-from tenuto.cli.command_error import CommandError
+from tenuto.command_kit.command_error import CommandError
 from tenuto.core.answer.stop import printable
 from tenuto.core.settings.rule import Rule
 
