@@ -22,11 +22,11 @@ import pytest
 import tenuto
 from tenuto.cli import main
 from tenuto.cli.app import COMMANDS, build
-from tenuto.cli.faults import WireName
 from tenuto.core.settings.policy import RULES
 from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
 from tenuto_sim import CASES, CASES_ON, Simulator
+from tenuto_sim.commands.faults import WireName
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
 CUT_BODY = json.dumps(

@@ -12,8 +12,8 @@ import openai
 import pytest
 
 from tenuto.cli.app import main
-from tenuto.cli.faults import WireName
 from tenuto_sim import CASES, CASES_ON, STEPS, Simulator, Step
+from tenuto_sim.commands.faults import WireName
 from tenuto_sim.exchange import Answer, Exchange
 
 HEADERS = {

@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from tenuto.cli.run_view import JsonView, PersonView, View
 from tenuto.command_kit.command_error import INTERRUPTED, CommandError
 from tenuto.command_kit.numbers import whole_number
 from tenuto.command_kit.printing import JsonFlag, reason_of
@@ -20,6 +19,7 @@ from tenuto.core.answer.fault import FaultKind
 from tenuto.core.errors import AgentError
 from tenuto.core.settings.rule import Rule
 from tenuto_agent import Agent, Conversation, Limits, Model, Session
+from tenuto_agent.commands.run_view import JsonView, PersonView, View
 from tenuto_agent.files import file_tools
 from tenuto_agent.function_tool import Tool
 

@@ -1,0 +1,1 @@
+"""The command of the agent: `tenuto run`."""

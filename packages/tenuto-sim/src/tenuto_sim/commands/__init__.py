@@ -1,0 +1,1 @@
+"""The commands of the simulator: `tenuto sim` and `tenuto faults`."""
