@@ -96,10 +96,10 @@ def _constant(module: str, name: str) -> Iterator[str]:
 
 
 def _statements(module: ast.Module) -> Iterator[ast.stmt]:
-    """Its statements, and those under `if TYPE_CHECKING`: a room may load its names when they are
-    first asked for."""
+    """Its statements, those under `if TYPE_CHECKING` (a room may load its names when they are first
+    asked for) and those under `try` (a member of the repository may be missing)."""
     for node in module.body:
-        yield from node.body if isinstance(node, ast.If) else [node]
+        yield from node.body if isinstance(node, ast.If | ast.Try) else [node]
     yield ast.Pass()  # so that the last one has one behind it
 
 

@@ -48,7 +48,8 @@ from tenuto.turn.settings.per_request import policy
 from tenuto.turn.settings.switch import disable
 
 if _typing.TYPE_CHECKING:
-    from tenuto import agent, sansio
+    from tenuto import agent as agent
+    from tenuto import sansio
 
     __version__: str
 
@@ -80,7 +81,6 @@ __all__ = [
     "Verdict",
     "WaitingCall",
     "__version__",
-    "agent",
     "async_http_client",
     "capabilities",
     "decide",
@@ -102,7 +102,12 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    from importlib.util import find_spec
+
+    # Without its package, `tenuto.agent` raises an error that says what to install. So it is not in
+    # `__all__`, and is listed only where it can be had.
+    agents = ("agent",) if find_spec("tenuto_agent") else ()
+    return sorted({*globals(), *__all__, *agents})
 
 
 def __getattr__(name: str) -> _typing.Any:
