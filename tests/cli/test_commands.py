@@ -21,13 +21,14 @@ import pytest
 
 import tenuto
 from tenuto.cli import main
-from tenuto.cli.app import COMMANDS, build
+from tenuto.cli.app import COMMANDS, OF_MEMBERS, build
 from tenuto.core.settings.policy import RULES
 from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
 from tenuto_sim import CASES, CASES_ON, Simulator
 from tenuto_sim.commands.faults import WireName
 
+EVERY = (*COMMANDS, *OF_MEMBERS)
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
 CUT_BODY = json.dumps(
     {
@@ -57,13 +58,13 @@ def test_the_installed_program_runs_main_and_tells_its_version(command: Sequence
 
 
 @pytest.mark.parametrize(
-    ("wanted", "loaded"), [(["policy"], {"policy"}), (["bogus"], {*COMMANDS}), ([], {*COMMANDS})]
+    ("wanted", "loaded"), [(["policy"], {"policy"}), (["bogus"], {*EVERY}), ([], {*EVERY})]
 )
 def test_only_the_command_that_is_asked_for_is_loaded(wanted: list[str], loaded: set[str]) -> None:
     assert {name for name in build(wanted) if name[0] != "-"} == loaded
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize("command", ["", *EVERY])
 def test_help_has_examples_that_are_allowed(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

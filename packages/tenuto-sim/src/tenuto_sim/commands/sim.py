@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from tenuto.command_kit.command_error import CommandError, is_of_output
-from tenuto.command_kit.numbers import whole_number
+from tenuto.command_kit.numbers import Rule, whole_number
 from tenuto.command_kit.printing import JsonFlag, Switch, cannot_listen, print_json
-from tenuto.core.settings.rule import Rule
 from tenuto_sim import serve
 from tenuto_sim.simulator import Prefill
 from tenuto_sim.wires import WIRES

@@ -8,12 +8,16 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from tenuto.command_kit.command_error import INTERRUPTED, CommandError, is_of_output, one_line
+from tenuto.members import needs
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     import cyclopts
 
 COMMANDS = (
@@ -22,15 +26,19 @@ COMMANDS = (
     "detect",
     "doctor",
     "explain",
-    "faults",
     "policy",
     "providers",
-    "run",
-    "sim",
     "tail",
     "watch",
 )
 """Each is a module of this package with a function of the same name."""
+
+OF_MEMBERS: Mapping[str, str] = {"faults": "sim", "run": "agent", "sim": "sim"}
+"""The commands of this repository's other members, by the extra that installs the member. They are
+found like those of anybody: by the entry points of `GROUP`."""
+
+GROUP = "tenuto.commands"
+"""The entry points that add a command. Each names a function, whose module has `EXAMPLES`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,14 +71,17 @@ def _run(arguments: Sequence[str] | None) -> int:
         given = sys.argv[1:] if arguments is None else list(arguments)
         if given[:1] == ["check"]:
             return _check(given[1:])
+        extras = ",".join(["cli", *filter(None, [_missing(given[:1])])])
         return _say(
             f"the command needs the package {error.name}; install it with: "
-            "pip install 'tenuto[cli]'",
+            f"pip install 'tenuto[{extras}]'",
             2,
         )
     from tenuto.core.errors import TenutoError
 
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if extra := _missing(given[:1]):
+        return _say(f"the command {given[0]} {needs(extra)}", 2)
     app = build(given[:1])
     try:
         code = app(
@@ -106,6 +117,20 @@ def _check(arguments: Sequence[str]) -> int:
         return INTERRUPTED
 
 
+@cache  # finding them takes 40 ms
+def _added() -> dict[str, EntryPoint]:
+    """Return the commands that installed packages add, by their names. Ours come first."""
+    from importlib.metadata import entry_points
+
+    return {found.name: found for found in entry_points(group=GROUP) if found.name not in COMMANDS}
+
+
+def _missing(wanted: Sequence[str]) -> str:
+    """Return the extra that would bring a command which is not installed; "" if that is not why."""
+    known = [OF_MEMBERS[name] for name in wanted if name in OF_MEMBERS]
+    return known[0] if known and wanted[0] not in _added() else ""
+
+
 def build(wanted: Sequence[str] = ()) -> cyclopts.App:
     """Return the command with its sub-commands.
 
@@ -126,18 +151,32 @@ def build(wanted: Sequence[str] = ()) -> cyclopts.App:
         version_format="plaintext",
         suppress_keyboard_interrupt=False,
     )
-    for name in wanted if wanted and {*wanted} <= {*COMMANDS} else COMMANDS:
-        _add(app, name)
+    if wanted and {*wanted} <= {*COMMANDS}:
+        for name in wanted:
+            _add(app, *_own(name))
+        return app
+    added = _added()
+    chosen = wanted if wanted and {*wanted} <= {*added} else sorted({*COMMANDS, *added})
+    for name in chosen:
+        if name in COMMANDS:
+            _add(app, *_own(name))
+            continue
+        command = added[name].load()
+        _add(app, command, sys.modules[command.__module__])
     return app
 
 
-def _add(app: cyclopts.App, name: str) -> None:
+def _own(name: str) -> tuple[Any, Any]:
+    module = importlib.import_module(f"tenuto.cli.{name}")
+    return getattr(module, name), module
+
+
+def _add(app: cyclopts.App, command: Any, module: Any) -> None:
     from cyclopts import App
 
     from tenuto.command_kit.docstrings import unwrapped
 
-    module = importlib.import_module(f"tenuto.cli.{name}")
-    command = getattr(module, name)
+    name = command.__name__
     command.__doc__ = unwrapped(command.__doc__)
     if name != "demo":
         app.command(command, help_epilogue=_examples(*module.EXAMPLES))

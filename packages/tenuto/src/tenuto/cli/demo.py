@@ -7,18 +7,20 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from tenuto.cli import demo_agent, demo_sdk
-from tenuto.cli.demo_faults import Faults
-from tenuto.cli.demo_sdk import FaultRow, ModelRow
-from tenuto.cli.demo_view import View
 from tenuto.cli.model_server import MODEL_NAME, ModelServer, ModelServerUnavailable
 from tenuto.command_kit.command_error import CommandError
 from tenuto.command_kit.printing import JsonFlag, Switch, print_json
+
+if TYPE_CHECKING:
+    # These need other members of Tenuto, so they are imported after `_need`.
+    from tenuto.cli.demo_sdk import FaultRow, ModelRow
+    from tenuto.cli.demo_view import View
 
 AGENT_EXAMPLES = (
     "tenuto demo agent",
@@ -56,6 +58,8 @@ def demo(
         no_model: skip the model, and only play the simulated faults.
     """
     _check(live=live, model=model, no_model=no_model)
+    from tenuto.cli.demo_view import View
+
     show = View(quiet=json)
     rows: list[ModelRow] = []
     skipped = "not wanted (--no-model)" if no_model else None
@@ -83,12 +87,19 @@ def _check(*, live: bool, model: str | None, no_model: bool) -> None:
         raise CommandError("--model needs --live: it names a model of that provider", 2)
     if live and not os.environ.get("OPENAI_API_KEY"):
         raise CommandError("--live needs an API key in the variable OPENAI_API_KEY", 2)
-    try:
-        import openai  # noqa: F401 - loaded here, so that it is reported as missing before any work
-    except ModuleNotFoundError:
-        raise CommandError(
-            "the demo needs the package openai; install it with: pip install 'tenuto[demo]'", 2
-        ) from None
+    _need("openai")
+
+
+def _need(*packages: str) -> None:
+    """Load what the demos need, so that it is reported as missing before any work."""
+    for package in (*packages, "tenuto_sim", "tenuto_agent"):
+        try:
+            import_module(package)
+        except ModuleNotFoundError:
+            name = package.replace("_", "-")
+            raise CommandError(
+                f"the demo needs the package {name}; install it with: pip install 'tenuto[demo]'", 2
+            ) from None
 
 
 def _ask_model(
@@ -99,6 +110,8 @@ def _ask_model(
     Raises:
         ModelServerUnavailable: the small model is not available."""
     import openai
+
+    from tenuto.cli import demo_sdk
 
     named, limit_key = (
         (model or LIVE_MODEL, "max_completion_tokens") if live else (MODEL_NAME, "max_tokens")
@@ -128,6 +141,8 @@ def _next(rows: Iterator[ModelRow], show: View) -> ModelRow | None:
 
 
 def _play_faults(show: View, *, fast: bool) -> list[FaultRow]:
+    from tenuto.cli import demo_sdk
+
     plan = demo_sdk.faults_to_play(fast=fast)
     show.say("OpenAI's SDK against a simulated provider that is told to fail:")
     rows = list(show.faults(demo_sdk.play(plan), len(plan)))
@@ -152,6 +167,11 @@ def agent(*, wire: str = "openai-chat", json: JsonFlag = False) -> int:
         wire: the model's wire, such as openai-chat, anthropic-messages or gemini-generate.
         json: print one JSON object at the end, and nothing else.
     """
+    _need()
+    from tenuto.cli import demo_agent
+    from tenuto.cli.demo_faults import Faults
+    from tenuto.cli.demo_view import View
+
     if wire not in demo_agent.WIRES:
         allowed = ", ".join(demo_agent.WIRES)
         raise CommandError(f"the wire of the demo is {wire}, but it must be one of {allowed}", 2)

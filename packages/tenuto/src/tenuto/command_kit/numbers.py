@@ -11,6 +11,8 @@ from tenuto.command_kit.command_error import CommandError
 from tenuto.core.answer.stop import printable
 from tenuto.core.settings.rule import Rule
 
+__all__ = ["Rule", "whole_number"]
+
 
 def whole_number(rule: Rule) -> Parameter:
     """Return the parameter of a whole number within a rule. Without it cyclopts takes 1.5 for 1."""
