@@ -1,4 +1,4 @@
-# The commands that developers and CI run. `make` lists them.
+# The commands that developers and CI run. `make` lists those that a contributor needs.
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
@@ -15,6 +15,11 @@ INSTALL_INTO = $(if $(UV),$(UV) pip install --python $(1),$(1) -m pip install --
 INSTALL_LOCKED = $(call INSTALL_INTO,$(1)) --no-deps --require-hashes -r $(2)$(if $(UV),, --progress-bar off | $(1) tools/progress.py $(firstword $(2)))
 QUIETLY := $(if $(UV),--quiet,-qq)
 INSTALL := $(call INSTALL_INTO,$(BIN)/python)
+# The members, in the order in which pip 23 can install them together (tools/members.py). The demo needs those that are
+# published.
+PACKAGES := packages/tenuto packages/tenuto-sim packages/tenuto-agent
+MEMBERS := $(PACKAGES) examples/wires
+PROJECTS := $(MEMBERS:=/pyproject.toml)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
 CHECKS := check-format check-lint check-types check-pyright check-layers check-docs check-behaviours check-frameworks
 PYRIGHT_VENV := .pyright/venv
@@ -25,10 +30,17 @@ FRAMEWORKS ?= openai openai-responses anthropic google-genai langchain langgraph
   agent-framework semantic-kernel google-adk smolagents instructor dspy llm
 STRUCTURED ?= instructor langchain pydantic-ai
 
-.PHONY: help setup model chromium run test heavy check $(CHECKS) engines frameworks structured observability lowest format docs bench soak differential documents live replay replay-sim fuzz lock wheel release-check check-github audit site check-site clean
+.PHONY: help help-all setup model chromium run test heavy check $(CHECKS) engines frameworks structured observability lowest format docs bench soak differential documents live replay replay-sim fuzz lock wheel release-check check-github audit site check-site clean
 
-help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+# What a contributor needs; `make help-all` lists the others too.
+NEEDED := setup run test check format docs replay site
+
+help: ## show the targets that a contributor needs
+	@awk -F ':.*## ' '/^($(subst $() ,|,$(NEEDED))):.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "make help-all   show all targets"
+
+help-all: ## show all targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.installed $(VENV)/.model $(VENV)/.chromium ## create .venv and install everything; quick if nothing changed
 
@@ -38,13 +50,13 @@ $(BIN)/python:
 	@echo "Creating $(VENV)"
 	@$(if $(UV),$(UV) venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
 
-$(VENV)/.demo: requirements/demo.lock pyproject.toml | $(BIN)/python
+$(VENV)/.demo: requirements/demo.lock $(PROJECTS) | $(BIN)/python
 	@echo "Installing what the demo needs into $(VENV) (requirements/demo.lock); less than a minute on a new machine"
 	@$(call INSTALL_LOCKED,$(BIN)/python,requirements/demo.lock)
-	@$(INSTALL) $(QUIETLY) --no-deps --no-build-isolation --editable .
+	@$(INSTALL) $(QUIETLY) --no-deps --no-build-isolation $(addprefix --editable ,$(MEMBERS))
 	@touch $@
 
-$(VENV)/.installed: requirements/dev.lock pyproject.toml | $(VENV)/.demo
+$(VENV)/.installed: requirements/dev.lock $(PROJECTS) | $(VENV)/.demo
 	@echo "Installing what requirements/dev.lock pins into $(VENV); about two minutes on a new machine"
 	@$(call INSTALL_LOCKED,$(BIN)/python,requirements/dev.lock)
 	@touch $@
@@ -126,19 +138,21 @@ check-frameworks: .frameworks/pydantic-ai/.installed
 	@.frameworks/pydantic-ai/bin/python tests/frameworks/run_structured.py pydantic-ai .frameworks/check-structured.json
 
 # Each has an environment of its own, because their pins conflict (openai 2 and 3).
-.frameworks/%/.installed: requirements/frameworks/%.lock pyproject.toml | $(VENV)/.installed
+.frameworks/%/.installed: requirements/frameworks/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
-.observability/%/.installed: requirements/observability/%.lock pyproject.toml | $(VENV)/.installed
+.observability/%/.installed: requirements/observability/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
 
-.differential/%/.installed: requirements/lowest/%.lock pyproject.toml | $(VENV)/.installed
+.differential/%/.installed: requirements/lowest/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
+
+BUILD_OWN = rm -rf $(1); for each in $(MEMBERS); do (cd $$each && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel:editable --directory $(CURDIR)/$(1) >/dev/null) || exit 1; done
 
 define INSTALL_OWN
 	@echo "Installing $*"
 	@$(call MAKE_VENV,$(BIN)/python,$(@D))
 	@$(call INSTALL_LOCKED,$(@D)/bin/python,$<)
-	@$(BIN)/python -m hatchling build --target wheel:editable --directory $(@D)/wheel >/dev/null
+	@$(call BUILD_OWN,$(@D)/wheel)
 	@$(call INSTALL_INTO,$(@D)/bin/python) $(QUIETLY) --no-deps $(@D)/wheel/*.whl
 	@touch $@
 endef
@@ -162,7 +176,7 @@ structured: $(foreach name,$(STRUCTURED),.frameworks/$(name)-providers/.installe
 engines: .engines/engines/.installed ## judge stored answers in pandas, Polars, Daft, datasets and Ray Data, as the guide shows it (ENGINES="ray")
 	@.engines/engines/bin/python tests/engines/run.py $(ENGINES)
 
-.engines/%/.installed: requirements/%.lock pyproject.toml | $(VENV)/.installed
+.engines/%/.installed: requirements/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
 
 # The different ways to use a product share its environment.
@@ -177,9 +191,9 @@ observability: $(foreach name,$(OBSERVABILITY),.observability/$(call PRODUCT,$(n
 lowest: setup ## test the lowest version of each SDK that an extra allows
 	@mkdir -p .lowest; failed=; for extra in $(LOWEST); do \
 	  $(BIN)/uv venv --quiet --clear .lowest/$$extra \
-	  && $(BIN)/uv pip compile --quiet --no-header --no-annotate pyproject.toml --extra $$extra --resolution lowest-direct --output-file .lowest/$$extra.txt \
+	  && $(BIN)/uv pip compile --quiet --no-header --no-annotate packages/tenuto/pyproject.toml packages/tenuto-sim/pyproject.toml $(NOT_LOCKED) --extra $$extra --resolution lowest-direct --output-file .lowest/$$extra.txt \
 	  && $(BIN)/uv pip install --quiet --python .lowest/$$extra/bin/python -r .lowest/$$extra.txt httpx2 \
-	  && PYTHONPATH=src .lowest/$$extra/bin/python tests/lowest/run.py $$extra || failed="$$failed $$extra"; \
+	  && PYTHONPATH=packages/tenuto/src:packages/tenuto-sim/src .lowest/$$extra/bin/python tests/lowest/run.py $$extra || failed="$$failed $$extra"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
@@ -223,28 +237,33 @@ replay-sim: setup ## the same with the answers of the simulator alone; BASE=v0.1
 FUZZ_VENV := .fuzz/venv
 FUZZ_S ?= 600
 
-$(FUZZ_VENV)/.installed: requirements/fuzz.lock pyproject.toml | $(BIN)/python
+$(FUZZ_VENV)/.installed: requirements/fuzz.lock $(PROJECTS) | $(VENV)/.demo
 	@$(BIN)/python -m venv $(FUZZ_VENV)
 	@$(FUZZ_VENV)/bin/python -m pip install --disable-pip-version-check --no-compile --progress-bar off --only-binary :all: --no-deps --require-hashes -r requirements/fuzz.lock | $(FUZZ_VENV)/bin/python tools/progress.py requirements/fuzz.lock
+	@$(call BUILD_OWN,$(FUZZ_VENV)/wheel)
+	@$(FUZZ_VENV)/bin/python -m pip install --disable-pip-version-check -qq --no-deps $(FUZZ_VENV)/wheel/*.whl
 	@touch $@
 
 fuzz: $(FUZZ_VENV)/.installed ## fuzz every decoder for FUZZ_S seconds (600); ONLY=sse fuzzes one of them
-	PYTHONPATH=src FUZZ_S=$(FUZZ_S) $(FUZZ_VENV)/bin/python -m fuzz.run $(ONLY)
+	FUZZ_S=$(FUZZ_S) $(FUZZ_VENV)/bin/python -m fuzz.run $(ONLY)
 
 lock: | $(VENV)/.installed ## resolve the dependencies again (make lock UPGRADE=--upgrade for newer ones)
-	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
-	$(BIN)/uv pip compile pyproject.toml requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
-	$(BIN)/uv pip compile pyproject.toml requirements/demo.in --extra demo --constraint requirements/dev.lock --output-file requirements/demo.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED) --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED) requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED) requirements/demo.in --extra demo --constraint requirements/dev.lock --output-file requirements/demo.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 	for each in release site pyright; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
-	$(BIN)/uv pip compile pyproject.toml --extra check requirements/engines.in --output-file requirements/engines.lock $(LOCKED)
-	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile pyproject.toml --extra schema $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
-	$(BIN)/uv pip compile pyproject.toml $(addprefix --extra ,$(filter-out ollama,$(LOWEST))) --resolution lowest-direct --output-file requirements/lowest/all.lock $(LOCKED)
-	$(BIN)/uv pip compile pyproject.toml --extra ollama --resolution lowest-direct --output-file requirements/lowest/ollama.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED) --extra check requirements/engines.in --output-file requirements/engines.lock $(LOCKED)
+	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile $(RESOLVED) --extra schema $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
+	$(BIN)/uv pip compile $(RESOLVED) $(addprefix --extra ,$(filter-out ollama,$(LOWEST))) --resolution lowest-direct --output-file requirements/lowest/all.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED) --extra ollama --resolution lowest-direct --output-file requirements/lowest/ollama.lock $(LOCKED)
+# The locks leave out the members, which are installed from their folders.
+RESOLVED = $(PACKAGES:=/pyproject.toml) $(NOT_LOCKED)
+NOT_LOCKED := $(foreach each,$(PACKAGES),--no-emit-package $(notdir $(each)))
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
-wheel: setup ## build the wheel into dist/
-	$(BIN)/python -m hatchling build --target wheel
+wheel: setup ## build the wheels of all members into dist/
+	@for each in $(PACKAGES); do (cd $$each && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel --directory $(CURDIR)/dist) || exit 1; done
 
 # This environment is separate because nobody needs it to work on the code.
 RELEASE_VENV := .release/venv

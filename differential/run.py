@@ -81,7 +81,7 @@ class Found:
 
 def work(found: Found, releases: list[str], number: int, of: int, parts: list[str]) -> None:
     """Play one share of the pairs, release after release."""
-    environment = os.environ | {"PYTHONPATH": f"{PROJECT / 'src'}{os.pathsep}{PROJECT}"}
+    environment = os.environ | {"PYTHONPATH": str(PROJECT)}
     for release in releases:
         for python, sdks in ENVIRONMENTS[release]:
             command = [python, "-m", "differential.worker", sdks, str(number), str(of), *parts]

@@ -30,7 +30,8 @@ class Tree(NamedTuple):
 
     def sources(self) -> list[Path]:
         """Return the folders from which Python imports. Until 2026-11-28 there was one, `src`."""
-        return sorted(self.folder.glob("packages/*/src")) or [self.folder / "src"]
+        own = sorted(self.folder.glob("packages/*/src")) or [self.folder / "src"]
+        return [*own, *self.folder.glob("examples/wires/src")]
 
     def environment(self) -> dict[str, str]:
         """Return the environment of a process that plays this tree's source."""

@@ -13,7 +13,6 @@ from support.pairing import WAYS, Made, in_one_way
 
 from examples.wires.tests import at_hand
 
-# `make setup` installs it; a run from a clone alone has it too.
 at_hand.install()
 
 # On shared cores, a wall-clock deadline measures other processes too. pytest's timeout still applies.
