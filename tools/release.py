@@ -1,11 +1,12 @@
-"""Builds a release twice, compares, checks and tries it: `make release-check`.
+"""Builds a release of all members twice, compares, checks and tries it: `make release-check`.
 
     python tools/release.py --to dist              # builds into dist/ what passed all checks
     python tools/release.py --extras openai cohere # and tries these extras with the newest SDK
     python tools/release.py --publish              # and refuses what must not be published
 
-It needs what requirements/release.lock pins. The wheel is tried on each Python from 3.11 on that is
-found here: it is installed into an empty environment, reads an answer, and says its version.
+It needs what requirements/release.lock pins. On each Python from 3.11 on that is found here, tenuto
+is installed into an empty environment, alone and with the other members, reads an answer, and says
+its version. If a check of one member fails, nothing is released.
 """
 
 import argparse
@@ -18,15 +19,20 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from email.message import Message
 from email.parser import Parser
 from pathlib import Path
+from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+from members import PUBLISHED, ROOT, TENUTO, Member
+
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 ADDRESSES = ("Homepage", "Documentation", "Changelog", "Source", "Issues", "Security")
 """What [project.urls] has to name before a release; package indexes define these names."""
 UNDATED_S = 1_767_225_600  # 2026-01-01: the date of all files where no commit says another
+EXTRAS = ("sim", "agent", "cli")
+"""The extras that are tried together: they bring the other members and their commands."""
 TRIAL = """
 import tenuto
 message = {"role": "assistant", "content": "The tide"}
@@ -34,6 +40,22 @@ choice = {"index": 0, "message": message, "finish_reason": "length"}
 stop = tenuto.detect({"object": "chat.completion", "choices": [choice]})
 print(tenuto.__version__, stop.reason)
 """
+TRIAL_OF_MEMBERS = """
+import tenuto.agent
+from tenuto.sim import Simulator
+with Simulator() as sim:
+    print(tenuto.agent.Model("openai-chat:m", base_url=sim.base_url).id)
+"""
+COMMANDS = ("policy", "faults", "run")
+"""A command of each member."""
+
+
+class Files(NamedTuple):
+    """What is released of a member."""
+
+    member: Member
+    wheel: Path
+    sdist: Path
 
 
 class Refused(Exception):
@@ -59,35 +81,49 @@ def main(arguments: Sequence[str]) -> int:
 
 def check(folder: Path, *, to: Path | None, extras: Iterable[str], publish: bool) -> None:
     """Build, compare and try a release in an empty folder; raise `Refused` at the first fault."""
-    wheel, sdist = built_twice(folder)
-    from_sdist(sdist, wheel, folder / "from-sdist")
-    run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist))
-    version = checked_metadata(wheel, publish=publish)
-    checked_sbom(wheel)
+    made = [built_twice(member, folder / member.name) for member in PUBLISHED]
+    versions = {}
+    for member, wheel, sdist in made:
+        from_sdist(sdist, wheel, folder / member.name / "from-sdist")
+        run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist))
+        versions[member.name] = checked_metadata(wheel, publish=publish)
+        checked_licence(wheel)
+        checked_sbom(wheel)
+    version = one_version(versions)
+    wheels = {member: wheel for member, wheel, _ in made}
     found = dict(pythons())
     for name, python in found.items():
-        tried(wheel, python, version, folder / f"python-{name}")
-        print(f"Python {name}: installs, reads an answer, says {version}")
+        tried(wheels[TENUTO], python, version, folder / f"python-{name}")
+        tried_together(wheels, python, folder / f"members-{name}")
+        print(f"Python {name}: installs, reads an answer, runs all members, says {version}")
     missing = [name for name in PYTHONS if name not in found]
     if missing:
         print(f"Not tried, since not found here: Python {', '.join(missing)}")
     for extra in extras:
-        print(f"{extra}: {tried_extra(wheel, extra, folder / f'extra-{extra}')}")
+        print(f"{extra}: {tried_extra(wheels, extra, folder / f'extra-{extra}')}")
     if to:
-        to.mkdir(parents=True, exist_ok=True)
-        for path in (wheel, sdist):
-            shutil.copyfile(path, to / path.name)
-            print(f"{sha256(path)}  {to / path.name}")
+        for member, *paths in made:
+            (to / member.name).mkdir(parents=True, exist_ok=True)
+            for path in paths:
+                shutil.copyfile(path, to / member.name / path.name)
+                print(f"{sha256(path)}  {to / member.name / path.name}")
 
 
-def built_twice(folder: Path) -> tuple[Path, Path]:
-    """The wheel and the sdist, which came out the same twice."""
-    first, second = built(ROOT, folder / "first"), built(ROOT, folder / "second")
+def one_version(versions: Mapping[str, str]) -> str:
+    """The version of all members."""
+    if len({*versions.values()}) != 1:
+        raise Refused(f"the members have several versions: {versions}")
+    return versions[TENUTO.name]
+
+
+def built_twice(member: Member, folder: Path) -> Files:
+    """The wheel and the sdist of a member, which came out the same twice."""
+    first, second = built(member.folder, folder / "first"), built(member.folder, folder / "second")
     for one, other in zip(first, second, strict=True):
         if sha256(one) != sha256(other):
             raise Refused(f"{one.name} came out differently the second time")
     print(f"Reproducible: {first[0].name} and {first[1].name}")
-    return first
+    return Files(member, *first)
 
 
 def built(source: Path, to: Path) -> tuple[Path, Path]:
@@ -130,11 +166,16 @@ def from_sdist(sdist: Path, wheel: Path, folder: Path) -> None:
     print("The sdist builds the same wheel without git.")
 
 
-def checked_metadata(wheel: Path, *, publish: bool) -> str:
-    """The version, where the metadata may be published."""
+def metadata_of(wheel: Path) -> Message:
+    """The metadata of a wheel."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
-        metadata = Parser().parsestr(archive.read(name).decode("utf-8"))
+        return Parser().parsestr(archive.read(name).decode("utf-8"))
+
+
+def checked_metadata(wheel: Path, *, publish: bool) -> str:
+    """The version, where the metadata may be published."""
+    metadata = metadata_of(wheel)
     version, urls = str(metadata["Version"]), metadata.get_all("Project-URL", [])
     if publish and not re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", version):
         raise Refused(f"{version} is not the version of a tag such as v0.1.0")
@@ -142,6 +183,15 @@ def checked_metadata(wheel: Path, *, publish: bool) -> str:
     if publish and (lacking := [name for name in ADDRESSES if name not in settled]):
         raise Refused(f"pyproject.toml has no settled address for {', '.join(lacking)}")
     return version
+
+
+def checked_licence(wheel: Path) -> None:
+    """Hold a wheel to the files of the licences that it names."""
+    named = metadata_of(wheel).get_all("License-File", [])
+    with zipfile.ZipFile(wheel) as archive:
+        held = {each.partition(".dist-info/licenses/")[2] for each in archive.namelist()}
+    if "LICENSE" not in named or not {*named} <= held:
+        raise Refused(f"{wheel.name} names the licences {named} and does not hold them all")
 
 
 def checked_sbom(wheel: Path) -> None:
@@ -183,10 +233,24 @@ def tried(wheel: Path, python: str, version: str, folder: Path) -> None:
         raise Refused(f"with {python}, the installed wheel says: {told}")
 
 
-def tried_extra(wheel: Path, extra: str, folder: Path) -> str:
+def tried_together(wheels: Mapping[Member, Path], python: str, folder: Path) -> None:
+    """Install all members by the extras of tenuto, and run a command of each."""
+    environment = made_environment(folder, python)
+    install(environment, f"{wheels[TENUTO]}[{','.join(EXTRAS)}]", *map(str, others(wheels)))
+    run(str(environment), "-I", "-W", "error", "-c", TRIAL_OF_MEMBERS)
+    for command in COMMANDS:
+        run(str(environment), "-I", "-m", "tenuto", command, "--help")
+
+
+def others(wheels: Mapping[Member, Path]) -> list[Path]:
+    """The wheels beside that of tenuto, which no index has yet."""
+    return [wheel for member, wheel in wheels.items() if member != TENUTO]
+
+
+def tried_extra(wheels: Mapping[Member, Path], extra: str, folder: Path) -> str:
     """Install the wheel with an extra at its newest, and let its SDK meet some faults."""
     environment = made_environment(folder, sys.executable)
-    install(environment, f"{wheel}[{extra}]", "httpx2")
+    install(environment, f"{wheels[TENUTO]}[{extra},sim]", *map(str, others(wheels)), "httpx2")
     return run(str(environment), str(ROOT / "tests/lowest/run.py"), extra, cwd=folder).strip()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import release
 import sbom
+from members import PUBLISHED
 
 METADATA = "Metadata-Version: 2.4\nName: tenuto\nVersion: {}\n"
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,9 +60,28 @@ def test_a_release_is_published_only_from_a_tag_and_with_settled_addresses(tmp_p
 
 
 def test_the_package_carries_no_address_that_leads_nowhere() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     reserved = re.compile(r"\.(?:example|invalid|test|localhost)\b|\bexample\.(?:com|net|org)\b")
-    assert [url for url in project.get("urls", {}).values() if reserved.search(url)] == []
+    for member in PUBLISHED:
+        text = (member.folder / "pyproject.toml").read_text("utf-8")
+        urls = tomllib.loads(text)["project"].get("urls", {})
+        assert [url for url in urls.values() if reserved.search(url)] == []
+
+
+def test_members_of_several_versions_are_refused() -> None:
+    assert release.one_version({"tenuto": "1.0", "tenuto-sim": "1.0"}) == "1.0"
+    with pytest.raises(release.Refused, match="have several versions"):
+        release.one_version({"tenuto": "1.0", "tenuto-sim": "1.1"})
+
+
+def test_a_wheel_without_the_licence_that_it_names_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(release.Refused, match="does not hold them all"):
+        release.checked_licence(wheel(tmp_path, "1.0.0", "https://example.org"))
+
+
+def test_the_workflow_publishes_each_member_in_the_order_of_the_release() -> None:
+    workflow = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
+    published = re.findall(r"packages-dir: dist/([\w-]+)/", workflow)
+    assert published == [member.name for member in PUBLISHED]
 
 
 def test_a_wheel_without_an_sbom_is_refused(tmp_path: Path) -> None:
