@@ -63,7 +63,7 @@ FILES: dict[str, Callable[[], str]] = {
     "docs/monitoring/alerts.yml": monitoring.render_alerts,
     "docs/monitoring/dashboard.json": monitoring.render_dashboard,
     "docs/surface.txt": page_surface.render,
-    "src/tenuto/.agents/skills/tenuto/references/hosts.md": page_skill.render,
+    "packages/tenuto/src/tenuto/.agents/skills/tenuto/references/hosts.md": page_skill.render,
 }
 
 BLOCK = re.compile(r"^(<!-- generated: (\S+) -->\n)(.*?)^(<!-- end -->)$", re.DOTALL | re.MULTILINE)

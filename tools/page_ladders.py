@@ -23,7 +23,7 @@ HEAD = """\
 This page shows what Tenuto does about each outcome of a response. For each outcome there is a
 ladder of actions, the rungs. Tenuto takes the first rung whose guards all hold and whose budget
 isn't spent; after the last rung, the turn ends. The page is generated from the table `LADDERS` in
-`src/tenuto/core/deciding/ladders.py`.
+`packages/tenuto/src/tenuto/core/deciding/ladders.py`.
 
 ## A turn
 """
@@ -49,7 +49,7 @@ EDITS_HEAD = """
 ## The edits
 
 This table shows how Tenuto's requests differ from the caller's own. The texts of the hints
-(`CONTINUE`, …) are in `src/tenuto/core/hints.py`.
+(`CONTINUE`, …) are in `packages/tenuto/src/tenuto/core/hints.py`.
 """
 
 _SAID = "What was said so far"

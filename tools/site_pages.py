@@ -72,13 +72,15 @@ class Links:
     """Where a link of a page leads on the site.
 
     Args:
-        root: the repository; its pyproject.toml may have the address of the source.
+        root: the repository; the pyproject.toml of tenuto may have the address of the source.
         places: each page of the repository, and its path on the site.
     """
 
     def __init__(self, root: Path, places: Mapping[str, str]) -> None:
         self.places = places
-        project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+        project = tomllib.loads((root / "packages/tenuto/pyproject.toml").read_text("utf-8"))[
+            "project"
+        ]
         self.source_url: str = project.get("urls", {}).get("Source", "")
 
     def target(self, link: str, source: str) -> str | None:

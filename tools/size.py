@@ -1,6 +1,6 @@
 """How large the source is, and how much of it one answer meets.
 
-    python tools/size.py            # lines of code by room, of the wires by wire and role
+    python tools/size.py            # lines of code by member and room, of wires by role
     python tools/size.py --walk     # the functions that one cut Chat answer enters, by file
     python tools/size.py --json     # both, for machines
 
@@ -24,7 +24,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-SOURCE = Path(__file__).resolve().parent.parent / "src" / "tenuto"
+from members import MEMBERS, TENUTO
+
+SOURCE = TENUTO.source / TENUTO.package
+
+COMMANDS = "cli", "command_kit"
+"""The rooms of tenuto that are its command line."""
 
 ROLES = {
     "content": "content",
@@ -69,12 +74,17 @@ def _added(sizes: Iterable[Size]) -> Size:
     return sum(code for code, _ in pairs), sum(told for _, told in pairs)
 
 
-def rooms() -> dict[str, Size]:
-    """Return the size of each room, in the order of their names."""
+def rooms() -> dict[str, dict[str, Size]]:
+    """Return the size of each room of each member, in the order of their names."""
+    return {member.name: _rooms(member.source) for member in MEMBERS}
+
+
+def _rooms(source: Path) -> dict[str, Size]:
     found: dict[str, list[Size]] = {}
-    for file in SOURCE.rglob("*.py"):
-        room, *rest = file.relative_to(SOURCE).parts
-        found.setdefault(room if rest else "(top)", []).append(size_of(file.read_text()))
+    for file in source.rglob("*.py"):
+        _, *below = file.relative_to(source).parts
+        room = below[0] if len(below) > 1 else "(top)"
+        found.setdefault(room, []).append(size_of(file.read_text()))
     return {room: _added(found[room]) for room in sorted(found)}
 
 
@@ -173,9 +183,16 @@ def main() -> None:
         print(f"{counts.total()} functions in {len(counts)} files")
         return
     print(f"{'room':36} {'code':>7} {'doc':>7} {'share':>6}")
-    for room, size in rooms().items():
-        print(_row(room, size))
-    print(_row("all", _added(rooms().values())))
+    by_member = rooms()
+    for member, sizes in by_member.items():
+        for room, size in sizes.items():
+            print(_row(f"{member} {room}", size))
+        print(_row(member, _added(sizes.values())))
+        if member == TENUTO.name:
+            library = [size for room, size in sizes.items() if room not in COMMANDS]
+            print(_row(f"{member} without its commands", _added(library)))
+        print()
+    print(_row("all", _added(size for sizes in by_member.values() for size in sizes.values())))
     for wire, roles in wires().items():
         print()
         for role, size in roles.items():

@@ -24,7 +24,7 @@ from framework_judge import COLUMNS, ORDER, Judge, Result, Verdict, recipe_of
 from tenuto_sim import STEPS, Simulator
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "src/tenuto/.agents/skills/tenuto/references/hosts.md"
+PAGE = ROOT / "packages/tenuto/src/tenuto/.agents/skills/tenuto/references/hosts.md"
 """The skill for coding agents. Its examples are those of docs/frameworks.md, word for word."""
 QUESTION = "Why do tides come twice a day?"
 ASKED = ("/chat/completions", "/responses", "/messages", ":generateContent")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import members
 import openai
 import pytest
 from support.asking.wrapping import QUICK
@@ -78,7 +79,7 @@ def assert_gone_on(replay: Replay) -> None:
 @pytest.mark.slow
 def test_a_row_and_a_folder_are_all_that_a_provider_takes(tmp_path: Path, replay: Replay) -> None:
     package, tests = tmp_path / "src" / "tenuto", tmp_path / "tests"
-    shutil.copytree(ROOT / "src" / "tenuto", package)
+    shutil.copytree(members.TENUTO.source / "tenuto", package)
     with (package / "providers" / "chat.py").open("a", encoding="utf-8") as table:
         table.write(ROW % here(replay))
     folder = tests / "fixtures" / "openai-chat" / "acme-halted"

@@ -8,7 +8,7 @@ import pytest
 from size import size_of
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("src/**/*.py", "packages/*/src/**/*.py", "examples/wires/**/*.py")
+SOURCES = ("packages/*/src/**/*.py", "examples/wires/**/*.py")
 FILES = sorted(file for source in SOURCES for file in ROOT.glob(source))
 
 FUNCTION_LINES = 64

@@ -29,8 +29,8 @@ def test_the_first_commands_of_the_readme_run_in_a_clone() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     shown = re.findall(r"^ {4}(\S.*)$", text, re.MULTILINE)
     assert shown[0].startswith("make run")
-    extras = re.findall(r'pip install -e "\.\[([a-z,]+)\]"', text)
-    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    extras = re.findall(r'pip install -e "packages/tenuto\[([a-z,]+)\]"', text)
+    project = (ROOT / "packages/tenuto/pyproject.toml").read_text("utf-8")
     assert extras, "an extra for the reader's SDK"
     assert all(f"\n{name} = [" in project for names in extras for name in names.split(","))
 

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import members
 from size import walked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,17 +14,18 @@ BESIDE = {"turn/drivers/drive.py", "core/deciding/ladders.py"}
 
 
 def test_the_cut_answer_enters_every_file_that_the_steps_name() -> None:
-    named = set(re.findall(r"\(\.\./src/tenuto/([\w/]+\.py)\)", STEPS))
+    named = set(re.findall(r"\(\.\./packages/tenuto/src/tenuto/([\w/]+\.py)\)", STEPS))
     assert len(named) > 15
     assert named - set(walked()) == BESIDE
 
 
 def test_every_function_that_the_page_names_is_where_it_says() -> None:
     pairs = re.findall(
-        r"`(\w+)(?:\.(\w+))?`\s+(?:in\s+|\()\[`[^`]+`\]\(\.\./src/tenuto/([\w/]+\.py)\)", DESIGN
+        r"`(\w+)(?:\.(\w+))?`\s+(?:in\s+|\()\[`[^`]+`\]\(\.\./packages/tenuto/src/tenuto/([\w/]+\.py)\)",
+        DESIGN,
     )
     assert len(pairs) > 10
     for name, member, file in pairs:
-        source = (ROOT / "src" / "tenuto" / file).read_text("utf-8")
+        source = (members.TENUTO.source / "tenuto" / file).read_text("utf-8")
         assert re.search(rf"\b(def|class) {name}\b|^{name}\b", source, re.MULTILINE), (name, file)
         assert not member or f"def {member}(" in source, (name, member, file)

@@ -6,6 +6,7 @@ import pkgutil
 import re
 from pathlib import Path
 
+import members
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,7 +18,9 @@ PAGES = "\n".join(
     for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     if path != GLOSSARY and path.parent.name != "decisions"
 )
-CODE = "\n".join(path.read_text("utf-8") for path in (ROOT / "src/tenuto").rglob("*.py"))
+CODE = "\n".join(
+    path.read_text("utf-8") for member in members.PUBLISHED for path in member.source.rglob("*.py")
+)
 
 
 def test_the_glossary_has_its_terms_in_order() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import members
 import pytest
 from anthropic.resources.messages import DEPRECATED_MODELS
 from openai.types.shared import chat_model
@@ -18,8 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "live/README.md")),
     *(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "decisions"),
-    *(ROOT / "src/tenuto").rglob("SKILL.md"),
-    *(ROOT / "src/tenuto/cli").glob("*.py"),
+    *members.TENUTO.source.rglob("SKILL.md"),
+    *members.TENUTO.source.glob("tenuto/cli/*.py"),
+    *(ROOT / "packages").glob("*/src/*/commands/*.py"),
 ]
 """What a newcomer copies from. Decisions tell what was true on their day."""
 

@@ -66,7 +66,7 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     for module in page_reference.MODULES[1:]:
         public = {name: f"{module}.{name}" for name in import_module(module).__all__} | public
     assert [title for title in public.values() if f"\n## {title}\n" not in text] == []
-    assert "\n### tenuto_sim.Simulator.base_url\n" in text
+    assert "\n### tenuto.sim.Simulator.base_url\n" in text
     assert "\n- `keep`: Share of the remaining text" in text, "what is said below a field"
     assert "\nSteps by name, for the header" in text, "what is said below a constant"
     empty = re.findall(r"^## (\S+)\n+(?=## |\Z)", text, re.MULTILINE)

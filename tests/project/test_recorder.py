@@ -48,8 +48,12 @@ def copied(into: Path, *, members: bool) -> Tree:
     """This tree's source in another folder: in one `src`, or in that of a member each."""
     for source in HERE.sources():
         for package in source.iterdir():
-            to = into / "packages" / package.name / "src" if members else into / "src"
-            shutil.copytree(package, to / package.name, ignore=shutil.ignore_patterns("*.pyc"))
+            to = into / "packages" / package.stem / "src" if members else into / "src"
+            if package.is_dir():
+                shutil.copytree(package, to / package.name, ignore=shutil.ignore_patterns("*.pyc"))
+            else:  # the plugin of pytest
+                to.mkdir(parents=True, exist_ok=True)
+                shutil.copy(package, to)
     (into / "recorder").mkdir()
     shutil.copy(PROJECT / "recorder" / "inside.py", into / "recorder")
     return Tree("base", into)

@@ -52,11 +52,14 @@ def test_links_lead_to_pages_of_the_site_and_keep_their_anchors() -> None:
 def test_a_link_into_the_source_is_plain_text_while_the_source_has_no_address() -> None:
     links = site_pages.Links(ROOT, site_pages.sources(ROOT))
     links.source_url = ""
-    assert links.target("../src/tenuto/core/deciding/ladders.py", "docs/design.md") is None
-    links.source_url = "https://code.test/tenuto"
-    assert links.target("../src/tenuto/core/deciding/ladders.py", "docs/design.md") == (
-        "https://code.test/tenuto/blob/main/src/tenuto/core/deciding/ladders.py"
+    assert (
+        links.target("../packages/tenuto/src/tenuto/core/deciding/ladders.py", "docs/design.md")
+        is None
     )
+    links.source_url = "https://code.test/tenuto"
+    assert links.target(
+        "../packages/tenuto/src/tenuto/core/deciding/ladders.py", "docs/design.md"
+    ) == ("https://code.test/tenuto/blob/main/packages/tenuto/src/tenuto/core/deciding/ladders.py")
 
 
 def test_headings_get_the_anchors_that_they_have_on_github() -> None:

@@ -11,13 +11,14 @@ import sys
 import zipfile
 from pathlib import Path, PurePosixPath
 
+import members
 import page_skill
 import pytest
 
 from tenuto.cli.program.judging import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
-SKILL = ROOT / "src/tenuto/.agents/skills/tenuto"
+SKILL = members.TENUTO.source / "tenuto/.agents/skills/tenuto"
 TEXT = (SKILL / "SKILL.md").read_text("utf-8")
 HOSTS = (SKILL / "references/hosts.md").read_text("utf-8")
 PAGE = (ROOT / "docs/frameworks.md").read_text("utf-8")
@@ -38,7 +39,7 @@ def is_here(name: str) -> bool:
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if is_here(name)])
 def test_the_example_of_an_installed_host_finishes_a_cut_turn(name: str) -> None:
     code = f"import run; failed = run.block_fails({name!r}); assert not failed, failed"
-    paths = os.pathsep.join([str(ROOT / "tests/frameworks"), str(ROOT / "src")])
+    paths = os.pathsep.join([str(ROOT / "tests/frameworks"), *members.SOURCES])
     done = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": paths},
         capture_output=True, text=True, check=False, timeout=50,
@@ -88,7 +89,7 @@ def test_agents_can_read_its_first_lines() -> None:
 def test_the_wheel_has_the_skill_where_agents_look(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", tmp_path],
-        cwd=ROOT, check=True, capture_output=True,
+        cwd=members.TENUTO.folder, check=True, capture_output=True,
     )  # fmt: skip
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as opened:

@@ -22,8 +22,8 @@ PAGES = [
     *(ROOT / "docs/monitoring").glob("*.md"),
 ]
 UNEXPLAINED = {"__version__": "every package has one"}
-NO_PYTHON = {"tenuto.toml", "tenuto.turns"}
-"""Names of a file and of a logger."""
+NO_PYTHON = {"tenuto.toml", "tenuto.turns", "tenuto.commands"}
+"""Names of a file, of a logger and of a group of entry points."""
 ATTRIBUTES = "opentelemetry.md"
 """The page that names attributes of spans in the same form."""
 FENCED = re.compile(r"^ *```.*?\n(.*?)^ *```", re.MULTILINE | re.DOTALL)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import members
 import pytest
 from support.telemetry import answer, chat
 
@@ -18,7 +19,7 @@ from tenuto.telemetry import event_folder, read_events
 from tenuto.telemetry.event_folder import MOST_FILES, RETRY_S, EventFolder
 
 ROOT = Path(__file__).resolve().parents[2]
-PATHS = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
+PATHS = os.pathsep.join([*members.SOURCES, str(ROOT / "tests")])
 HEALTHY = "from support.telemetry import answer, chat\nassert chat(answer('It.')) == 'It.'\n"
 
 with_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")

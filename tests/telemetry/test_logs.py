@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import members
 import pytest
 from support.telemetry import POLICY, PROMPT, URL, answer, chat, refused
 
@@ -21,7 +22,7 @@ from tenuto.telemetry.logs import LEVELS, LINES, WINDOW_S, JsonFormatter, LogLin
 from tenuto.turn.record.event_sender import RECOVERIES
 
 ROOT = Path(__file__).resolve().parents[2]
-PATHS = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
+PATHS = os.pathsep.join([*members.SOURCES, str(ROOT / "tests")])
 SAID = "An answer with a secret. "
 
 

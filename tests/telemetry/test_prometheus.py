@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import members
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -57,7 +58,7 @@ chat(answer("One ", stop="length"), answer("two."), on_event=PrometheusMetrics()
 @pytest.mark.slow
 @pytest.mark.behaviour("P6")
 def test_several_processes_are_added_up(tmp_path: Path) -> None:
-    paths = [str(ROOT / "src"), str(ROOT / "tests"), *sys.path]
+    paths = [*members.SOURCES, str(ROOT / "tests"), *sys.path]
     environment = {
         **os.environ,
         "PROMETHEUS_MULTIPROC_DIR": str(tmp_path),
@@ -76,7 +77,7 @@ def test_several_processes_are_added_up(tmp_path: Path) -> None:
 
 def test_without_the_package_the_error_says_what_to_install() -> None:
     code = "import sys; sys.modules['prometheus_client'] = None; import tenuto.telemetry.prometheus"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(members.SOURCES)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import members
 import pytest
 
 from tenuto import telemetry
@@ -53,7 +54,7 @@ told = kinds | {{"tenuto.turn.record.event_sender", "prometheus_client"}}
 loaded = [name for name in sys.modules if name in told or "telemetry." in name]
 print(sorted(loaded))
 """
-    paths = [str(ROOT / "src"), str(ROOT / "tests")]
+    paths = [*members.SOURCES, str(ROOT / "tests")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
