@@ -146,7 +146,7 @@ check-frameworks: .frameworks/pydantic-ai/.installed
 .differential/%/.installed: requirements/lowest/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
 
-BUILD_OWN = rm -rf $(1); for each in $(MEMBERS); do (cd $$each && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel:editable --directory $(CURDIR)/$(1) >/dev/null) || exit 1; done
+BUILD_OWN = rm -rf $(1); for each in $(filter-out packages/tenuto-agent,$(MEMBERS)); do (cd $$each && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel:editable --directory $(CURDIR)/$(1) >/dev/null) || exit 1; done
 
 define INSTALL_OWN
 	@echo "Installing $*"
@@ -191,7 +191,7 @@ observability: $(foreach name,$(OBSERVABILITY),.observability/$(call PRODUCT,$(n
 lowest: setup ## test the lowest version of each SDK that an extra allows
 	@mkdir -p .lowest; failed=; for extra in $(LOWEST); do \
 	  $(BIN)/uv venv --quiet --clear .lowest/$$extra \
-	  && $(BIN)/uv pip compile --quiet --no-header --no-annotate packages/tenuto/pyproject.toml packages/tenuto-sim/pyproject.toml $(NOT_LOCKED) --extra $$extra --resolution lowest-direct --output-file .lowest/$$extra.txt \
+	  && $(BIN)/uv pip compile --quiet --no-header --no-annotate $(RESOLVED_FOR_SDKS) --extra $$extra --resolution lowest-direct --output-file .lowest/$$extra.txt \
 	  && $(BIN)/uv pip install --quiet --python .lowest/$$extra/bin/python -r .lowest/$$extra.txt httpx2 \
 	  && PYTHONPATH=packages/tenuto/src:packages/tenuto-sim/src .lowest/$$extra/bin/python tests/lowest/run.py $$extra || failed="$$failed $$extra"; \
 	done; \
@@ -253,12 +253,14 @@ lock: | $(VENV)/.installed ## resolve the dependencies again (make lock UPGRADE=
 	$(BIN)/uv pip compile $(RESOLVED) requirements/demo.in --extra demo --constraint requirements/dev.lock --output-file requirements/demo.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 	for each in release site pyright; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
-	$(BIN)/uv pip compile $(RESOLVED) --extra check requirements/engines.in --output-file requirements/engines.lock $(LOCKED)
-	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile $(RESOLVED) --extra schema $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
-	$(BIN)/uv pip compile $(RESOLVED) $(addprefix --extra ,$(filter-out ollama,$(LOWEST))) --resolution lowest-direct --output-file requirements/lowest/all.lock $(LOCKED)
-	$(BIN)/uv pip compile $(RESOLVED) --extra ollama --resolution lowest-direct --output-file requirements/lowest/ollama.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) --extra check requirements/engines.in --output-file requirements/engines.lock $(LOCKED)
+	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) --extra schema $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
+	$(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) $(addprefix --extra ,$(filter-out ollama,$(LOWEST))) --resolution lowest-direct --output-file requirements/lowest/all.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) --extra ollama --resolution lowest-direct --output-file requirements/lowest/ollama.lock $(LOCKED)
 # The locks leave out the members, which are installed from their folders.
 RESOLVED = $(PACKAGES:=/pyproject.toml) $(NOT_LOCKED)
+# Where no agent runs.
+RESOLVED_FOR_SDKS = packages/tenuto/pyproject.toml packages/tenuto-sim/pyproject.toml $(NOT_LOCKED)
 NOT_LOCKED := $(foreach each,$(PACKAGES),--no-emit-package $(notdir $(each)))
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
