@@ -128,16 +128,8 @@ def built_twice(member: Member, folder: Path) -> Files:
 
 def built(source: Path, to: Path) -> tuple[Path, Path]:
     """A wheel and an sdist of a source, dated by its last commit."""
-    run(
-        sys.executable,
-        "-m",
-        "hatchling",
-        "build",
-        "--directory",
-        str(to),
-        cwd=source,
-        epoch_s=date_s(),
-    )
+    build = (sys.executable, "-m", "hatchling", "build", "--directory", str(to))
+    run(*build, cwd=source, epoch_s=date_s())
     (wheel,), (sdist,) = to.glob("*.whl"), to.glob("*.tar.gz")
     return wheel, sdist
 
@@ -160,10 +152,12 @@ def from_sdist(sdist: Path, wheel: Path, folder: Path) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
     (source,) = folder.iterdir()
-    again, _ = built(source, folder / "dist")
+    build = (sys.executable, "-m", "hatchling", "build", "--target", "wheel")
+    run(*build, cwd=source, epoch_s=date_s())
+    (again,) = source.glob("dist/*.whl")
     if sha256(again) != sha256(wheel):
         raise Refused("the wheel that is built from the sdist is another one")
-    print("The sdist builds the same wheel without git.")
+    print(f"{sdist.name} builds the same wheel without git.")
 
 
 def metadata_of(wheel: Path) -> Message:
