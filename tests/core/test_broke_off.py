@@ -96,3 +96,18 @@ def test_at_most_four_kilobytes_are_held_meanwhile(exact: bool) -> None:
         held = max(held, len(seam._held))
         assert at - seam.new_chars <= 4_096
     assert held <= 4_096
+
+
+@pytest.mark.parametrize("at_limit", [False, True])
+@pytest.mark.parametrize("torn", ["\ufffd", "\ufffd\ufffd", chr(0xD83D), " \ufffd"])
+@pytest.mark.parametrize(
+    "before", ["Answer 1: ", "Answer 1:", "", "\ufffd", "A text of some length."]
+)
+def test_an_attempt_of_which_one_torn_character_came_ends(
+    before: str, torn: str, at_limit: bool
+) -> None:
+    for size in (1, len(torn)):
+        seam = Seam(before)
+        came = "".join(seam.feed(torn[at : at + size]) for at in range(0, len(torn), size))
+        came += seam.finish(broke_off=True, at_limit=at_limit)
+        assert came.strip() in ("", torn.strip())

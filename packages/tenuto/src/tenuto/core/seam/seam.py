@@ -233,8 +233,7 @@ class Seam:
 
         `broke_off`: the attempt did not end by itself, so a mere repetition adds nothing (S3b)."""
         rest = ""
-        is_open = self._begins_again if self._exact and at_limit else self._is_open(at_limit)
-        if self._phase is _Phase.MATCHING and broke_off and is_open:
+        if self._phase is _Phase.MATCHING and broke_off and self._may_be_open(at_limit):
             rest = self._remove(("echo", len(self._held)), "")
         elif self._phase is _Phase.MATCHING:
             self._opening.broke_off = broke_off
@@ -264,6 +263,9 @@ class Seam:
         self._given += len(rest)
         return rest
 
+    def _may_be_open(self, at_limit: bool) -> bool:
+        return self._begins_again if self._exact and at_limit else self._is_open(at_limit)
+
     @property
     def _begins_again(self) -> bool:
         """Whether the limit may have cut an echo of the prefill. If it was none, nothing is lost: a
@@ -278,7 +280,7 @@ class Seam:
 
         A small output limit may cut every attempt after a few characters, so these count there, if
         they do not announce."""
-        body = self._held.strip()
+        body = _uncut(self._held).strip()
         if self._exact or not body or self._decide(final=False) is not None:
             return False
         only_words, short = self._opening.only_words, len(self._before) < RESTART_CHARS
