@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import tenuto
-from examples.wires.tests.at_hand import fixture_folders, fixtures
 from recorder import playing, showing
 from recorder.cases import Group, Recorded
 from recorder.far import Answer, Sim, Written, in_pieces
@@ -23,6 +22,9 @@ from recorder.showing import Shown, shown, unwatched
 
 PROJECT = Path(__file__).resolve().parent.parent
 CORPUS = Path("shared/corpus/recorded.jsonl.gz")
+FIXTURES = (PROJECT / "tests" / "fixtures", PROJECT / "examples" / "wires" / "tests" / "fixtures")
+"""Of this checkout, also where the source of another tree is played."""
+
 KINDS = {
     ".sse": "text/event-stream",
     ".json": "application/json",
@@ -44,6 +46,17 @@ CORPUS_WIRES = frozenset(QUESTIONS)
 def corpus() -> Path | None:
     """Return where the recorded responses are, None where they are not."""
     return next((up / CORPUS for up in Path(__file__).parents if (up / CORPUS).exists()), None)
+
+
+def fixture_folders() -> list[Path]:
+    """Return the folders of all wires, by their names."""
+    return sorted((each for place in FIXTURES for each in place.iterdir()), key=lambda at: at.name)
+
+
+def fixtures(wire: str) -> Path:
+    """Return the folder with the fixtures of a wire."""
+    (found,) = (each for each in fixture_folders() if each.name == wire)
+    return found
 
 
 def groups() -> Iterator[Group]:
