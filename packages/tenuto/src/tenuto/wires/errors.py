@@ -237,6 +237,7 @@ def read(
     codes = [code, *codes] if code else codes
     within_codes, within = _within(error)
     codes, said = [*codes, *within_codes], f"{message}\n{within}" if within else message
+    spelled = [each.lower() for each in codes]
     status = status if status is not None else next((int(c) for c in codes if _is_status(c)), None)
     for entry in table:
         found = entry.words.search(said, 0, _SEARCHED_CHARS) if entry.words else None
@@ -244,9 +245,7 @@ def read(
         allowed = _allowed_tokens(groups)
         if "prompt" in groups and (allowed or 0) < _LEAST_TOKENS_LEFT:
             continue
-        by_code = any(code in entry.codes for code in codes)
-        if entry.named is not None:
-            by_code = by_code or any(entry.named.match(code, 0, _CODE_CHARS) for code in codes)
+        by_code = _names(entry, spelled)
         if by_code or found or status in entry.statuses or entry is table[-1]:
             named = (name.strip() for v in groups.values() for name in v.split(","))
             return Fault(
@@ -263,13 +262,23 @@ def read(
     raise AssertionError("the last row of an error table fits everything")
 
 
-def is_in(entry: ErrorRow, codes: Sequence[str], message: str) -> bool:
-    """Return whether a row of a table names one of the codes of an error, or its words."""
-    named = any(code in entry.codes for code in codes) or (
-        entry.named is not None and any(entry.named.match(code, 0, _CODE_CHARS) for code in codes)
-    )
+def has_code(entry: ErrorRow, codes: Sequence[str]) -> bool:
+    """Return whether a row of a table names one of the codes of an error."""
+    return _names(entry, [code.lower() for code in codes])
+
+
+def has_words(entry: ErrorRow, message: str) -> bool:
+    """Return whether a row of a table has the words of an error's message."""
     searched = entry.words is not None and entry.words.search(message, 0, _SEARCHED_CHARS)
-    return named or bool(searched)
+    return bool(searched)
+
+
+def _names(entry: ErrorRow, codes: Sequence[str]) -> bool:
+    """Return whether a row has one of these codes, which are in lower case as in the tables."""
+    if any(code in entry.codes for code in codes):
+        return True
+    named = entry.named
+    return named is not None and any(named.match(code, 0, _CODE_CHARS) for code in codes)
 
 
 ReadFault = Callable[..., Fault]
@@ -324,7 +333,7 @@ def _allowed_tokens(groups: dict[str, str]) -> int | None:
 
 
 def error_words(error: object) -> tuple[list[str], str]:
-    """Return the codes and types of an error object, most specific first and in lower case, and its
+    """Return the codes and types of an error object, most specific first and as they came, and its
     message, from all the places that providers use.
 
     >>> error_words({"type": "api_error", "message": "Internal server error"})
@@ -380,7 +389,7 @@ def blames(
 
 def _code(value: object) -> str:
     if isinstance(value, str):
-        return value.strip().lower()
+        return value.strip()
     return str(value) if isinstance(value, int) and abs(value) < 1_000_000 else ""
 
 

@@ -431,7 +431,7 @@ def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     """Return the fault of an HTTP error response, with the wait that it asks for. Bedrock names the
     kind in a header."""
     error = error_in(body, _error_of)
-    code = headers.get("x-amzn-errortype", "").partition(":")[0].strip().lower()
+    code = headers.get("x-amzn-errortype", "").partition(":")[0].strip()
     return read_fault(error, status, retry_after_s(headers), code)
 
 

@@ -87,7 +87,7 @@ def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     'rate_limited'
     """
     value = decode_object(body)
-    code = headers.get("x-amzn-errortype", "").partition(":")[0].strip().lower()
+    code = headers.get("x-amzn-errortype", "").partition(":")[0].strip()
     return read_fault(
         value if isinstance(value, dict) else "", status, retry_after_s(headers), code
     )

@@ -238,7 +238,7 @@ def _stop_of(candidate: JsonObject, number: int) -> list[Signal]:
     ratings = member(candidate, "safetyRatings", "safety_ratings")
     signals = _explained(with_words(stop, safety_ratings=unsafe_ratings(ratings)), words)
     if stop.raw.strip().lower() in _REPEATING_FAILS:
-        signals.append(FaultSeen(Fault(FaultKind.INVALID_REQUEST, stop.raw.strip().lower())))
+        signals.append(FaultSeen(Fault(FaultKind.INVALID_REQUEST, stop.raw.strip())))
     return signals
 
 
