@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from tenuto.core.answer.builder import Builder
+from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.response import Response
 from tenuto.core.answer.signals import Ended, Signal
-from tenuto.core.answer.stop import CALLS_MISSING, CLEAN, Stop, printable
+from tenuto.core.answer.stop import CALLS_MISSING, CLEAN, NO_STOP, Stop, printable
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.objects import plain
 from tenuto.detection.reader import Reader
@@ -71,7 +72,8 @@ class DetectedConversation:
         turns: the answers of the model, in order.
         waiting: the calls that wait for their results, in order.
         may_end: whether it may end here: the last message is the model's, it ended as a complete
-            answer, and no call waits.
+            answer or without a reason, and no call waits. A message without a reason may be a half
+            one: `turns[-1].stop.raw` is then None, and `why` says so.
         why: the reason, as one sentence. It holds no text of the conversation, except for the names
             of tools.
         messages: how many messages there are.
@@ -144,14 +146,14 @@ def _told(rows: Sequence[_Row]) -> DetectedConversation:
         if row.response is not None:
             turns.append(_turn(row.at, row.response))
             waiting += [
-                WaitingCall(row.at, _own_id(call.id), call.name) for call in row.response.calls
+                WaitingCall(row.at, _own_id(call), call.name) for call in row.response.calls
             ]
     why = _why_not(rows, turns, waiting)
     return DetectedConversation(
         tuple(turns),
         tuple(waiting),
         not why,
-        why or "The model finished its answer, and no tool call waits.",
+        why or (_UNTOLD if NO_STOP in turns[-1].stop.anomalies else _FINISHED),
         sum(row.messages for row in rows),
         dict(Counter(row.role for row in rows for _ in range(row.messages))),
         len(turns),
@@ -160,11 +162,16 @@ def _told(rows: Sequence[_Row]) -> DetectedConversation:
     )
 
 
+_FINISHED = "The model finished its answer, and no tool call waits."
+_UNTOLD = "The last message is the model's, without a reason why it ended, and no tool call waits."
+"""For a history, which seldom holds the provider's stops: the message may be a half one."""
+
+
 def _turn(at: int, response: Response) -> AssistantTurn:
     used, calls = response.usage, response.calls
     tokens = (used.input_tokens, used.output_tokens) if used is not None else (None, None)
     return AssistantTurn(
-        at, response.stop, tuple(_own_id(call.id) or call.name for call in calls), *tokens
+        at, response.stop, tuple(_own_id(call) or call.name for call in calls), *tokens
     )
 
 
@@ -173,9 +180,10 @@ def _sum(counts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _own_id(call_id: str) -> str:
-    """Return a call's id; "" if the provider gave none, so that one was made up."""
-    return "" if _made_up(call_id) is not None else call_id
+def _own_id(call: ToolCall) -> str:
+    """Return the id that the provider gave a call, also if another call has it; "" if it gave none,
+    so that one was made up."""
+    return call.shared_id or ("" if _made_up(call.id) is not None else call.id)
 
 
 _made_up = re.compile(r"tenuto\d{3,}\Z").match

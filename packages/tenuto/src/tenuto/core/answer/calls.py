@@ -32,6 +32,7 @@ class ToolCall:
         extra: further keys of the call as the provider sent them; None if there were none.
         decoded: whether the arguments came decoded, so that their text cannot show a cut.
         unseen: whether the arguments were not read, only whether they are complete.
+        shared_id: the provider's id, if an earlier call had it, so that `id` is another; else "".
     """
 
     id: str
@@ -43,6 +44,7 @@ class ToolCall:
     extra: Mapping[str, object] | None = None
     decoded: bool = False
     unseen: bool = False
+    shared_id: str = ""
 
 
 NEVER_CAME = "never_came"
@@ -243,11 +245,11 @@ class Calls:
                 odd.append("arguments_encoded_twice")
             if not slot.name and finding is Finding.WHOLE:
                 finding, detail = Finding.MALFORMED, "no_name"
-            call_id = slot.id
+            call_id, shared_id = slot.id, ""
             if not call_id or call_id in taken:
                 if call_id or not slot.may_lack_id:
                     odd.append("call_id_duplicate" if call_id else "call_id_missing")
-                call_id = fresh_id(self._salt, number, taken)
+                call_id, shared_id = fresh_id(self._salt, number, taken), call_id
             taken.add(call_id)
             extra = slot.extra or None
             made = ToolCall(
@@ -260,6 +262,7 @@ class Calls:
                 extra,
                 slot.decoded,
                 slot.unseen,
+                shared_id,
             )
             calls.append(made)
         return tuple(calls), tuple(dict.fromkeys(odd))
