@@ -596,8 +596,6 @@ FAULTS: dict[str, tuple[Any, str]] = {
         {"custom_id": "1", "result": {"type": "errored", "error": {"type": "error", "error": {"type": "overloaded_error", "message": "x"}}}},
         "overloaded",
     ),
-    "a phrase of HTTP": ({"detail": "Too Many Requests"}, "rate_limited"),
-    "another phrase of HTTP": ({"message": "Internal Server Error"}, "server"),
     "an error as a body": ({"error": {"message": "no key", "code": "invalid_api_key"}}, "authentication"),
 }  # fmt: skip
 
@@ -611,9 +609,15 @@ ERRORS_ALIKE: dict[str, tuple[Any, Confidence]] = {
     ),
     "a social network's": ({"error": {"message": "Invalid token", "type": "OAuthException", "code": 190}}, Confidence.MEDIUM),
     "a socket's": ({"type": "error", "error": {"code": 4000, "message": "bad"}}, Confidence.MEDIUM),
-    "a known code": ({"error": {"message": "slow", "code": "rate_limit_exceeded"}}, Confidence.HIGH),
-    "a status": ({"error": {"message": "x", "code": 502}}, Confidence.HIGH),
-    "known words": ({"error": "server busy"}, Confidence.HIGH),
+    "a known code": ({"error": {"message": "slow", "code": "rate_limit_exceeded"}}, Confidence.MEDIUM),
+    "a known code in a known form": (
+        {"error": {"message": "slow", "type": "requests", "param": None, "code": "rate_limit_exceeded"}}, Confidence.HIGH,
+    ),
+    "a status": ({"error": {"message": "x", "code": 502}}, Confidence.MEDIUM),
+    "known words": ({"error": "server busy"}, Confidence.LOW),
+    "known words that speak of models": ({"error": "model does not support tools"}, Confidence.HIGH),
+    "a phrase of HTTP": ({"detail": "Too Many Requests"}, Confidence.LOW),
+    "another phrase of HTTP": ({"message": "Internal Server Error"}, Confidence.LOW),
     "a known form with another code": (
         {"type": "error", "error": {"type": "ValidationError", "message": "x"}}, Confidence.MEDIUM,
     ),

@@ -1,17 +1,19 @@
 """Whether an object is an error of a known API, and how sure that is.
 
-Many programs write errors alike, and people write messages, so an error is claimed by a form that
-an API gives its own errors, and is certain only by a code or by words that an API uses (N14).
+Many programs write errors alike, with the same codes and the same words, and people write messages.
+So an error is claimed by a form that an API gives its own errors. It is certain only by a known
+code in a form that no other program has, or if what a table knows of it speaks of models (N14).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from tenuto.core.answer.stop import Confidence
-from tenuto.wires.errors import error_words, is_in
-from tenuto.wires.json import JsonObject
+from tenuto.wires.errors import error_words, has_code, has_words
+from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import list_in, object_in
 from tenuto.wires.registry import in_order
 
@@ -37,9 +39,32 @@ _speaks_of_requests = re.compile(
 ).search
 """Matches what errors say and people seldom do, in bodies that are nothing but a message."""
 
+_speaks_of_models = re.compile(
+    r"max_?(?:completion_?|output_?|new_?)?tokens|maximum (?:output )?tokens|too many tokens"
+    r"|\b(?:\d+ |input |output |prompt |completion )tokens?\b|tokens? (?:exceed|per min|rate|quota)"
+    r"|context[ _](?:length|window|size|limit)|\b(?:this|foundation) model\b"
+    r"|prompt is too long:? \d"
+    r"|model (?:id\b|identifier|output|capacity|limit|turn|returned|requires more system memory)"
+    r"|requested model|\bmodels/|role: user, model|model_not_"
+    r"|(?:model|engine|provider)\w* (?:is |are )?(?:currently )?(?:overloaded|unavailable)"
+    r"|(?:model|engine|provider)_?(?:overloaded|unavailable|timeout|stream|error)"
+    r"|support (?:tools|thinking|chat|generate|insert)\b|chat (?:template|completion|histor)"
+    r"|assistant message|messages(?:\.|\[)\d|tool[_ ](?:calls?|use|results?|choice)|prefill"
+    r"|reasoning_\w|thinking\b|content_(?:filter|block|policy)|trial key|api deployment"
+    r"|cascade_exhausted|tenuto_|generativelanguage|generative-ai|aiplatform"
+    r"|\b(?:openai|anthropic|claude|gpt-\d|gemini|bedrock|mistral|cohere|deepseek|openrouter|ollama|groq|grok|vertex)\b|x\.ai\b",
+    re.IGNORECASE,
+).search
+"""Matches what only an API of language models says, in codes and in words: `rate limit`,
+`timed out` or `blocked by moderation` may be any program's."""
+
+_SEARCHED_CHARS = 2_000
+
 _CODED = frozenset({"code", "type", "param", "status", "error_type"})
 
-_SAYS_SERVER = re.compile(r"(?:server|api|internal|service)_?(?:server_?|service_?)?error\Z").match
+_SAYS_SERVER = re.compile(
+    r"(?:server|api|internal|service)_?(?:server_?|service_?)?error\Z", re.IGNORECASE
+).match
 """Matches codes that say no more than that the server failed, which no table needs."""
 
 _STATUSES = range(400, 600)
@@ -47,13 +72,15 @@ _STATUSES = range(400, 600)
 
 def error_shown(value: JsonObject) -> Confidence | None:
     """Return how surely an object is an error of a known API; None: it is none. High: a table knows
-    its code or its words. Medium: it has the form of an API's, and a code that no table knows. Low:
-    it has a form that many programs share.
+    its code, in a form that only APIs of models have, or its code or its words, which speak of
+    models. Medium: it has another code, or another form. Low: it has words alone.
 
-    >>> error_shown({"error": {"code": "invalid_api_key", "message": "No."}}).value
+    >>> error_shown({"type": "error", "error": {"type": "overloaded_error"}}).value
     'high'
-    >>> error_shown({"error": "disk full"}).value
-    'low'
+    >>> error_shown({"error": {"code": "invalid_api_key", "message": "No."}}).value
+    'medium'
+    >>> error_shown({"error": "disk full"}).value, error_shown({"error": "timeout"}).value
+    ('low', 'low')
     >>> error_shown({"message": "I can't come today"}) is None
     True
     """
@@ -65,12 +92,90 @@ def error_shown(value: JsonObject) -> Confidence | None:
     if "base_resp" in value:  # MiniMax's alone
         return Confidence.HIGH
     if error is None:
-        return Confidence.HIGH if _is_message(value) else None
-    many = "errors" in object_in(error)  # Google's other APIs, whose codes are HTTP statuses too
-    if not many and _is_known(error):
+        if not _is_message(value):
+            return None
+        return Confidence.HIGH if _is_of_models(value) else Confidence.LOW
+    if _tells_code(error) and any(own(value, object_in(error)) for own in _OWN_FORMS):
+        return Confidence.HIGH
+    if (_tells_code(error) or _tells_words(error)) and _is_of_models(error):
         return Confidence.HIGH
     coded = isinstance(error, dict) and any(error.get(name) for name in _CODED)
     return Confidence.MEDIUM if coded else Confidence.LOW
+
+
+def kind_told(value: JsonObject) -> bool:
+    """Return whether a table knows the code of an error, so that its kind is no guess.
+
+    >>> kind_told({"error": {"code": "E1", "message": "Your post was blocked by moderation"}})
+    False
+    """
+    return _tells_code(_error_in(value))
+
+
+# --- the forms that only one API, or those that follow it, give their errors
+
+
+def _as_anthropic(value: JsonObject, error: JsonObject) -> bool:
+    return value.get("type") == "error" and "type" in error
+
+
+def _as_openai(value: JsonObject, error: JsonObject) -> bool:
+    """Return whether an error has all the members of OpenAI's, and none that other APIs add, such
+    as Stripe's `doc_url`. Some that follow OpenAI leave out `param`: those must have a code."""
+    if not error.keys() <= _OF_OPENAI or not {"message", "type", "code"} <= error.keys():
+        return False
+    return "param" in error or _is_code([str(error["code"])])
+
+
+_OF_OPENAI = frozenset(
+    {"message", "type", "param", "code", "object", "status", "innererror", "inner_error"}
+    | {"metadata", "event_id", "failed_generation", "request_id", "provider_specific_fields"}
+    | {"content_filter_result", "content_filter_results", "details"}
+)
+"""OpenAI's, Azure's, Groq's, and those of gateways."""
+
+
+def _as_openrouter(value: JsonObject, error: JsonObject) -> bool:
+    return "user_id" in value or isinstance(error.get("metadata"), dict)
+
+
+def _as_mistral(value: JsonObject, error: JsonObject) -> bool:
+    return "error" in (value.get("object"), error.get("object"))
+
+
+def _as_responses(value: JsonObject, error: JsonObject) -> bool:
+    return "sequence_number" in value or "sequence_number" in error
+
+
+def _as_watsonx(value: JsonObject, _: JsonObject) -> bool:
+    return "trace" in value and "errors" in value
+
+
+def _is_dashscopes(value: JsonObject, _: JsonObject | None = None) -> bool:
+    """Return whether it is an error of DashScope, whose codes are words in camel case. Other
+    programs answer with such members too, also where nothing failed:
+    https://help.aliyun.com/zh/model-studio/error-code (read 2026-11-28)."""
+    code = value.get("code")
+    if not {"code", "message", "request_id"} <= value.keys() or not isinstance(code, str):
+        return False
+    return _in_camel_case(code) is not None and code.lower() not in _SUCCESSES
+
+
+_in_camel_case = re.compile(r"[A-Z][A-Za-z]*[a-z](?:\.[A-Za-z]+)*\Z").match
+_SUCCESSES = ("success", "ok", "succeeded")
+
+_OWN_FORMS = (
+    _as_anthropic,
+    _as_openai,
+    _as_openrouter,
+    _as_mistral,
+    _as_responses,
+    _as_watsonx,
+    _is_dashscopes,
+)
+
+
+# --- errors in forms that many have
 
 
 def phrase_status(value: JsonObject) -> int | None:
@@ -104,37 +209,50 @@ def _error_in(value: JsonObject) -> object:
     return first if object_in(first).get("message") else None
 
 
-def _is_dashscopes(value: JsonObject) -> bool:
-    """Return whether it is an error of DashScope, whose codes are words in camel case. Other
-    programs answer with such members too, also where nothing failed:
-    https://help.aliyun.com/zh/model-studio/error-code (read 2026-11-28)."""
-    code = value.get("code")
-    if not {"code", "message", "request_id"} <= value.keys() or not isinstance(code, str):
-        return False
-    return _in_camel_case(code) is not None and code.lower() not in _SUCCESSES
-
-
-_in_camel_case = re.compile(r"[A-Z][A-Za-z]*[a-z](?:\.[A-Za-z]+)*\Z").match
-_SUCCESSES = ("success", "ok", "succeeded")
-
-
 def _is_message(value: JsonObject) -> bool:
     """Return whether a body that is nothing but a message is an error's, by its words."""
     if "error" in value or "errors" in value or not _OF_A_PERSON.isdisjoint(value):
         return False
     said = value.get("message") or value.get("detail")
     if isinstance(said, str):
-        return _speaks_of_requests(said) is not None or _is_known(said)
-    return bool(said) and _is_known({"message": said})
+        return _speaks_of_requests(said) is not None or _tells_words(said)
+    return bool(said) and _tells_words({"message": said})
 
 
-def _is_known(error: object) -> bool:
-    """Return whether a table of a wire has a code or the words of an error."""
+def _is_of_models(error: object) -> bool:
+    """Return whether an error's codes, words or details speak of models or of their APIs."""
     codes, message = error_words(error)
+    details = object_in(error).get("details")
+    said = [*codes, message[:_SEARCHED_CHARS]]
+    if isinstance(details, list | dict):
+        said.append(encode(details)[:_SEARCHED_CHARS].decode("utf-8", "replace"))
+    return any(map(_speaks_of_models, said))
+
+
+def _tells_code(error: object) -> bool:
+    """Return whether a table of a wire has a code of an error, or an HTTP status is one. Those of
+    Google's other APIs are HTTP statuses too."""
+    if "errors" in object_in(error):
+        return False
+    return _is_code(error_words(error)[0])
+
+
+def _is_code(codes: Sequence[str]) -> bool:
     if any(code.isdecimal() and int(code) in _STATUSES for code in codes):
         return True
     return any(map(_SAYS_SERVER, codes)) or any(
-        is_in(row, codes, message)
+        has_code(row, codes)
+        for known in in_order()
+        for wire in known.values()
+        for row in wire.errors
+    )
+
+
+def _tells_words(error: object) -> bool:
+    """Return whether a table of a wire has the words of an error."""
+    message = error_words(error)[1]
+    return any(
+        has_words(row, message)
         for known in in_order()
         for wire in known.values()
         for row in wire.errors

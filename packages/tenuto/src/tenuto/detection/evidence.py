@@ -11,13 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tenuto.core.answer.stop import StopReason
+from tenuto.wires.bedrock_invoke.makers import METRICS, PLACES
+from tenuto.wires.bedrock_invoke.makers import STOPS as STOPS_OF_MAKERS
+from tenuto.wires.bedrock_like.guardrail import GUARDRAIL
 from tenuto.wires.json import JsonObject
-from tenuto.wires.members import list_in, object_in
+from tenuto.wires.members import list_in, object_in, objects_in, value_at
 from tenuto.wires.moved import is_cohere_event, shape_of
+from tenuto.wires.one_text import OneText, steps
 from tenuto.wires.registry import wire_for_shape
 from tenuto.wires.stops import stop_reader
 
 _read_stop = stop_reader({})
+_read_makers_stop = stop_reader(STOPS_OF_MAKERS)
 
 _SIGNED = frozenset(
     {"id", "model", "object", "created", "usage", "usageMetadata", "usage_metadata"}
@@ -43,7 +48,8 @@ def is_lookalike(value: JsonObject) -> bool:
 
 _OUTLINES = frozenset(
     {"choices", "candidates", "usageMetadata", "usage_metadata", "type", "is_finished", "output"}
-    | {"object", "status", "done", "request_id"}
+    | {"object", "status", "done", "request_id", "event_type", "message", "content"}
+    | {"completion", "completions", "generation", "generations", "outputs", "outputText", "results"}
 )
 """Every outline in which other programs write has one of these members."""
 
@@ -98,10 +104,43 @@ def begins_answer(value: JsonObject) -> bool:
 # --- the evidence of each wire
 
 
+_OF_OTHERS = frozenset(
+    {"user", "human", "customer", "system", "developer", "tool", "function", "admin", "moderator"}
+)
+"""Roles of messages that are no model's."""
+
+
+def _is_models(role: object, *, signed: bool = True) -> bool:
+    """Return whether a message may be a model's, by its role. `signed`: whether the object that
+    holds it has what bodies have, so that it may write the role in a way of its own."""
+    if not role:
+        return True
+    if not isinstance(role, str):
+        return signed
+    if role.lower() in _OF_OTHERS:
+        return False
+    return signed or role.lower() in ("assistant", "model", "chatbot", "ai", "bot")
+
+
+def _is_signed(value: JsonObject) -> bool:
+    return not _SIGNED.isdisjoint(value)
+
+
 def _chat(value: JsonObject) -> bool:
     choice = object_in(next(iter(list_in(value.get("choices"))), None))
     said = object_in(choice.get("message") or choice.get("delta"))
-    return not said or not _OF_MESSAGES.isdisjoint(said) or not _SIGNED.isdisjoint(value)
+    if not said:
+        return True
+    signed = _is_signed(value)
+    if not _is_models(said.get("role"), signed=signed):
+        return False
+    if not signed and value.keys() != {"choices"} and not ("role" in said or _ends(choice)):
+        return False  # a choice of a poll has a message with a content, too
+    return signed or not _OF_MESSAGES.isdisjoint(said)
+
+
+def _ends(choice: JsonObject) -> bool:
+    return "finish_reason" in choice or "stop_reason" in choice
 
 
 _OF_MESSAGES = frozenset(
@@ -116,8 +155,15 @@ def _gemini(value: JsonObject) -> bool:
     if "candidates" not in value:
         return "error" in value or all(_spelled(name) in _BESIDE_CANDIDATES for name in value)
     candidate = object_in(next(iter(list_in(value["candidates"])), None))
+    content = object_in(candidate.get("content"))
+    parts = content.get("parts")
+    if not _is_models(content.get("role"), signed=_is_signed(value)):
+        return False
+    ended = not _STOPS_OF_CANDIDATES.isdisjoint(candidate)
+    if isinstance(parts, list) and not (ended or all(isinstance(p, dict | None) for p in parts)):
+        return False
     odd = any(_spelled(name) not in _OF_CANDIDATES for name in candidate)
-    return not odd or "content" in candidate or not _SIGNED.isdisjoint(value)
+    return not odd or bool(content) or _is_signed(value)
 
 
 def _spelled(name: str) -> str:
@@ -131,6 +177,8 @@ _OF_CANDIDATES = frozenset(
 )
 """Members of a candidate of Gemini, in any spelling: https://ai.google.dev/api/generate-content
 (read 2026-11-28)."""
+
+_STOPS_OF_CANDIDATES = frozenset({"finishReason", "finish_reason"})
 
 _BESIDE_CANDIDATES = frozenset(
     {"promptfeedback", "usagemetadata", "modelversion", "responseid", "modelstatus", "createtime"}
@@ -147,14 +195,30 @@ def _messages(value: JsonObject) -> bool:
         if "stop_reason" not in value and "usage" not in value:
             return True
         listed = isinstance(value.get("content"), list | None)  # some servers write a text
-        told = listed or _is_stop(value.get("stop_reason")) or not _SIGNED.isdisjoint(value)
+        told = listed or _is_stop(value.get("stop_reason")) or _is_signed(value)
         return value.get("role", "assistant") == "assistant" and told
     if kind == "message_delta":
         delta, used = value.get("delta"), value.get("usage")
         known = isinstance(delta, dict) and (not delta or not _OF_DELTAS.isdisjoint(delta))
         return known and isinstance(used, dict | None)
+    if kind == "message_stop":  # the helper of the SDK adds the message
+        known = value.keys() <= {"type", "message", "index", "usage", METRICS}
+        return known and isinstance(value.get("message"), dict | None)
+    if isinstance(kind, str) and kind in _HELD:
+        return isinstance(value.get(_HELD[kind]), dict)
+    blocks = list_in(value.get("content"))
+    if blocks and "stop_reason" in value:
+        known = all(isinstance(block, dict) for block in blocks)
+        return known and _is_models(value.get("role"), signed=_is_signed(value))
     return True
 
+
+_HELD = {
+    "message_start": "message",
+    "content_block_start": "content_block",
+    "content_block_delta": "delta",
+}
+"""The objects that events hold, by their type."""
 
 _OF_DELTAS = frozenset({"stop_reason", "stop_sequence", "stop_details", "container"})
 
@@ -189,8 +253,14 @@ def _responses(value: JsonObject) -> bool:
     """Return whether a body names its model, has an id of OpenAI's, holds an item of a model's
     output, or says why there is none:
     https://platform.openai.com/docs/api-reference/responses/object (read 2026-11-28)."""
+    kind = value.get("type")
+    if isinstance(kind, str) and kind.startswith("response.") and value.get("object") != "response":
+        held = value.get("response")
+        if kind in _OF_WHOLE:
+            return isinstance(held, dict) and (not held or not _OF_RESPONSES.isdisjoint(held))
+        return not _OF_EVENTS.isdisjoint(value)
     if "status" not in value and value.get("object") != "response":
-        return True  # an event, or an error
+        return True  # an error
     items = value.get("output")
     if str(value.get("id")).startswith("resp_"):
         return True
@@ -202,18 +272,38 @@ def _responses(value: JsonObject) -> bool:
     )
 
 
+_OF_WHOLE = frozenset(
+    {"response.created", "response.queued", "response.in_progress"}
+    | {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
+)
+"""The events that hold the response itself."""
+
+_OF_RESPONSES = frozenset(
+    {"id", "object", "model", "output", "status", "usage", "error", "incomplete_details"}
+)
+_OF_EVENTS = frozenset(
+    {"sequence_number", "item", "item_id", "output_index", "content_index", "summary_index"}
+    | {"delta", "part", "text", "response", "response_id", "event_id"}
+)
+"""The members of the other events, each of which has one at least."""
+
+
 def _is_output(item: object) -> bool:
     """Return whether an item comes from a model. Messages of other programs have another text."""
     told = object_in(item)
     if told.get("type") != "message":
         return "type" in told and not {"id", "summary", "call_id", "arguments"}.isdisjoint(told)
+    if not _is_models(told.get("role")):
+        return False
     return told.get("role") == "assistant" or isinstance(told.get("content"), list)
 
 
 def _interactions(value: JsonObject) -> bool:
     """Return whether a body names its model or agent, or holds a step of a model:
     https://ai.google.dev/api/interactions-api (read 2026-11-28)."""
-    if "event_type" in value or value.get("object") != "interaction":
+    if "event_type" in value:
+        return not _OF_STEPS.isdisjoint(value)
+    if value.get("object") != "interaction":
         return True
     if not {"model", "agent", "error", "errors"}.isdisjoint(value):
         return True
@@ -223,15 +313,82 @@ def _interactions(value: JsonObject) -> bool:
 
 
 _OF_INTERACTIONS = ("text", "thought", "model_output", "function_call", "user_input")
+_OF_STEPS = frozenset(
+    {"interaction", "interaction_id", "step", "index", "delta", "content", "status", "error"}
+    | {"event_id"}
+)
+"""The members of events, each of which has one at least."""
+
 _OLLAMAS = frozenset({"done_reason", "context", "message", "error", "logprobs"})
 
 
 def _ollama(value: JsonObject) -> bool:
     """Return whether a last line has a message, or counts what it took:
     https://github.com/ollama/ollama/blob/main/docs/api.md (read 2026-11-28)."""
+    said = object_in(value.get("message"))
+    if not _is_models(said.get("role"), signed=_is_signed(value)):
+        return False
     if value.get("done") is not True or not _OLLAMAS.isdisjoint(value):
         return True
     return any(name.endswith(("_duration", "_count")) for name in value)
+
+
+def _cohere(value: JsonObject) -> bool:
+    """Return whether a message is a model's, and an event has what events have beside their type:
+    https://docs.cohere.com/v2/reference/chat-stream (read 2026-11-28)."""
+    if "finish_reason" in value:
+        role = object_in(value.get("message")).get("role")
+        return _is_models(role, signed=_is_signed(value))
+    return "type" not in value or not {"delta", "index", "id", "error"}.isdisjoint(value)
+
+
+def _converse(value: JsonObject) -> bool:
+    message = object_in(object_in(value.get("output")).get("message"))
+    return _is_models(message.get("role"), signed=_is_signed(value))
+
+
+def _completion(value: JsonObject) -> bool:
+    """Return whether the stop beside a text is some API's: in a game, `finish_reason` may be
+    anything."""
+    choice = object_in(next(iter(list_in(value.get("choices"))), None))
+    told = choice.get("finish_reason")
+    return told is None or _is_stop(told) or _is_signed(value)
+
+
+def _invoked(value: JsonObject) -> bool:
+    """Return whether it has the evidence of the maker whose shape it has: a text, with a stop that
+    is known, or counted tokens, or nothing that the maker's answers have not:
+    https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-28)."""
+    if METRICS in value or GUARDRAIL in value:
+        return True
+    if "type" in value and "content" in value:
+        return _messages(value)
+    if "output" in value:
+        return _converse(value)
+    place = next((each for each in PLACES if each.text and each.fits(value)), None)
+    if place is None or "is_finished" in value or "event_type" in value:
+        return _generated(value)
+    stops = (value_at(value, steps(path)) for path in place.stop)
+    told = next((stop for stop in stops if stop is not None), None)
+    known = _read_makers_stop(told, "") if told is not None else None
+    counted = any(type(value_at(value, steps(path))) is int for path in place.used if path)
+    if known is not None and known.reason is not StopReason.UNKNOWN:
+        return isinstance(value_at(value, steps(place.text)), str | None)
+    if not isinstance(value_at(value, steps(place.text)), str):
+        return False
+    return counted or _is_signed(value) or (not told and _has_only(value, place))
+
+
+def _has_only(value: JsonObject, place: OneText) -> bool:
+    """Return whether an object has no members but those of a maker's answers."""
+    paths = [steps(path) for path in (*place.shape, place.text, *place.stop, *place.used) if path]
+    within = {path[2] for path in paths if len(path) > 2}
+    rows = objects_in(value.get(str(paths[0][0]))) if within else []
+    known = {path[0] for path in paths} | _BESIDE_TEXTS
+    return value.keys() <= known and all(row.keys() <= within | _BESIDE_TEXTS for row in rows)
+
+
+_BESIDE_TEXTS = frozenset({"stop", "type", "index", "tokenCount", "logprobs", "log_id"})
 
 
 def _is_stop(told: object) -> bool:
@@ -245,8 +402,11 @@ EVIDENCE: dict[str, Callable[[JsonObject], bool]] = {
     "mistral": _chat,
     "gemini-generate": _gemini,
     "anthropic-messages": _messages,
+    "cohere": _cohere,
     "cohere-v1": _generated,
-    "bedrock-invoke": _generated,
+    "bedrock-converse": _converse,
+    "bedrock-invoke": _invoked,
+    "openai-completions": _completion,
     "dashscope": _dashscope,
     "openai-responses": _responses,
     "gemini-interactions": _interactions,

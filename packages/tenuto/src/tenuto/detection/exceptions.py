@@ -96,7 +96,8 @@ def of_exception(error: BaseException) -> object:
         if not reply.is_error:
             return reply
         failure = failure_of(reply, wire)
-        return failure if wire is None else failure._replace(sure=sure)
+        certain = wire is None or failure.sure is Confidence.HIGH
+        return failure if certain else failure._replace(sure=sure)
     if wire is not None:
         told = object_in(getattr(error, "body", None))  # an error in a stream
         seen = wire.parse_object({"error": told}, event=True) if told else ()

@@ -25,7 +25,7 @@ from tenuto.core.answer.signals import (
 )
 from tenuto.core.answer.stop import CALLS_MISSING, Confidence, Stop, StopReason
 from tenuto.detection.envelopes import out_of_batch
-from tenuto.detection.errors import error_shown
+from tenuto.detection.errors import error_shown, kind_told
 from tenuto.detection.evidence import is_lookalike, is_notice
 from tenuto.detection.foreign import Foreign, foreign, unwrapped
 from tenuto.detection.openings import is_opening, may_open, names_role
@@ -105,6 +105,8 @@ class OpenAnswer:
         self.mixed: bool = False
         self.moved: str = ""
         self._error_shown = Confidence.HIGH  # how surely the first object is an error
+        self._kind_told = True  # whether more than its words says what kind of error it is
+        self._raised = False  # whether it is an exception, so that nobody may have reported it
         self._steady: bool | None = None  # whether the second event names the first one's id
         self._stopped = False  # whether a stop was read
         self._closed = False  # whether nothing more belongs to it
@@ -191,7 +193,7 @@ class OpenAnswer:
         """Add what an exception or an HTTP response says. Behind the beginning of an answer, it is
         surely that answer's."""
         if not self.known:
-            self._error_shown = failure.sure
+            self._error_shown, self._kind_told, self._raised = failure.sure, True, True
         self.known = True
         if self.wire is None:
             self.error_wire = failure.wire
@@ -211,19 +213,25 @@ class OpenAnswer:
 
     def _as_sure(self, stop: Stop) -> Stop:
         """Return a stop with the confidence that its error has. In a form that many programs share,
-        its kind would be a guess."""
+        its kind would be a guess, and so would one that only its words tell."""
         shown = self._error_shown
-        if shown is Confidence.HIGH or stop.reason is not StopReason.ERROR:
+        if shown is Confidence.HIGH:
             return stop
-        kept = shown is Confidence.MEDIUM or stop.detail in _NOT_REPORTED
-        return replace(stop, detail=stop.detail if kept else None, confidence=shown)
+        told = shown is Confidence.MEDIUM and (self._kind_told or stop.detail in _GENERAL)
+        if told or (self._raised and stop.detail in _NOT_REPORTED):
+            return replace(stop, confidence=shown)
+        return replace(stop, reason=StopReason.ERROR, detail=None, confidence=shown)
 
     # --- what belongs to another answer
 
     def holds_none(self, value: JsonObject) -> bool:
         """Return whether an object is surely no answer, nor an event of one."""
         asked = not (self.names_one or self.running)
-        return is_notice(value) or (asked and is_lookalike(value) and error_shown(value) is None)
+        if is_notice(value):
+            return True
+        if not asked or not is_lookalike(value):
+            return False
+        return error_shown(value) is None and foreign(value) is None
 
     def opens_another_event(self, event: Frame) -> bool:
         """Return whether an event amid a stream is the first one of another stream."""
@@ -361,6 +369,7 @@ class OpenAnswer:
         if self.wire is not None or likely is not None:
             if "error" in value or "code" in value:  # in forms that others write too
                 self._error_shown = error_shown(value) or Confidence.HIGH
+                self._kind_told = kind_told(value)
             self.error_wire = likely
             return self.wire or likely
         return self._wire_of_error(value)
@@ -377,7 +386,7 @@ class OpenAnswer:
                     readers[wire] = kind
             knowing = next((wire for wire, kind in readers.items() if kind not in _GENERAL), None)
         if readers:
-            self._error_shown = shown
+            self._error_shown, self._kind_told = shown, kind_told(value)
         if len(readers) == 1:
             (self.error_wire,) = readers
         return knowing or next(iter(readers), None)
