@@ -269,7 +269,7 @@ def test_detect_names_the_lines_that_hold_no_answer(
     assert main(["detect", "mixed.jsonl"]) == 2
     said = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in said] == [
-        f"mixed.jsonl, answer {number}" for number in (1, 2, 3)
+        f"mixed.jsonl, {place}" for place in ("answer 1", "behind answer 1", "answer 2")
     ]
     assert "not an answer in the format of a known API" in said[1]
 
@@ -288,8 +288,11 @@ def test_detect_tells_a_line_that_cannot_be_read_in_its_place(
     (tmp_path / "cut.jsonl").write_text("\n".join(rows[line] for line in lines))
     assert main(["detect", "cut.jsonl", "--json"]) == 2
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [one["answer"] for one in told if one["reason"] != "max_tokens"] == [cut]
-    assert [one["answers"] for one in told] == [len(lines)] * len(lines)
+    assert [at for at, one in enumerate(told, 1) if one["reason"] != "max_tokens"] == [cut]
+    answers = lines.replace("n", "")  # one that is null is none
+    assert [one["answers"] for one in told] == [len(answers)] * len(lines)
+    numbers = [one["answer"] for one in told if one["answer"] is not None]
+    assert numbers == [*range(1, len(answers) + 1)]
 
 
 REFUSED = '{"error": {"message": "Incorrect API key.", "code": "invalid_api_key"}}'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from tenuto.cli.explained import plain_stop, why
@@ -24,9 +25,9 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
     """Show why each recorded answer ended.
 
     A file may hold several answers, one on each line or in a JSON array; it shows each of them with
-    its number. For a capture, it shows the answer to the last request. The exit code is 2 if a file
-    cannot be read or holds no answer in a known format, or if something else, or a line that cannot
-    be read, is among several answers.
+    its number, and what is no answer among them without one. For a capture, it shows the answer to
+    the last request. The exit code is 2 if a file cannot be read or holds no answer in a known
+    format, or if something else, or a line that cannot be read, is among the answers.
 
     Args:
         files: bodies (JSON) or streams (server-sent events) as they were received, or captures,
@@ -43,10 +44,13 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
         )
     code = 0
     for told in told_of(files, lambda name: {"answers": described(name, read_file(name), wire)}):
-        for found in told.get("answers", [told]):
-            if "error" in found or found["detail"] in _NONE or _is_cut_line(found):
+        rows = told.get("answers", [told])
+        for number, found in enumerate(rows):
+            several = len(rows) > 1
+            if "error" in found or found["detail"] in _NONE or (several and _is_cut_line(found)):
                 code = BAD_FILE
-            print_told(found, "read", partial(_sentence, found), json=json)
+            where = _place(rows, number) if several else ""
+            print_told(found, "read", partial(_sentence, found, where), json=json)
     return code
 
 
@@ -54,10 +58,16 @@ _NONE = (NO_ANSWER.detail, NEEDS_WIRE.detail)
 
 
 def _is_cut_line(found: dict[str, Any]) -> bool:
-    """Return whether it is one of several answers of which so little can be read that no wire knows
-    it."""
-    dropped = found["reason"] == StopReason.DROPPED
-    return dropped and found["answers"] > 1 and found["wire"] is None
+    """Return whether so little of it can be read that no wire knows it."""
+    return bool(found["reason"] == StopReason.DROPPED) and found["wire"] is None
+
+
+def _place(rows: list[dict[str, Any]], number: int) -> str:
+    """Return where a row of several stands: an answer has a number, anything else a neighbour."""
+    if (own := rows[number]["answer"]) is not None:
+        return f", answer {own}"
+    before = [row["answer"] for row in rows[:number] if row["answer"] is not None]
+    return f", behind answer {before[-1]}" if before else ", before answer 1"
 
 
 _OF_SEVERAL_WIRES = "Several APIs return this error in the same format."
@@ -71,7 +81,8 @@ def _message(answer: Answer) -> str:
 
 def described(name: str, content: bytes, wire: str | None = None) -> list[dict[str, Any]]:
     """Return why each answer of a file ended, as plain values. `answer` is its number, from 1
-    on, and `answers` is how many the file holds. `wire` is None if no wire knows the format, or if
+    on, or None for what is no answer, and for what broke off before it showed whether it is one;
+    `answers` is how many answers the file holds. `wire` is None if no wire knows the format, or if
     several share the format of an error.
 
     Raises:
@@ -91,11 +102,15 @@ def described(name: str, content: bytes, wire: str | None = None) -> list[dict[s
         if body is None:
             raise NotRecorded("it is a capture that does not hold all of the last answer")
         answers = read_answers(body, wire or answers.wire)
-    numbered = enumerate(answers, 1)
-    return [_described(name, number, len(answers), answer) for number, answer in numbered]
+    numbers = accumulate(answer.counted for answer in answers)
+    count = sum(answer.counted for answer in answers)
+    return [
+        _described(name, number if answer.counted else None, count, answer)
+        for number, answer in zip(numbers, answers, strict=True)
+    ]
 
 
-def _described(name: str, number: int, answers: int, answer: Answer) -> dict[str, Any]:
+def _described(name: str, number: int | None, answers: int, answer: Answer) -> dict[str, Any]:
     stop = answer.response.stop
     return {
         "file": name,
@@ -108,7 +123,6 @@ def _described(name: str, number: int, answers: int, answer: Answer) -> dict[str
     }
 
 
-def _sentence(found: dict[str, Any]) -> str:
+def _sentence(found: dict[str, Any], where: str) -> str:
     name = printable(found["file"], 200)
-    where = f"{name}, answer {found['answer']}" if found["answers"] > 1 else name
-    return f"{where}: {why(found)}. {found['message']}"
+    return f"{name}{where}: {why(found)}. {found['message']}"

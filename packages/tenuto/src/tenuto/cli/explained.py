@@ -82,10 +82,11 @@ def explain(content: bytes, policy: Policy | None, in_force: Callable[[], Policy
     if isinstance(recorded, Capture):
         told = _Turn(recorded, policy or recorded.policy).told()
         return told | {"policy": "given" if policy else "recorded"}
-    if len(recorded) > 1:
-        count = sum(answer.known for answer in recorded)
+    answers = [answer for answer in recorded if answer.counted]
+    if len(answers) > 1:
+        count = len(answers)
         raise NotRecorded(f"it holds {count} answers, not one; tenuto detect tells each of them")
-    told = _answer(recorded[0], policy or in_force())
+    told = _answer((answers or recorded)[0], policy or in_force())
     return told | {"policy": "given" if policy else "in force"}
 
 

@@ -71,12 +71,14 @@ class Answer:
             format.
         streamed: whether it is a stream; otherwise it is a body.
         known: whether it is an answer, or nothing speaks against it.
+        counted: whether it has shown that it is an answer, or the beginning of one.
     """
 
     response: Response
     wire: Wire | None
     streamed: bool
     known: bool
+    counted: bool
 
 
 def read_recording(content: bytes, wire: str | None = None) -> Capture | list[Answer]:
@@ -103,7 +105,7 @@ def read_recording(content: bytes, wire: str | None = None) -> Capture | list[An
 def read_answers(content: bytes, wire: str | None = None) -> list[Answer]:
     """Read the answers as they were received, at least one."""
     return [
-        Answer(one.response, one.wire, _is_stream(content, one.wire), one.is_known)
+        Answer(one.response, one.wire, _is_stream(content, one.wire), one.is_known, one.is_counted)
         for one in readings(content, wire=wire)
     ]
 
@@ -121,7 +123,8 @@ def _is_stream(content: bytes, wire: Wire | None) -> bool:
 
 
 def _unpacked(content: bytes) -> bytes:
-    """Return the bytes of a file, unpacked if they are gzipped.
+    """Return the bytes of a file, unpacked if they are gzipped. Those that broke off before any of
+    what they hold are returned as they are.
 
     Raises:
         NotRecorded: they can't be unpacked."""
@@ -129,6 +132,8 @@ def _unpacked(content: bytes) -> bytes:
         return content
     try:
         plain = unpacked(content, UNPACKED_MAX_BYTES)
+    except EOFError:
+        return content
     except zlib.error as error:
         raise NotRecorded(f"it cannot be unpacked: {error}") from None
     if len(plain) > UNPACKED_MAX_BYTES:

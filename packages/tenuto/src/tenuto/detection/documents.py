@@ -15,6 +15,10 @@ SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 AWS_LENGTHS = (b"\0", b"\1")
 """A message of an AWS event stream begins with its length in four bytes, at most 24 MiB."""
 
+SHOWS_BYTES = 2_000
+"""How much of the beginning shows what bytes are that broke off, or whether an answer stands amid a
+text."""
+
 begins_events: Callable[[bytes], re.Match[bytes] | None] = re.compile(
     rb"\A\s*(?::|data:\s*(?:[\[{]|\Z)|event:\s*[\w.:-]*\s*(?:\n|\Z)|(?:id|retry):.*\n(?:data|event):)"
 ).match
@@ -62,6 +66,38 @@ def first_object(data: bytes) -> JsonObject | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def objects_amid(data: bytes) -> list[object]:
+    """Return the objects in a text that is something else, such as a page or a log: the first one
+    begins within its first `SHOWS_BYTES`. One that broke off is returned as bytes.
+
+    >>> objects_amid(b'Here it is: {"a": 1}.'), objects_amid(b'saved {"a"'), objects_amid(b"f{x}")
+    ([{'a': 1}], [b'{"a"'], [])
+    """
+    if b"\0" in data[:SHOWS_BYTES]:  # no text
+        return []
+    text = data.lstrip(SPACE_AND_BOM).decode("utf-8", "replace")
+    found: list[object] = []
+    decoder, at, left = json.JSONDecoder(), text.find("{", 0, SHOWS_BYTES), _MOST_AMID
+    while at >= 0 and left:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except RecursionError:
+            break
+        except ValueError:
+            rest = text[at:].encode()
+            if is_cut(rest):
+                return [*found, rest]
+            left, end = left - 1, at + 1
+        else:
+            found.append(value)
+        at = text.find("{", end, None if found else SHOWS_BYTES)
+    return found
+
+
+_MOST_AMID = 50
+"""So many braces that begin no object are looked at: each may cost a look at the whole text."""
 
 
 def documents(body: bytes) -> list[object]:

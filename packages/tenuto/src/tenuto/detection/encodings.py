@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import zlib
 
-from tenuto.detection.replies import Unread
+from tenuto.detection.replies import BrokeOff, Unread
 
 MOST_BYTES = 64 * 2**20
 """So many bytes are unpacked at most: a few packed ones may hold any number."""
@@ -23,11 +23,11 @@ _MARKS: tuple[tuple[bytes, str], ...] = (
 """Byte order marks, each with the encoding that it shows."""
 
 
-def as_utf8(data: bytes) -> bytes | Unread:
+def as_utf8(data: bytes) -> bytes | Unread | BrokeOff:
     """Return bytes that gzip or zlib packed, or that are UTF-16 or UTF-32 with a byte order mark,
     as UTF-8; `Unread` if they hold more than `MOST_BYTES`. A sequence of JSON texts loses its
     marks. Any other bytes are returned as they are. Packed bytes that were cut are unpacked as far
-    as they go.
+    as they go; `BrokeOff` if that is nowhere.
 
     >>> as_utf8("{}".encode("utf-16")), as_utf8(zlib.compress(b"{}")), as_utf8(b"xy")
     (b'{}', b'{}', b'xy')
@@ -37,6 +37,8 @@ def as_utf8(data: bytes) -> bytes | Unread:
             whole = unpacked(data, MOST_BYTES)
         except zlib.error:
             return data
+        except EOFError:
+            return BrokeOff()
         if len(whole) > MOST_BYTES:
             return Unread()
         data = whole
@@ -64,7 +66,8 @@ def unpacked(data: bytes, most_bytes: int) -> bytes:
     than the limit.
 
     Raises:
-        zlib.error: the bytes aren't packed."""
+        zlib.error: the bytes aren't packed.
+        EOFError: they broke off before any of what they hold."""
     whole = b""
     while data and len(whole) <= most_bytes:
         unpacker = zlib.decompressobj(32 + zlib.MAX_WBITS)  # gzip or zlib, as the header says
@@ -74,5 +77,7 @@ def unpacked(data: bytes, most_bytes: int) -> bytes:
             if not whole:
                 raise
             break  # something else behind a whole member
+        if not (whole or unpacker.eof):
+            raise EOFError
         data = unpacker.unused_data
     return whole

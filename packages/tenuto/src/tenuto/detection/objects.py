@@ -13,14 +13,15 @@ from typing import Any
 
 from tenuto.core.answer.stop import printable
 from tenuto.detection.exceptions import of_exception
-from tenuto.detection.replies import Failure, Reply, Unread, reply_of
+from tenuto.detection.replies import BrokeOff, Failure, Reply, Unread, reply_of
 
 log: logging.Logger = logging.getLogger("tenuto")
 
 
 def plain(item: object) -> object:
-    """Return an object as plain values, as a `Reply`, `Failure` or `Unread`, or as the object that
-    it holds; anything else as None. If the object's own code raises, a log line says so."""
+    """Return an object as plain values, as a `Reply`, `Failure`, `Unread` or `BrokeOff`, or as the
+    object that it holds; anything else as None. If the object's own code raises, a log line says
+    so."""
     if isinstance(item, dict):
         return Unread() if _has_unread_body(item) else item
     if item is None or isinstance(item, type | int | float | enum.Enum):
@@ -28,7 +29,7 @@ def plain(item: object) -> object:
     try:
         if isinstance(item, BaseException):
             item = of_exception(item)
-        if item is None or isinstance(item, Reply | Failure | Unread):
+        if item is None or isinstance(item, Reply | Failure | Unread | BrokeOff):
             return item
         return _of_object(_unwrapped(item))
     except Exception as error:  # noqa: BLE001 - somebody else's object: whatever it raises

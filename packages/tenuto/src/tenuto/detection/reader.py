@@ -30,10 +30,12 @@ from tenuto.core.answer.stop import (
 from tenuto.detection.documents import (
     begins_events,
     begins_object,
+    below_heading,
     documents,
     first_object,
     is_cut,
     may_be_source,
+    objects_amid,
 )
 from tenuto.detection.encodings import as_utf8
 from tenuto.detection.envelopes import out_of_batch
@@ -44,7 +46,7 @@ from tenuto.detection.loose_json import begun, tidied
 from tenuto.detection.objects import plain
 from tenuto.detection.open_answer import OpenAnswer, is_held
 from tenuto.detection.reading import Reading, nothing_for, only_stop
-from tenuto.detection.replies import Failure, Reply, Unread, failure_of, fault_of
+from tenuto.detection.replies import BrokeOff, Failure, Reply, Unread, failure_of, fault_of
 from tenuto.detection.source_bytes import SourceBytes, unparted
 from tenuto.frames.frame import Frame
 from tenuto.frames.pieces import Pieces
@@ -183,6 +185,10 @@ class Reader:
             self._failure(value)
         elif isinstance(value, Unread):
             self._unread_source = True
+        elif isinstance(value, BrokeOff):
+            if self._answer.known:
+                self._next()
+            self._before.append(only_stop(self._cut(b"")))
 
     def finish(self) -> list[Reading]:
         """Return what was read of each answer, the end of the last one included. There is always at
@@ -193,7 +199,7 @@ class Reader:
             self._source.body = Pieces()
         if self._mixed or self._answer.mixed:
             return [only_stop(SEVERAL_ANSWERS)]
-        self._below_heading()
+        self._amid_prose()
         found = list(self._before)
         if self._answer.known or self._answer.verdict is not None or not found:
             found.append(self._built())
@@ -214,17 +220,33 @@ class Reader:
                 answer.cut = answer.cut or any(event.data for event in left)
                 return
 
-    def _below_heading(self) -> None:
-        """Read what stands below lines of comments, or below the head of an HTTP response."""
+    def _amid_prose(self) -> None:
+        """Read what stands below lines of comments, below the head of an HTTP response, or amid any
+        other text."""
         if self._answer.known or self._before:
             return
-        if (body := self._source.below_heading()) is None:
+        if (text := self._source.prose()) is None:
             return
+        body = below_heading(text)
+        below = self._inside(body) if body else []
+        if any(reading.is_known for reading in below):
+            self._before += below
+        else:
+            self._read_amid(text)
+
+    def _read_amid(self, text: bytes) -> bool:
+        """Read the objects in a text that is something else. Return False if none is an answer: an
+        error that many programs write is none."""
+        found = self._inside(objects) if (objects := objects_amid(text)) else []
+        if not any(reading.is_counted and not reading.is_guess for reading in found):
+            return False
+        self._before += found
+        return True
+
+    def _inside(self, source: object) -> list[Reading]:
         inner = Reader(self._name)
-        inner.feed(body)
-        found = inner.finish()
-        if any(reading.is_known for reading in found):
-            self._before += found
+        inner.feed(source)
+        return inner.finish()
 
     def _built(self) -> Reading:
         answer = self._answer
@@ -291,6 +313,8 @@ class Reader:
             self._answer.verdict = self._cut(body)
         elif self._begins_answer(body):
             self._failure(Failure(Fault(FaultKind.GARBAGE), None))
+        else:
+            self._read_amid(body)
 
     def _begins_answer(self, data: bytes) -> bool:
         if self._answer.names_one:
@@ -330,9 +354,7 @@ class Reader:
         if self._answer.known:
             self._next()
         if begins_events(data) is not None:
-            inner = Reader(self._name)
-            inner.feed(data)
-            self._before += inner.finish()
+            self._before += self._inside(data)
             return
         self._before.append(only_stop(self._cut(data) if is_cut(data) else NO_ANSWER))
 
@@ -442,7 +464,8 @@ class Reader:
             return
         if (status := phrase_status(value)) is not None:
             reply = Reply(status, {}, encode(value))
-            self._failure(Failure(fault_of(reply, wires()["openai-chat"]), None))
+            fault = fault_of(reply, wires()["openai-chat"])
+            self._failure(Failure(fault, None, Confidence.LOW))
             return
         if self._answer.is_behind(value, in_lines=self._source.in_lines):
             self._next()
@@ -479,9 +502,7 @@ class Reader:
                 failure._replace(sure=Confidence.HIGH) if self._answer.names_one else failure
             )
             return
-        inner = Reader(self._name)
-        inner.feed(reply.content)
-        self._before += inner.finish()
+        self._before += self._inside(reply.content)
 
     def _failure(self, failure: Failure) -> None:
         """Read an exception of an SDK: it ends the answer that is being read, if any."""

@@ -6,7 +6,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tenuto.core.answer.response import Response
-from tenuto.core.answer.stop import NEEDS_WIRE, NO_ANSWER, NOTHING_CAME, UNREAD, Stop
+from tenuto.core.answer.stop import (
+    BROKE_OFF_UNREAD,
+    NEEDS_WIRE,
+    NO_ANSWER,
+    NOTHING_CAME,
+    UNREAD,
+    Confidence,
+    Stop,
+    StopReason,
+)
 from tenuto.wires.base import Wire
 
 
@@ -24,6 +33,17 @@ class Reading(NamedTuple):
     def is_answer(self) -> bool:
         """Whether it is an answer, or may be the beginning of one."""
         return self.response.stop.detail not in _NONE
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it has shown that it is an answer, or the beginning of one."""
+        return self.is_answer and self.response.stop not in (BROKE_OFF_UNREAD, NOTHING_CAME)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether it is an error that may be any program's."""
+        stop = self.response.stop
+        return stop.reason is StopReason.ERROR and stop.confidence is not Confidence.HIGH
 
     @property
     def is_known(self) -> bool:

@@ -53,6 +53,10 @@ class Unread:
     """What would have to be read first: a stream, a file, a response without its body."""
 
 
+class BrokeOff:
+    """Packed bytes that broke off before any of what they hold."""
+
+
 BODIES: dict[str, str] = {
     "httpx": "_content",
     "httpx2": "_content",

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from tenuto.detection.documents import (
     AWS_LENGTHS,
+    SHOWS_BYTES,
     SPACE_AND_BOM,
     begins_events,
-    below_heading,
     may_be_heading,
 )
 from tenuto.frames.aws_messages import PRELUDE_BYTES, MessageCodec, begins_message
@@ -23,9 +23,6 @@ from tenuto.frames.json_lines import LineCodec
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.wires.json import decode_object
-
-SHOWS_BYTES = 2_000
-"""How much of the beginning shows what a body or a stream is that broke off."""
 
 
 class SourceBytes:
@@ -46,7 +43,7 @@ class SourceBytes:
         self._head = Pieces()
         self._may_be_lines = False
         self._line_over = False
-        self._above: Pieces | None = None  # everything, while it may be below a heading
+        self._above: Pieces | None = None  # everything, while it may be below or amid prose
 
     @property
     def in_lines(self) -> bool:
@@ -104,7 +101,9 @@ class SourceBytes:
     def _keep(self, data: bytes) -> None:
         if self._above is not None:
             self._above.add(data)
-            if not may_be_heading(self.first):
+            first = self.first[:SHOWS_BYTES]
+            may_hold = b"{" in first or len(first) < SHOWS_BYTES
+            if not (may_hold or may_be_heading(first)):
                 self._above = None
 
     def _lines_in(self, body: Pieces, data: bytes) -> Sequence[Frame]:
@@ -141,13 +140,13 @@ class SourceBytes:
         self.streams = self._line_over = False
         return rest
 
-    def below_heading(self) -> bytes | None:
-        """Return, once, what is below lines of comments or the head of an HTTP response; None if
-        the bytes can't begin with either."""
+    def prose(self) -> bytes | None:
+        """Return, once, a text that may have an answer below its first lines, or amid them; None if
+        there can be none."""
         if self._above is None:
             return None
-        body, self._above = below_heading(self._above.whole), None
-        return body
+        text, self._above = self._above.whole, None
+        return text
 
 
 def unparted(event: Frame) -> list[Frame]:

@@ -32,15 +32,17 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
             `response_metadata` of LangChain, and the answers of pydantic-ai, Haystack, LlamaIndex
             and vLLM. Bytes may be packed by gzip or zlib (at most 64 MiB unpacked), and in UTF-16
             or UTF-32 with a byte order mark. Commas, comments or prose around an answer don't
-            matter.
+            matter, if it begins within the first 2,000 bytes of the text.
         wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if
             there are several (`acme@2`). None: Tenuto detects the wire. It does so for an unknown
             name too, and logs a warning once, and for an object that has the shape of another wire.
 
     Returns:
         the stop. For what is not one answer, it has low confidence, and `detail` says what it is:
-        `no_answer`: no known API has this format (reason UNKNOWN). `several_answers`: it holds
-        several; `metadata["answers"]` counts them, and `detect_each` tells each (UNKNOWN).
+        `no_answer`: no known API has this format (reason UNKNOWN), or it is a message alone, such
+        as a bare `ChatCompletionMessage` of OpenAI's. `several_answers`: it holds several;
+        `metadata["answers"]` counts them, without what is none and without what broke off before it
+        showed whether it is one, and `detect_each` tells each (UNKNOWN).
         `needs_wire`: it is of an API whose wire is in another package, which is not installed;
         `metadata["wire"]` names the wire (UNKNOWN).
         `unread`: a stream, an iterator, a file, or a response whose body was not read; `detect`
@@ -48,11 +50,12 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
         is empty (DROPPED).
         `broke_off_unread`: it broke off before it showed whether it is an answer (DROPPED). An
         answer that breaks off is DROPPED without a detail. Of several choices in an answer, the
-        gravest end counts; it breaks off where one of them does. An error that many programs write
-        in the same form, such as `{"error": "not found"}`, has low confidence, and so has one of a
-        URL or an HTTP client that is not known to be of an API; one with a code that no known API
-        has, medium. An exception that any program may raise (`TimeoutError`, an error of S3) is no
-        answer. What the provider's values mean:
+        gravest end counts; it breaks off where one of them does. An error has high confidence if it
+        has a known code in a form that only APIs of models have, or if its known code or words
+        speak of models. Otherwise one with a code has medium confidence, and one with words alone,
+        such as `{"error": "not found"}`, low, as has one of a URL or an HTTP client that is not
+        known to be of an API. An exception that any program may raise (`TimeoutError`, an error of
+        S3) is no answer. What the provider's values mean:
         https://platform.openai.com/docs/api-reference/chat/object
 
     >>> detect({"object": "chat.completion", "choices": [
@@ -74,7 +77,8 @@ def detect_each(source: object, *, wire: str | None = None) -> list[Stop]:
             line, or are streams behind one another, or lists of their events. A line of a batch
             API is the answer that it holds. Between answers, what is no answer, None included, has
             a stop with the detail `no_answer`, and a line that was cut is DROPPED. Lines below a
-            comment or the head of an HTTP response are read, and lines below prose are no answer.
+            comment or the head of an HTTP response are read, and so are the objects below or amid
+            prose, whose own lines have no stop.
             Not told apart: streams of Gemini without ids, a stream of Ollama or of a chat that
             broke off (a chat: in its first chunk) and the next one, and the answers of a JSON array
             that broke off. Chunks of several streams that alternate are one stop, with the detail
@@ -197,10 +201,10 @@ class StreamDetector:
 
 
 def _one(found: list[Reading]) -> Stop:
-    answers = [reading for reading in found if reading.is_answer]
+    answers = [reading for reading in found if reading.is_counted]
     if len(answers) > 1 and SEVERAL_ANSWERS not in [one.response.stop for one in answers]:
         return replace(SEVERAL_ANSWERS, metadata={"answers": str(len(answers))})
-    return found[0].response.stop
+    return (answers or found)[0].response.stop
 
 
 def _reader(wire: str | None) -> Reader:
