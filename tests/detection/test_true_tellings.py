@@ -155,6 +155,7 @@ NONE: dict[str, Any] = {
     "an end of a mail": {"type": "message-end", "mail": 3},
     "an interaction of people": {"event_type": "interaction.completed", "who": "Ann"},
     "progress": {"completion": 0.4, "stop_reason": "paused", "id": 3},
+    "a share that has an id": {"completion": "90%", "stop_reason": "paused", "id": 3},
     "a task": {"completion": "Done", "stop_reason": "user", "task": 4},
     "a share": {"completion": "50%", "stop_reason": None, "task": 4},
     "a family": {"generation": "third", "stop_reason": "retired"},

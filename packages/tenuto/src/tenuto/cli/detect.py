@@ -102,7 +102,7 @@ def described(name: str, content: bytes, wire: str | None = None) -> list[dict[s
         if body is None:
             raise NotRecorded("it is a capture that does not hold all of the last answer")
         answers = read_answers(body, wire or answers.wire)
-    numbers = accumulate(answer.counted for answer in answers)
+    numbers = accumulate(int(answer.counted) for answer in answers)
     count = sum(answer.counted for answer in answers)
     return [
         _described(name, number if answer.counted else None, count, answer)

@@ -359,7 +359,7 @@ def _invoked(value: JsonObject) -> bool:
     """Return whether it has the evidence of the maker whose shape it has: a text, with a stop that
     is known, or counted tokens, or nothing that the maker's answers have not:
     https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-28)."""
-    if METRICS in value or GUARDRAIL in value:
+    if not _OF_INVOKE.isdisjoint(value):
         return True
     if "type" in value and "content" in value:
         return _messages(value)
@@ -376,7 +376,12 @@ def _invoked(value: JsonObject) -> bool:
         return isinstance(value_at(value, steps(place.text)), str | None)
     if not isinstance(value_at(value, steps(place.text)), str):
         return False
-    return counted or _is_signed(value) or (not told and _has_only(value, place))
+    named = isinstance(value.get("model"), str)
+    return counted or named or (not told and _has_only(value, place))
+
+
+_OF_INVOKE = frozenset({METRICS, GUARDRAIL, "inputTextTokenCount"})
+"""Members that only Bedrock and Titan have."""
 
 
 def _has_only(value: JsonObject, place: OneText) -> bool:
@@ -385,10 +390,15 @@ def _has_only(value: JsonObject, place: OneText) -> bool:
     within = {path[2] for path in paths if len(path) > 2}
     rows = objects_in(value.get(str(paths[0][0]))) if within else []
     known = {path[0] for path in paths} | _BESIDE_TEXTS
+    if not isinstance(value.get("id", ""), str):
+        return False
     return value.keys() <= known and all(row.keys() <= within | _BESIDE_TEXTS for row in rows)
 
 
-_BESIDE_TEXTS = frozenset({"stop", "type", "index", "tokenCount", "logprobs", "log_id"})
+_BESIDE_TEXTS = frozenset(
+    {"stop", "type", "index", "tokenCount", "logprobs", "log_id", "id", "prompt"}
+    | {"likelihood", "token_likelihoods"}
+)
 
 
 def _is_stop(told: object) -> bool:

@@ -367,7 +367,8 @@ class OpenAnswer:
             self.wire = None
             return None
         if self.wire is not None or likely is not None:
-            if "error" in value or "code" in value:  # in forms that others write too
+            shared = "error" in value or "code" in value  # in forms that others write too
+            if shared and not self.names_one:
                 self._error_shown = error_shown(value) or Confidence.HIGH
                 self._kind_told = kind_told(value)
             self.error_wire = likely

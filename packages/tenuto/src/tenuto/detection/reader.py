@@ -465,7 +465,8 @@ class Reader:
         if (status := phrase_status(value)) is not None:
             reply = Reply(status, {}, encode(value))
             fault = fault_of(reply, wires()["openai-chat"])
-            self._failure(Failure(fault, None, Confidence.LOW))
+            sure = Confidence.HIGH if self._answer.names_one else Confidence.LOW
+            self._failure(Failure(fault, None, sure))
             return
         if self._answer.is_behind(value, in_lines=self._source.in_lines):
             self._next()
