@@ -114,7 +114,9 @@ def test_detect_reads_an_answer_of_such_a_wire_by_shape_and_by_name() -> None:
     assert tenuto.detect(cut).reason is StopReason.MAX_TOKENS
     assert tenuto.detect(cut, wire="brook").reason is StopReason.MAX_TOKENS
     error = b'{"error": {"code": "talk_too_long", "message": "Too long."}}'
-    assert tenuto.detect(error).confidence == "high"
+    told, named = tenuto.detect(error), tenuto.detect(error, wire="brook")
+    assert (told.reason, told.confidence) == (StopReason.CONTEXT_WINDOW_EXCEEDED, "medium")
+    assert (named.reason, named.confidence) == (told.reason, "high")
 
 
 @pytest.mark.behaviour("N15")
