@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from support.stored import (
 )
 
 from tenuto import Verdict
+from tenuto.judging.checking import Options, check
 from tenuto.judging.judgement import _Given, _whole
 from tenuto.judging.opening import opened
 from tenuto.judging.quick import quickly
@@ -190,3 +192,22 @@ def test_no_row_is_read_quickly_once_a_wire_is_registered(monkeypatch: pytest.Mo
     assert quickly(chat(DONE, "stop"), None) is not None
     monkeypatch.setattr(WIRES, "changes", 1)
     assert quickly(chat(DONE, "stop"), None) is None
+
+
+@pytest.mark.parametrize("limit", [None, 9, 64])
+def test_rows_that_are_counted_alike_give_the_totals_of_single_verdicts(
+    tmp_path: Path, limit: int | None
+) -> None:
+    kinds = {name: [rows(text)[name] for text in TEXTS] for name in rows("x")}
+    for name, made in kinds.items():
+        lines = [json.dumps(row) for row in made * 6]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    (tmp_path / "all.jsonl").write_text(
+        "\n".join(json.dumps(row) for made in kinds.values() for row in made), "utf-8"
+    )
+    for path in tmp_path.iterdir():
+        # Who wants the place of each row gets a verdict for each.
+        single = check([str(path)], Options(limit=limit, places=True))
+        together = check([str(path)], Options(limit=limit))
+        assert together.tally == single.tally, path.name
+        assert together.unread == single.unread

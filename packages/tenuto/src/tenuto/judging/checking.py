@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -24,6 +25,7 @@ from tenuto.judging.files import Line, Range, ranges_of, rows_of
 from tenuto.judging.judgement import CAN_BE_FINISHED, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.own import Pointers, own_kind
+from tenuto.judging.quick import Alike, counted, verdict_of
 from tenuto.judging.settled import settled
 from tenuto.judging.tables import is_parquet
 from tenuto.judging.tally import Tally, word_of
@@ -174,10 +176,17 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
     found = Checked()
     way = options.way()
     sample: set[str] | None = set() if way.shapes is None else None
+    counts: Counter[Alike] = Counter()
+    may_count = not options.places and not known.by_id and way.schema is None
+    counting = may_count and sample is None
     try:
         for rows, line in enumerate(_left(part, options, way, known, found)):
             found.lines = line.number
-            verdict = _judged(line.data, way, known, found)
+            quick = counted(line.data, way.limit, way.shapes) if counting else None
+            if isinstance(quick, tuple):
+                counts[quick] += 1
+                continue
+            verdict = quick if quick is not None else _judged(line.data, way, known, found)
             if line.data is None or (
                 verdict.outcome in _MAY_BE_UNREAD and _is_unreadable(line.data)
             ):
@@ -193,10 +202,14 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
                 sample.add(verdict.kind)
                 if rows >= _SAMPLE:
                     way, sample = way.for_kinds(sample), None
+                    counting = may_count
     except NotReadable as error:  # one damaged log ends no run over many
         found.unread_lines += 1
         found.unread.append((part.path, found.lines + 1, str(error.strerror)))
         found.refused.append((part.path, str(error.strerror)))
+    for key, times in counts.items():
+        if (alike := verdict_of(key, way.limit)) is not None:
+            found.tally.add(alike, times)
     return found
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import IO, Final, NamedTuple
 
+import msgspec
+
 from tenuto.judging.archives import is_eval_log, samples_of
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.stores import PACKED, NotReadable, damage, files_under, open_unpacked, size_of
@@ -47,7 +49,7 @@ class Range(NamedTuple):
     size: int = 0
 
 
-class Line(NamedTuple):
+class Line(msgspec.Struct, gc=False):
     """A row of a file. `number`: that of its line, counted from 1 in its range, or of an item of a
     document or a row of a table. `data`: its bytes, or an item as it was decoded; None: it cannot
     be read, for the reason `why`."""

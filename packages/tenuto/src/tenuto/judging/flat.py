@@ -24,7 +24,8 @@ from tenuto.judging.answers import read_answer
 from tenuto.judging.days import day_in
 from tenuto.judging.kinds import WITH_STOP
 from tenuto.judging.opening import IN_BASE64, may_open
-from tenuto.judging.quick import Found, verdict_on
+from tenuto.judging.quick import verdict_on
+from tenuto.judging.shapes import Found
 from tenuto.judging.verdict import Verdict
 from tenuto.judging.walk import (
     ASKED,

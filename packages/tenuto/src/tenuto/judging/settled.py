@@ -4,7 +4,7 @@ have to come to Python.
 Theory of operation
 -------------------
 `settling` makes one condition of SQL from the tables that `judge` itself uses: where a text, its
-stop and its tokens stand (`flat.py`), the shapes of rows without a stop (`quick.py`), which stops
+stop and its tokens stand (`flat.py`), the shapes of rows without a stop (`shapes.py`), which stops
 end an answer, and which marks end a sentence. A row that meets it is done: its text is none that
 runs away, opens as JSON, thinks or calls, and without a stop it ends like a finished one. So no row
 is skipped on a guess. One scan counts those rows by what the report tells apart, and lists the
@@ -27,7 +27,7 @@ from tenuto.judging.columns import row_of
 from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
-from tenuto.judging.quick import FLAT, Flat
+from tenuto.judging.shapes import FLAT, Flat
 from tenuto.judging.signs import LEAST_PROSE_CHARS
 from tenuto.judging.tables import BadText, Column, Parquet, named, quoted
 from tenuto.judging.verdict import Verdict
