@@ -49,6 +49,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "alerts": monitoring.render_rules,
     "instructor": partial(page_alternatives.render, "instructor"),
     "kinds": page_kinds.render,
+    "beside": page_kinds.render_beside,
     "litellm": partial(page_alternatives.render, "litellm"),
     "metrics": page_metrics.render,
     "outcomes": page_shown.render_outcomes,

@@ -1,9 +1,11 @@
-"""Block of docs/guide/check-stored-answers.md: the kinds of rows, from judging/kinds.py."""
+"""Blocks of docs/guide/check-stored-answers.md: the kinds of rows, from judging/kinds.py, and what
+is read beside an answer, from judging/beside.py."""
 
 from __future__ import annotations
 
 from page import code, table
 
+from tenuto.judging.beside import HOLDERS, LIMITS, SETTINGS, STOPS, TOKENS, USAGES
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, Source
 from tenuto.judging.titles import KINDS
 
@@ -42,3 +44,15 @@ def _known(sources: set[Source]) -> str:
 def _pages(name: str) -> str:
     pages = KINDS[name].pages
     return ", ".join(f"[{page.split('/')[2]}]({page})" for page in pages)
+
+
+def render_beside() -> str:
+    """The members that tell the stop, the limit and the tokens of an answer."""
+    told = (("stop", STOPS, ()), ("limit", LIMITS, SETTINGS), ("tokens", TOKENS, USAGES))
+    rows = [[name, _codes(names), _codes(within)] for name, names, within in told]
+    lines = table(["What", "Members", "Also within"], rows)
+    return "\n".join([*lines, "", f"Each may also stand within {_codes(HOLDERS)}."])
+
+
+def _codes(names: tuple[str, ...]) -> str:
+    return ", ".join(map(code, names))

@@ -82,6 +82,15 @@ def rows(text: str) -> dict[str, Any]:
         "ray": {"prompt": "x", "generated_text": text, "num_generated_tokens": 20},
         "prompt_completion": {"prompt": text, "completion": text},
         "alpaca": {"instruction": "x", "input": text, "output": text},
+        "messages with a stop": {"messages": conversation(text), "finish_reason": "stop", "max_tokens": 20},
+        "messages cut": {"messages": conversation(text), "finish_reason": "length"},
+        "messages with tokens": {"messages": conversation(text), "completion_tokens": 20, "max_tokens": 20},
+        "turns with tokens": {"messages": [*conversation(text), *conversation(text)], "completion_tokens": 20, "max_tokens": 20},
+        "turns with the tokens of all": {"messages": [*conversation(text), *conversation(text)], "completion_tokens": 20},
+        "turns with a stop": {"messages": [*conversation(text), *conversation(text)], "finish_reason": "length"},
+        "ray with a limit": {"generated_text": text, "num_generated_tokens": 20, "max_tokens": 20},
+        "prompt_completion with tokens": {"prompt": "x", "completion": text, "completion_tokens": 20, "max_tokens": 20},
+        "alpaca with tokens": {"instruction": "x", "input": "", "output": text, "completion_tokens": 20, "max_tokens": 0},
     }  # fmt: skip
 
 
@@ -110,6 +119,7 @@ KEYS = sorted(
     {"error", "tool_calls", "refusal", "finish_reason", "stop_reason", "request", "tools", "parts", "meta"}
     | {"choices", "output", "response", "messages", "generations", "response_metadata", "type", "object"}
     | {"promptFeedback", "reasoning", "native_finish_reason", "custom_id", "events", "usage", "model"}
+    | {"max_tokens", "completion_tokens", "metadata", "sampling_params", "finish_reasons"}
 )  # fmt: skip
 
 

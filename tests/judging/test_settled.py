@@ -62,6 +62,11 @@ WITHOUT: tuple[tuple[tuple[str, str, Sequence[Any]], ...], ...] = (
         ("generated_text", "VARCHAR", MORE_TEXTS), ("num_generated_tokens", "INTEGER", TOKENS),
         ("prompt", "VARCHAR", MORE_TEXTS), ("num_input_tokens", "BIGINT", TOKENS),
     ),
+    (
+        ("prompt", "VARCHAR", MORE_TEXTS), ("completion", "VARCHAR", MORE_TEXTS),
+        ("completion_tokens", "BIGINT", TOKENS), ("max_tokens", "INTEGER", TOKENS),
+    ),
+    (("generated_text", "VARCHAR", MORE_TEXTS), ("num_generated_tokens", "INTEGER", TOKENS), ("max_tokens", "BIGINT", TOKENS)),
 )  # fmt: skip
 
 
@@ -119,7 +124,7 @@ def test_with_a_stop_no_row_is_skipped_that_is_not_done(
 
 @pytest.mark.behaviour("J1")
 @pytest.mark.parametrize("limit", [None, 20])
-@pytest.mark.parametrize("columns", WITHOUT, ids=range(4))
+@pytest.mark.parametrize("columns", WITHOUT, ids=range(6))
 def test_without_a_stop_no_row_is_skipped_that_is_not_done(
     tmp_path: Path, columns: Sequence[tuple[str, str, Sequence[Any]]], limit: int | None
 ) -> None:

@@ -21,23 +21,14 @@ from typing import Any, Final
 
 from tenuto.core.answer.stop import Stop, StopReason
 from tenuto.judging.answers import read_answer
+from tenuto.judging.beside import IDS, MODELS, STOPS, limit_in, tokens_in, word_in
 from tenuto.judging.days import day_in
 from tenuto.judging.kinds import WITH_STOP
 from tenuto.judging.opening import IN_BASE64, may_open
 from tenuto.judging.quick import verdict_on
 from tenuto.judging.shapes import Found
 from tenuto.judging.verdict import Verdict
-from tenuto.judging.walk import (
-    ASKED,
-    IDS,
-    MODELS,
-    STOPS,
-    TEXTS,
-    limit_in,
-    tokens_in,
-    told_in,
-    word_in,
-)
+from tenuto.judging.walk import ASKED, TEXTS, told_in
 from tenuto.wires.json import JsonObject
 from tenuto.wires.registry import WIRES
 

@@ -16,6 +16,7 @@ from tenuto.core.deciding.outcome import Outcome, Sign, classify
 from tenuto.detection.replies import Failure
 from tenuto.judging import signs
 from tenuto.judging.answers import Read, read_answer
+from tenuto.judging.beside import with_beside
 from tenuto.judging.cassettes import exchanges
 from tenuto.judging.columns import without_nulls
 from tenuto.judging.days import day_in
@@ -29,7 +30,7 @@ from tenuto.judging.requests import Asked, asked_in, limit_in
 from tenuto.judging.verdict import GRAVITY, NOT_AN_ANSWER, Verdict, is_certain
 from tenuto.judging.walk import found_within
 from tenuto.schema.documents import Document
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import JsonObject, decode_object
 
 log: logging.Logger = logging.getLogger("tenuto")
 
@@ -181,8 +182,8 @@ def _ways(value: object, first: Sequence[Kind]) -> Iterator[tuple[str, Iterator[
     if isinstance(value, dict):
         for kind in (*first, *WITH_STOP):
             if kind.fits(value):
-                yield kind.name, kind.held(value)
-    if isinstance(value, dict | list | bytes | Failure):
+                yield kind.name, _held(kind, value)
+    if isinstance(value, dict | list | bytes | Failure) and not _is_of_training(value):
         yield "body", iter((Held(answer=value),))
     if isinstance(value, dict | list):
         yield "found_within", iter(found_within(value))
@@ -191,7 +192,20 @@ def _ways(value: object, first: Sequence[Kind]) -> Iterator[tuple[str, Iterator[
     if isinstance(value, dict):
         for kind in WITHOUT_STOP:
             if kind.fits(value):
-                yield kind.name, kind.held(value)
+                yield kind.name, _held(kind, value)
+
+
+def _is_of_training(value: object) -> bool:
+    """Return whether a row keeps a completion beside its prompt, which no API repeats: the stop of
+    such a row makes it look like a body of Claude's old completions."""
+    return isinstance(value, dict) and "prompt" in value and "completion" in value
+
+
+def _held(kind: Kind, row: JsonObject) -> Iterator[Held]:
+    """Return the answers of a row. A kind that stores no stop says nothing of what stands beside
+    them."""
+    found = kind.held(row)
+    return iter(with_beside(row, found)) if kind in WITHOUT_STOP else found
 
 
 # --- one answer

@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any
 
 from tenuto.judging import logs, tools
+from tenuto.judging.beside import IDS, MODELS
 from tenuto.judging.held import Held
 from tenuto.judging.messages import are_messages, is_conversation, messages, turns_in
 from tenuto.wires.json import JsonObject
@@ -561,6 +562,15 @@ WITHOUT_STOP: tuple[Kind, ...] = (
         source=_DOCUMENTED,
         read=tools.texts("response"),
         model=("model",),
+    ),
+    Kind(
+        name="prompt_completion",
+        needs=(),
+        only=tools.is_counted,
+        source=_DOCUMENTED,
+        read=tools.counted,
+        id=IDS,
+        model=MODELS,
     ),
 )
 """Kinds that store none, asked where nothing else fits."""

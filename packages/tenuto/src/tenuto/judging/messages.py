@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from tenuto.judging.answers import text_in
+from tenuto.judging.beside import stop_beside, tokens_in
 from tenuto.judging.held import Called, Held, Told
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, objects_in
@@ -51,16 +53,33 @@ def are_messages(messages: object) -> bool:
 
 
 def is_conversation(row: JsonObject) -> bool:
-    """Return whether a row holds a conversation with a model, and is no request for more of it."""
+    """Return whether a row holds a conversation with a model, and is no request for more of it. A
+    request may end in the beginning of an answer, too, but has neither its stop nor its tokens."""
     messages = row.get("messages")
-    if not are_messages(messages) or not _OF_REQUESTS.isdisjoint(row):
+    if not are_messages(messages):
         return False
-    return role_of(list_in(messages)[-1]) not in ("user", "human", "system", "developer")
+    last = objects_in(messages)[-1]
+    if role_of(last) in ("user", "human", "system", "developer"):
+        return False
+    return _OF_REQUESTS.isdisjoint(row) or _has_ended(row) or _has_ended(last)
+
+
+def _has_ended(place: JsonObject) -> bool:
+    return stop_beside(place)[0] is not None or tokens_in(place) is not None
 
 
 def messages(row: JsonObject) -> Iterator[Held]:
-    """Read the answers of a conversation, in its order."""
-    yield from turns_in(row.get("messages"), row.get("tools"))
+    """Read the answers of a conversation, in its order. What else was asked was asked for the last
+    one."""
+    found = list(turns_in(row.get("messages"), row.get("tools")))
+    asked = {name: row[name] for name in ("tools", *_OF_ANSWERS) if row.get(name)}
+    if found and len(asked) > bool(row.get("tools")):
+        found[-1] = replace(found[-1], request=asked)
+    yield from found
+
+
+_OF_ANSWERS: Final = ("response_format", "n")
+"""Members of a request that say what the answer has to be."""
 
 
 def turns_in(messages: object, tools: object = None) -> Iterator[Held]:
@@ -84,7 +103,15 @@ def turn(message: JsonObject, tools: object = None) -> Held:
     content = message.get("content", message.get("value"))
     if isinstance(content, dict) and "answer" in content:  # Arena-Hard
         content = content["answer"]
-    told = Told(text=text_in(content), reasoning=reasoning_in(message), calls=calls_in(message))
+    stop, stop_at = stop_beside(message)
+    told = Told(
+        text=text_in(content),
+        reasoning=reasoning_in(message),
+        calls=calls_in(message),
+        stop=stop,
+        stop_at=stop_at,
+        tokens=tokens_in(message),
+    )
     return Held(answer=told, request={"tools": tools} if tools else None)
 
 

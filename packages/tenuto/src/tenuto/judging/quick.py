@@ -12,7 +12,7 @@ how long a row takes, and never what is said of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -77,7 +77,7 @@ def quickly(row: object, limit: int | None, shapes: Shapes | None = None) -> Ver
         return None
     kind, found = read
     if type(found) is of.Messages:
-        return _conversation(found.messages, limit)
+        return _conversation(found, limit)
     told = found.found()
     return verdict_on(told, kind, limit) if told is not None else None
 
@@ -117,7 +117,7 @@ def counted(row: object, limit: int | None, shapes: Shapes | None = None) -> Ali
         return None
     kind, found = read
     if type(found) is of.Messages:
-        return _conversation(found.messages, limit)
+        return _conversation(found, limit)
     told: Found | None = found.found()
     if told is None:
         return None
@@ -206,21 +206,24 @@ def _is_plain(text: str) -> bool:
     )
 
 
-def _conversation(messages: Sequence[of.Turn], limit: int | None) -> Verdict | None:
+def _conversation(row: of.Messages, limit: int | None) -> Verdict | None:
     """Return the verdict on the worst of the model's messages; the first of those as bad."""
-    if not messages or messages[-1].role != "assistant":
+    last = row.last()
+    if last is None or not row.messages or row.messages[-1].role != "assistant":
         return None
+    texts = [message.content for message in row.messages if message.role == "assistant"]
+    if len(texts) > 1 and last.tokens is not None and (not last.limit or last.tokens > last.limit):
+        last.tokens = None
     worst: Verdict | None = None
-    choices = choice = 0
-    for message in messages:
-        if message.role != "assistant":
-            continue
-        verdict = verdict_on(Found(message.content), "messages", limit)
+    choice = 0
+    for number, text in enumerate(texts, 1):
+        found = last if number == len(texts) else Found("", limit=last.limit)
+        found.text = text
+        verdict = verdict_on(found, "messages", limit)
         if verdict is None:
             return None
         if worst is None or GRAVITY[verdict.outcome] < GRAVITY[worst.outcome]:
-            worst, choice = verdict, choices
-        choices += 1
-    if worst is not None and choices > 1:
-        return dataclasses.replace(worst, choice=choice, choices=choices)
+            worst, choice = verdict, number - 1
+    if worst is not None and len(texts) > 1:
+        return dataclasses.replace(worst, choice=choice, choices=len(texts))
     return worst

@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple
 from tenuto.core.answer.closing import SENTENCE_ENDS
 from tenuto.core.answer.stop import StopReason
 from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging.beside import LIMITS, MODELS, TOKENS
 from tenuto.judging.columns import row_of
 from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
@@ -31,7 +32,6 @@ from tenuto.judging.shapes import FLAT, Flat
 from tenuto.judging.signs import LEAST_PROSE_CHARS
 from tenuto.judging.tables import BadText, Column, Parquet, named, quoted
 from tenuto.judging.verdict import Verdict
-from tenuto.judging.walk import LIMITS, MODELS, TOKENS
 from tenuto.wires.registry import WIRES
 
 _TEXT: Final = "VARCHAR"
@@ -167,10 +167,12 @@ def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Sett
         f"NOT contains({text}, '~~~')",
         f"({last} IN ({ends}) OR length({text}) < {LEAST_PROSE_CHARS})",
     ]
-    tokens = f"{named(shape.tokens)}::BIGINT" if shape.tokens else "NULL"
-    if shape.tokens and limit is not None:
-        where.append(f"{tokens} < {limit}")
-    told = ("''", "''", str(limit) if limit is not None else "NULL", "NULL")
+    tokens = f"{named(shape.tokens)}::BIGINT" if shape.tokens in types else "NULL"
+    most = f"nullif({named(shape.limit)}::BIGINT, 0)" if shape.limit in types else "NULL"
+    if limit is not None:
+        most = str(limit)
+    where.append(f"coalesce({tokens} < {most}, true)")
+    told = ("''", "''", most, "NULL")
     return Settling(" AND ".join(where), told, tokens, _rounded(text))
 
 

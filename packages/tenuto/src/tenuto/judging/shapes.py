@@ -405,6 +405,30 @@ class Turn(Strict):
 
 class Messages(Strict):
     messages: list[Turn]
+    finish_reason: Literal["stop", "length"] | None = None
+    completion_tokens: Tokens | None = None
+    max_tokens: Tokens | None = None
+
+    def last(self) -> Found | None:
+        """Return what the row says of the last answer; None: it may be a request."""
+        told = self.finish_reason is not None or self.completion_tokens is not None
+        if not told and self.max_tokens is not None:
+            return None
+        return Found(
+            "",
+            self.finish_reason or "",
+            "finish_reason" if self.finish_reason else "",
+            self.completion_tokens,
+            limit=self.max_tokens or None,
+        )
+
+
+class _Counted(Strict, kw_only=True):
+    completion_tokens: Tokens | None = None
+    max_tokens: Tokens | None = None
+
+    def of(self, text: str) -> Found:
+        return Found(text, tokens=self.completion_tokens, limit=self.max_tokens or None)
 
 
 class Ray(Strict):
@@ -412,28 +436,31 @@ class Ray(Strict):
     num_generated_tokens: Tokens
     prompt: str = ""
     num_input_tokens: Tokens = 0
+    max_tokens: Tokens | None = None
 
     def found(self) -> Found | None:
         text = self.generated_text
-        return None if may_open(text) else Found(text, tokens=self.num_generated_tokens)
+        if may_open(text):
+            return None
+        return Found(text, tokens=self.num_generated_tokens, limit=self.max_tokens or None)
 
 
-class Completion(Strict):
+class Completion(_Counted):
     prompt: str
     completion: str
 
     def found(self) -> Found | None:
-        return None if may_open(self.completion) else Found(self.completion)
+        return None if may_open(self.completion) else self.of(self.completion)
 
 
-class Alpaca(Strict):
+class Alpaca(_Counted):
     instruction: str
     output: str
     input: str
 
     def found(self) -> Found | None:
         opens = may_open(self.output) or may_open(self.instruction)
-        return None if opens else Found(self.output)
+        return None if opens else self.of(self.output)
 
 
 class Flat(NamedTuple):
@@ -442,7 +469,8 @@ class Flat(NamedTuple):
     Attributes:
         fields: the type of each member.
         required: the members that each row has.
-        text, tokens: those with the text and its tokens; "": none has them.
+        text, tokens, limit: those with the text, its tokens and its limit; a row may lack the
+            last two.
         opening: the texts that may not open.
     """
 
@@ -450,16 +478,20 @@ class Flat(NamedTuple):
     required: frozenset[str]
     text: str
     tokens: str
+    limit: str
     opening: tuple[str, ...]
 
 
-def _flat(shape: type[Any], text: str, tokens: str = "", opening: tuple[str, ...] = ()) -> Flat:
+def _flat(
+    shape: type[Any], text: str, tokens: str = "completion_tokens", opening: tuple[str, ...] = ()
+) -> Flat:
     fields = msgspec.structs.fields(shape)
     return Flat(
         {field.name: str if field.type is str else int for field in fields},
         frozenset(field.name for field in fields if field.required),
         text,
         tokens,
+        "max_tokens",
         opening or (text,),
     )
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from tenuto.judging.answers import text_in
+from tenuto.judging.beside import tokens_in, with_beside
 from tenuto.judging.held import Held, Told
 from tenuto.judging.messages import calls_in, messages, reasoning_in, turn, turns_in
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
 from tenuto.judging.requests import asks
-from tenuto.judging.walk import found_within
+from tenuto.judging.walk import TEXTS, found_within
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import list_in, object_in, objects_in
 
@@ -309,6 +310,25 @@ def texts(*names: str) -> Any:
     return read
 
 
+def is_counted(row: JsonObject) -> bool:
+    """Return whether a row holds a prompt, a text, and the tokens that a model wrote."""
+    asked = any(name in row for name in _PROMPTS)
+    return asked and tokens_in(row) is not None and _text_of(row) is not None
+
+
+_PROMPTS = ("prompt", "question", "instruction", "query", "input", "inputs", "messages", "problem")
+
+
+def _text_of(row: JsonObject) -> str | None:
+    found = (row.get(name) for name in TEXTS)
+    return next((text for text in found if isinstance(text, str) and text), None)
+
+
+def counted(row: JsonObject) -> Iterator[Held]:
+    """Read the text of such a row."""
+    yield Held(answer=Told(text=_text_of(row), calls=None))
+
+
 def ray_row(row: JsonObject) -> Iterator[Held]:
     """Read a row of Ray Data's vLLM stage, which keeps the tokens and throws the stop away."""
     limit = count(object_in(row.get("sampling_params")).get("max_tokens"))
@@ -333,8 +353,11 @@ def pair(row: JsonObject) -> Iterator[Held]:
 def turns_of_choices(row: JsonObject) -> Iterator[Held]:
     """Read MT-bench's answers: the turns of each choice."""
     for choice in objects_in(row["choices"]):
-        for text in list_in(choice.get("turns")):
-            yield Held(answer=Told(text=text_in(text), calls=None))
+        turns = [
+            Held(answer=Told(text=text_in(text), calls=None))
+            for text in list_in(choice.get("turns"))
+        ]
+        yield from with_beside(choice, turns)
 
 
 def lm_eval(row: JsonObject) -> Iterator[Held]:

@@ -13,15 +13,16 @@ twice in a row, as it came and as an SDK read it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tenuto.judging.answers import is_event, read_stop, shape_of, text_in
+from tenuto.judging.beside import IDS, MODELS, STOPS, limit_in, tokens_in, word_in, worst_stop
 from tenuto.judging.held import Held, Told
 from tenuto.judging.messages import calls_in
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
-from tenuto.wires.json import JsonObject, count
+from tenuto.wires.json import JsonObject
 
 _DEEPEST = 6
 _MOST_NODES = 4_000
@@ -44,22 +45,11 @@ ASKED = frozenset(
 )
 """Members that hold what was asked, or what is no answer of this row."""
 
-STOPS = (
-    "finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason", "finish_reasons",
-    "completion_reason",
-)  # fmt: skip
 TEXTS = (
     "content", "text", "response", "output", "completion", "generated_text", "output_text",
     "generation", "answer", "message", "response_text", "output_content", "result",
 )  # fmt: skip
 """Where a program of somebody's own keeps the text beside the stop."""
-
-
-MODELS = ("model", "model_name", "model_id", "modelId")
-IDS = ("custom_id", "id", "request_id", "uuid", "uid", "task_id")
-LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens")
-TOKENS = ("completion_tokens", "output_tokens", "num_generated_tokens", "num_output_tokens")
-"""Where such a program keeps what it says beside an answer; `TOKENS` also within `usage`."""
 
 
 class Place(NamedTuple):
@@ -207,7 +197,7 @@ def told_in(value: JsonObject) -> Told | None:
     True
     """
     for name in STOPS:
-        stop = read_stop(value.get(name), name) if name in value else None
+        stop = read_stop(worst_stop(value[name]), name) if name in value else None
         if stop is not None and stop.known and _is_of_model(stop.raw, value):
             break
     else:
@@ -219,35 +209,8 @@ def told_in(value: JsonObject) -> Told | None:
                 return Told(
                     text=text,
                     calls=calls_in(value) or None,
-                    stop=value[name],
+                    stop=worst_stop(value[name]),
                     stop_at=name,
                     tokens=tokens_in(value),
                 )
     return None
-
-
-def word_in(value: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Return the first of some members that is a word or a number; "": none is."""
-    for name in names:
-        found = value.get(name)
-        if isinstance(found, str | int) and not isinstance(found, bool) and found != "":
-            return str(found)
-    return ""
-
-
-def limit_in(value: Mapping[str, Any]) -> int | None:
-    """Return the limit that stands beside an answer; None: none does."""
-    return next((n for n in (count(value.get(name)) for name in LIMITS) if n), None)
-
-
-def tokens_in(value: JsonObject) -> int | None:
-    """Return the tokens of an answer, beside it or in the usage beside it; None: not stored.
-
-    >>> tokens_in({"completion_tokens": 9}), tokens_in({"usage": '{"output_tokens": 9}'})
-    (9, 9)
-    """
-    usage = value.get("usage")
-    usage = opened_text(usage) if isinstance(usage, str) else usage
-    places = (value, usage) if isinstance(usage, dict) else (value,)
-    found = (count(place.get(name)) for place in places for name in TOKENS)
-    return next((number for number in found if number is not None), None)
