@@ -25,6 +25,11 @@ def ray(tokens: int, text: str = DONE) -> dict[str, Any]:
     return {"prompt": "x", "generated_text": text, "num_generated_tokens": tokens}
 
 
+def broken_off(number: int) -> str:
+    """A text of its own that does not end like a whole one, as a limit leaves it."""
+    return f"Tide {number}: {OPEN}"
+
+
 @pytest.mark.behaviour("J1")
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("share", [0.005, 0.02, 0.2])
@@ -36,7 +41,10 @@ def test_a_limit_that_no_row_tells_is_found_by_the_answers_that_pile_up(
     tokens = [512] * cut + [
         min(511, int(chance.lognormvariate(5, 0.7))) for _ in range(1_000 - cut)
     ]
-    found = counted([ray(number) for number in tokens])
+    rows = [
+        ray(number, broken_off(at) if number == 512 else DONE) for at, number in enumerate(tokens)
+    ]
+    found = counted(rows)
     (pile,) = found["piled"]
     assert pile["tokens"] == 512
     assert found["outcomes"]["likely_cut"] == tokens.count(512)
@@ -62,10 +70,10 @@ def test_runs_under_several_limits_pile_up_at_each(seed: int) -> None:
     chance = random.Random(seed)
     rows, cut = [], Counter[int]()
     for limit in (256, 640):
-        for _ in range(1_000):
+        for number in range(1_000):
             wanted = int(chance.lognormvariate(5, 0.7))
             cut[limit] += wanted >= limit
-            text = OPEN if wanted >= limit else DONE
+            text = broken_off(number) if wanted >= limit else DONE
             rows.append(ray(min(wanted, limit), text))
     found = counted(rows)
     assert {pile["tokens"] for pile in found["piled"]} == {256, 640}
@@ -78,6 +86,52 @@ def test_answers_with_the_same_words_are_no_pile_up_among_longer_ones(seed: int)
     rows = [ray(37, DONE) for _ in range(200)]
     rows += [ray(int(chance.lognormvariate(5, 0.7)), DONE) for _ in range(1_000)]
     assert counted(rows)["piled"] == []
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("rows", [40, 3])
+@pytest.mark.parametrize("above", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"place": "Dover", "height": %d, "ok": true}',
+        '```json\n{"height": %d}\n```',
+        "| port | high |\n|---|---|\n| Dover | %d |",
+        "The tide at Dover comes in twice a day, and it is %d centimetres high.",
+        "The tide comes in twice a day.%.0s",
+        f"{OPEN}%.0s",
+    ],
+)
+def test_answers_of_one_form_have_one_length_and_are_no_pile_up(
+    text: str, above: bool, rows: int
+) -> None:
+    fixed = [ray(24, text % number) for number in range(100, 100 + rows)]
+    shorter = [ray(17 + number % 6, DONE) for number in range(above * 200)]
+    found = counted(fixed + shorter)
+    assert found["piled"] == []
+    assert set(found["outcomes"]) <= {"done", "open_end"}
+
+
+def test_short_answers_pile_up_too_if_they_break_off() -> None:
+    short = [ray(32, f"第{number}次涨潮时，月亮把海水拉向自己，而") for number in range(9)]
+    found = counted(short + [ray(17 + number % 9) for number in range(200)])
+    assert found["outcomes"] == {"done": 200, "likely_cut": 9}
+    labels = [ray(12, f"Harbour {number}") for number in range(40)]
+    assert counted(labels)["outcomes"] == {"done": 40}
+
+
+def test_a_few_that_break_off_among_documents_of_one_length_are_no_pile_up() -> None:
+    whole = [ray(24, f'{{"height": {number}}}') for number in range(40)]
+    cut = [ray(24, f'{{"height": {number}, "') for number in range(3)]
+    found = counted(whole + cut)
+    assert found["outcomes"] == {"done": 40, "likely_cut": 3}
+    assert found["likely_cut"] == {"json_cut": 3}
+
+
+def test_where_enough_answers_break_off_those_that_look_whole_are_cut_too() -> None:
+    cut = [ray(300, broken_off(number)) for number in range(9)]
+    found = counted([*cut, ray(300), *(ray(40 + number) for number in range(100))])
+    assert found["outcomes"] == {"done": 100, "likely_cut": 10}
 
 
 @pytest.mark.behaviour("J1")
@@ -115,9 +169,9 @@ def test_two_tallies_add_up_in_any_order() -> None:
     rows = [
         chat(),
         chat(DONE, "stop"),
+        ray(512, broken_off(1)),
         ray(512),
-        ray(512),
-        ray(512),
+        ray(512, broken_off(2)),
         {"messages": conversation(OPEN)},
         {},
     ]
@@ -146,7 +200,8 @@ def test_documents_that_break_off_among_closed_ones_are_cut_however_many_they_ar
 
 
 def test_it_says_why_answers_are_likely_cut() -> None:
-    rows = [ray(512), ray(512), ray(512), ray(40), {"messages": conversation(FENCE)}]
+    cut = [ray(512, broken_off(number)) for number in range(3)]
+    rows = [*cut, ray(40), {"messages": conversation(FENCE)}]
     assert counted(rows)["likely_cut"] == {"piled_up": 3, "fence_open": 1}
     assert counted([ray(300), ray(40)], limit=300)["likely_cut"] == {"tokens_at_limit": 1}
 
@@ -163,7 +218,7 @@ def test_answers_are_counted_by_the_day_that_they_tell() -> None:
 
 
 def test_lengths_are_told_in_the_unit_that_most_answers_have() -> None:
-    found = counted([ray(512)] * 5 + [ray(300)] * 2)["lengths"]
+    found = counted([ray(512, broken_off(n)) for n in range(5)] + [ray(300)] * 2)["lengths"]
     assert found["unit"] == "tokens"
     assert [one for one in found["bins"] if one["likely_cut"]] == [
         {"from": 512, "to": 608, "complete": 0, "likely_cut": 5}

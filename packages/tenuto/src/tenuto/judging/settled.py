@@ -31,6 +31,7 @@ from tenuto.judging.judgement import Way, judge_by
 from tenuto.judging.shapes import FLAT, Flat
 from tenuto.judging.signs import LEAST_PROSE_CHARS
 from tenuto.judging.tables import BadText, Column, Parquet, named, quoted
+from tenuto.judging.tally import LABEL_TOKENS
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.registry import WIRES
 
@@ -165,13 +166,15 @@ def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Sett
         *(_opens_not(named(name)) for name in shape.opening),
         f"NOT contains({text}, '```')",
         f"NOT contains({text}, '~~~')",
-        f"({last} IN ({ends}) OR length({text}) < {LEAST_PROSE_CHARS})",
     ]
     tokens = f"{named(shape.tokens)}::BIGINT" if shape.tokens in types else "NULL"
     most = f"nullif({named(shape.limit)}::BIGINT, 0)" if shape.limit in types else "NULL"
     if limit is not None:
         most = str(limit)
     where.append(f"coalesce({tokens} < {most}, true)")
+    # What ends openly counts for a pile-up, of labels none.
+    small = f" AND coalesce({tokens} <= {LABEL_TOKENS}, true)"
+    where.append(f"({last} IN ({ends}) OR (length({text}) < {LEAST_PROSE_CHARS}{small}))")
     told = ("''", "''", most, "NULL")
     return Settling(" AND ".join(where), told, tokens, _rounded(text))
 

@@ -114,8 +114,16 @@ def is_open_end(text: str) -> bool:
     False
     """
     bare = text[leading_thought(text) :].rstrip()
-    if len(bare) < LEAST_PROSE_CHARS:
-        return False
+    return len(bare) >= LEAST_PROSE_CHARS and lacks_end(bare)
+
+
+def lacks_end(text: str) -> bool:
+    """Return whether a text, however short, does not end like a finished one.
+
+    >>> lacks_end("The moon pulls"), lacks_end("Yes. 😊")
+    (True, False)
+    """
+    bare = text.rstrip()
     if ends_closed(bare):
         return False
     while bare and unicodedata.category(bare[-1]) in _SYMBOLS:

@@ -7,9 +7,10 @@ none has more. So for each model and limit, the tokens of the answers without a 
 number that far more answers have than those below it is a pile-up, and those answers are likely
 cut. Answers of a few tokens are labels and scores, which pile up by themselves.
 
-A folder may hold runs under several limits, of which the smaller ones pile up among the answers of
-the larger. Answers with the same words pile up in the same way, but they end like whole ones. So a
-smaller pile-up counts only if many of its answers do not.
+So do answers of one form: documents with the same members, tables with the same rows. But they end
+like whole ones, and a limit does not wait for an end. So a pile-up counts only if some of its
+answers, with different words, do not. A folder may hold runs under several limits, of which the
+smaller ones pile up among the answers of the larger. Of these, more have to end so.
 
 A sign of the text that more than a tenth of the answers without a stop show, and more than show its
 counterpart, is a habit of the file: code whose last fence was a stop sequence. It is muted: these
@@ -29,10 +30,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.lengths import Length, rounded
-from tenuto.judging.signs import closed_structure
+from tenuto.judging.signs import LEAST_PROSE_CHARS, closed_structure, lacks_end
 from tenuto.judging.verdict import Verdict
 
 LABEL_TOKENS: Final = 16
@@ -52,6 +54,12 @@ _BESIDE: Final = 0.1
 _OPEN_SHARE: Final = 0.3
 """What a pile-up among longer answers needs: more of them, denser than on both sides, and this
 share without the end of a whole answer."""
+
+_OPEN_SHARE_AT_MOST: Final = 0.1
+"""The same share of a pile-up above which there is nothing."""
+
+_LEAST_VARIED: Final = 2
+"""So many of its answers without an end have to differ."""
 
 MUTED_SHARE: Final = 0.1
 _LEAST_TO_MUTE: Final = 20
@@ -100,6 +108,9 @@ class Tally:
         doubts: the same as `outcomes`, of answers that the file may still change.
         lengths: the lengths of the answers in `outcomes`, by model, limit and outcome.
         closed: how many answers without a stop show the counterpart of a sign.
+        unfinished: how many answers of a number of tokens, without a stop, do not end like whole
+            ones.
+        varied: checksums of a few of their texts.
     """
 
     outcomes: Counter[tuple[Group, str, str]] = field(default_factory=Counter)
@@ -107,6 +118,8 @@ class Tally:
     doubts: Counter[tuple[Group, str, Doubt]] = field(default_factory=Counter)
     lengths: Counter[tuple[Group, str, Length]] = field(default_factory=Counter)
     closed: Counter[str] = field(default_factory=Counter)
+    unfinished: Counter[tuple[Group, int]] = field(default_factory=Counter)
+    varied: dict[tuple[Group, int], tuple[int, ...]] = field(default_factory=dict)
 
     def add(self, verdict: Verdict, times: int = 1) -> None:
         """Count a verdict. `times`: how many rows have the same."""
@@ -120,6 +133,9 @@ class Tally:
             self.doubts[group, verdict.day, doubt] += times
             if not doubt.sign and (sign := closed_structure(text)):
                 self.closed[sign] += times
+            if tokens is not None and _is_unfinished(word, text):
+                self.unfinished[group, tokens] += times
+                self._vary((group, tokens), (crc32(text.encode("utf-8", "surrogatepass")),))
             return
         self.outcomes[group, verdict.day, word] += times
         if word in _MEASURED:
@@ -132,6 +148,13 @@ class Tally:
         self.doubts.update(other.doubts)
         self.lengths.update(other.lengths)
         self.closed.update(other.closed)
+        self.unfinished.update(other.unfinished)
+        for place, sums in other.varied.items():
+            self._vary(place, sums)
+
+    def _vary(self, place: tuple[Group, int], sums: tuple[int, ...]) -> None:
+        known = self.varied.get(place, ())
+        self.varied[place] = tuple(sorted({*known, *sums})[:_LEAST_VARIED])
 
     @property
     def rows(self) -> int:
@@ -178,6 +201,11 @@ def doubt_of(word: str, evidence: Sequence[str], tokens: int | None, chars: int)
     sign = _AT_LIMIT if _AT_LIMIT in evidence else next((w for w in evidence if w in _SIGNS), "")
     # Characters only count where there are no tokens; rounded, so that rows are counted together.
     return Doubt(word, sign, tokens, 0 if tokens is not None else rounded(None, chars).number)
+
+
+def _is_unfinished(word: str, text: str) -> bool:
+    """Return whether an answer does not end like a whole one; a short one is done all the same."""
+    return word != _DONE or (len(text) < LEAST_PROSE_CHARS and lacks_end(text))
 
 
 def is_label_sized(limit: int | None, tokens: int | None) -> bool:
@@ -235,8 +263,9 @@ def seen_together(tally: Tally) -> File:
         signs[doubt.sign] += times
         if doubt.tokens is not None:
             tokens.setdefault(group, Counter())[doubt.tokens] += times
-            if doubt.word != _DONE:
-                unfinished.setdefault(group, Counter())[doubt.tokens] += times
+    for (group, number), times in tally.unfinished.items():
+        if len(tally.varied[group, number]) >= _LEAST_VARIED:
+            unfinished.setdefault(group, Counter())[number] += times
     total = signs.total()
     often = {
         sign
@@ -255,7 +284,7 @@ def piles_in(tokens: Counter[int], unfinished: Counter[int]) -> dict[int, int]:
 
     Args:
         tokens: how many answers have each number of tokens.
-        unfinished: how many of these do not end like whole ones.
+        unfinished: how many of these do not end like whole ones, where their words differ.
     """
     numbers = sorted(tokens)
     sums = [0, *accumulate(tokens[number] for number in numbers)]
@@ -274,7 +303,9 @@ def piles_in(tokens: Counter[int], unfinished: Counter[int]) -> dict[int, int]:
         if dense and unfinished[number] >= _OPEN_SHARE * piled:
             found[number] = piled
     largest = pile_in(tokens)
-    return ({largest[0]: largest[1]} if largest else {}) | found
+    if largest is None or unfinished[largest[0]] < _OPEN_SHARE_AT_MOST * largest[1]:
+        return found
+    return {largest[0]: largest[1]} | found
 
 
 def pile_in(tokens: Counter[int]) -> tuple[int, int] | None:
