@@ -101,7 +101,7 @@ def _groups(found: _Counts) -> list[dict[str, Any]]:
     told = [(group, _without_unknown(counts)) for group, counts in found.groups.items()]
     told = sorted(
         ((group, counts) for group, counts in told if counts),
-        key=lambda each: -sum(each[1].values()),
+        key=lambda each: (-sum(each[1].values()), each[0].model, each[0].limit or 0),
     )
     return [
         {**group._asdict(), "answers": sum(counts.values()), "outcomes": counts}
