@@ -44,8 +44,14 @@ def outcomes(path: str) -> tuple[dict[str, int], list[tuple[str, int, str]]]:
         (cassette("{}", CUT), {"text_cut": 1}),
         (gzip.compress(f"{ROW}\n{CUT}\n".encode()), {"done": 1, "text_cut": 1}),
         ("", {}),
+        (CUT.replace(", ", ",\n"), {"text_cut": 1}),
+        (CUT.replace('"choices": [', '"choices":\n ['), {"text_cut": 1}),
+        ("\ufeff" + CUT.replace('"choices": [', '"choices":\n ['), {"text_cut": 1}),
+        (gzip.compress(CUT.replace(", ", ",\n").encode()), {"text_cut": 1}),
+        (f'{{"rows":\n[{ROW},\n{CUT}]}}', {"done": 1, "text_cut": 1}),
+        (f'{{"a": 1,\n"rows": [\n{ROW},\n{CUT}\n]}}', {"done": 1, "text_cut": 1}),
     ],
-    ids=range(11),
+    ids=range(17),
 )
 def test_a_file_of_any_form_is_read(
     tmp_path: Path, text: str | bytes, wanted: dict[str, int]
@@ -60,6 +66,21 @@ def test_a_line_that_is_no_json_is_named_and_the_others_are_read(tmp_path: Path)
     assert found == {"done": 2, "text_cut": 1}
     assert [(file, line) for file, line, _ in unread] == [(path, 2), (path, 4)]
     assert unread[1][2] == "not json"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_lines_of_which_the_first_is_damaged_are_no_document(tmp_path: Path, name: str) -> None:
+    found, unread = outcomes(write(tmp_path / name, f"{ROW[:80]}\n{ROW}\n{CUT}\n"))
+    assert found == {"done": 1, "text_cut": 1}
+    assert [line for _, line, _ in unread] == [1]
+
+
+def test_a_document_is_one_whatever_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "RANGE_BYTES", 50)
+    found, unread = outcomes(write(tmp_path / "a.json", CUT.replace(", ", ",\n")))
+    assert (found, unread) == ({"text_cut": 1}, [])
 
 
 def test_a_line_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,15 +108,21 @@ def ranges_of(path: str) -> list[Range]:
 
 
 def _holds_lines(path: str) -> bool:
-    """Return whether the first line of a file is a row and has others below it, so that the file is
-    no document."""
+    """Return whether a file has a row in each line. What parses as one document is one, and so is
+    what begins with a bracket alone."""
     with open_unpacked(path) as file:
-        line = file.readline(MOST_LINE_BYTES).removeprefix(_BOM)
-        more = bool(file.read(1))
-    if isinstance(decode_object(line), dict):
-        return more
-    bare = line.strip()
-    return more and bare.startswith(b"{") and bare != b"{"
+        line = file.readline(MOST_LINE_BYTES)
+        row = line.removeprefix(_BOM)
+        more = file.read(1)
+        if not more or isinstance(decode_object(row), dict):
+            return bool(more)
+        begin = row.strip()
+        if not begin.startswith(b"{") or begin == b"{":
+            return False
+        # A first row that is damaged, or a document that goes on in the next line.
+        most = WHOLE_MOST_BYTES if bare(path).endswith(".json") else RANGE_BYTES
+        whole = line + more + file.read(most)
+    return len(whole) > most or decode_object(whole.removeprefix(_BOM)) is None
 
 
 def rows_of(part: Range, only: Sequence[int] | None = None) -> Iterator[Line]:
@@ -184,6 +190,7 @@ def _skip_line(file: IO[bytes]) -> int:
 _ROWS: Final = (
     ("samples", frozenset({"eval", "samples"})),  # inspect_ai's log in one document
     ("results", frozenset({"version", "stage", "batch", "results"})),  # ellmer
+    ("rows", frozenset({"rows"})),
 )
 """Where documents of tools keep their rows, and the members by which they are told."""
 
@@ -200,7 +207,7 @@ def _rows_within(value: object) -> list[object]:
         rows = value.get(name)
         if has <= value.keys() and isinstance(rows, list):
             # ellmer's are no rows by themselves, so each stays in a document of its own.
-            return rows if name == "samples" else [{**value, name: [row]} for row in rows]
+            return [{**value, name: [row]} for row in rows] if name == "results" else rows
     return []
 
 
