@@ -34,6 +34,20 @@ from tenuto.judging.signs import cut_structure, is_open_end, runs_away
         ("{'a': 1", ""),
         ("Write <think> to think.", ""),
         ("<think>hm</think>Yes.", ""),
+        ("Title\n~~~~~\n\nText.", ""),
+        ("Title\n~~~~~~~~\nText.\n", ""),
+        ("One\n~~~\n\na\n\nTwo\n~~~\n\nb\n\nThree\n~~~~~\n\nc", ""),
+        ("A longer title\n~~~~~~~~~~~~\n\nText.", ""),
+        ("This is it:\n~~~~\n\ncode", "fence_open"),
+        ("~~~~~\nTitle\n~~~~~\n\nText.", ""),
+        ("Text.\n\n~~~~~~\n\nText.", ""),
+        ("Title\n~~~~~\n\n~~~\ncode\n}\n~~~\n", ""),
+        ("Title\n~~~~~\n\n~~~\ncode", "fence_open"),
+        ("This is it:\n~~~\ncode", "fence_open"),
+        ("So:\n~~~\ncode", "fence_open"),
+        ("Title\n~~~~~\n\n```\ncode", "fence_open"),
+        ("Sure\n~~~~python\ncode", "fence_open"),
+        ("~~~\n\ncode", "fence_open"),
         ("plain", ""),
         ("", ""),
     ],
@@ -87,6 +101,7 @@ def test_signs_take_milliseconds_whatever_the_text() -> None:
         "a " * 500_000,
         "{" * 9,
         "~" * 500_000,
+        "a\n~~~\n" * 50_000,
     ):
         began = time.thread_time()
         cut_structure(text)

@@ -80,9 +80,12 @@ _INNER: Final = tuple('"{[ \n\r\t-0123456789tfn')
 def _fence_is_open(text: str) -> bool:
     """Return whether the last fence of a text has no end. Fences within fences are common, and
     each has two lines, so the lines are counted."""
-    lines = [
-        found for found in _fence_lines.finditer(text) if found[1][0] * 3 not in found[2]
-    ]  # not `code` that begins and ends on one line
+    lines: list[re.Match[str]] = []
+    for found in _fence_lines.finditer(text):
+        if found[1][0] * 3 in found[2]:  # `code` that begins and ends on one line
+            continue
+        if len(lines) % 2 or not _is_heading(text, found):
+            lines.append(found)
     if len(lines) % 2 == 0:
         return False
     last = lines[-1]
@@ -94,6 +97,23 @@ def _fence_is_open(text: str) -> bool:
         return False
     # The end of a fence may stand behind the last line of the code.
     return last[1] not in behind
+
+
+def _is_heading(text: str, line: re.Match[str]) -> bool:
+    """Return whether a line of tildes underlines a heading of reStructuredText, or parts two
+    paragraphs. It opens no fence then."""
+    if line[1][0] != "~" or line[2].strip():
+        return False
+    end = max(line.start() - 1, 0)
+    title = text[text.rfind("\n", 0, end) + 1 : end].strip()
+    if title.endswith(":"):
+        return False
+    if title and len(title) <= len(line[1]):
+        return True
+    return len(line[1]) > _LEAST_FENCE and text.startswith("\n\n", line.end())
+
+
+_LEAST_FENCE: Final = 3
 
 
 def _think_is_open(text: str) -> bool:
