@@ -85,6 +85,34 @@ def test_a_clean_stop_at_the_limit_is_told_and_believed() -> None:
     assert (verdict.outcome, verdict.evidence) == (Outcome.DONE, ("stop", "tokens_at_limit"))
 
 
+@pytest.mark.behaviour("J1", "T12b")
+@pytest.mark.parametrize(
+    ("limit", "stop", "outcome"),
+    [
+        (512, "tool_calls", Outcome.ARGUMENTS_MALFORMED),
+        (512, "stop", Outcome.ARGUMENTS_MALFORMED),
+        (41, "tool_calls", Outcome.ARGUMENTS_MALFORMED),
+        (40, "tool_calls", Outcome.ARGUMENTS_CUT),
+        (20, "tool_calls", Outcome.ARGUMENTS_CUT),
+        (None, "tool_calls", Outcome.ARGUMENTS_CUT),
+        (512, "length", Outcome.ARGUMENTS_CUT),
+        (512, None, Outcome.ARGUMENTS_CUT),
+    ],
+)
+def test_a_call_that_breaks_off_far_below_the_limit_is_broken_and_not_cut(
+    limit: int | None, stop: str | None, outcome: Outcome
+) -> None:
+    row = chat(None, stop, tool_calls=[CALL])  # of 20 tokens
+    verdict = judge(row, limit=limit)
+    assert (verdict.outcome, verdict.certain) == (outcome, True)
+    broken = outcome is Outcome.ARGUMENTS_MALFORMED
+    assert ("below_limit" in verdict.evidence) is broken
+    whole = chat(None, "tool_calls", tool_calls=[WHOLE])
+    assert judge(whole, limit=limit).outcome is Outcome.DONE
+    row["choices"] = [{**row["choices"][0], "index": n} for n in range(2)]
+    assert judge(row, limit=limit).outcome is Outcome.ARGUMENTS_CUT, "the tokens are those of both"
+
+
 def test_tokens_of_several_choices_show_no_limit() -> None:
     body = chat(DONE, None)
     body["choices"] = [{**body["choices"][0], "index": n} for n in range(3)]

@@ -12,7 +12,13 @@ from tenuto.core.answer.required import lacks_required
 from tenuto.core.answer.response import Response
 from tenuto.core.answer.stop import CLEAN, Stop, StopReason, printable
 from tenuto.core.answer.written_call import is_written_call
-from tenuto.core.deciding.outcome import Outcome, Sign, classify
+from tenuto.core.deciding.outcome import (
+    Batch,
+    Outcome,
+    Sign,
+    classify,
+    worst_calls,
+)
 from tenuto.detection.replies import Failure
 from tenuto.judging import signs
 from tenuto.judging.answers import Read, read_answer
@@ -250,6 +256,8 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
     if not stored and response.stop.reason is StopReason.UNKNOWN:
         response = replace(response, stop=replace(response.stop, reason=StopReason.END_TURN))
     sign, evidence = _sign(response, asked, schema, stored=stored, at_limit=at_limit)
+    if stored and not shared and _is_broken_below(response, tokens, limit):
+        response, evidence = _with_broken(response), ("below_limit",)
     outcome = classify(response, sign)
     first = "error" if response.fault else "stop" if stored else "no_stop"
     words = (first, *_STRUCTURE.get(outcome, ()), *evidence)
@@ -279,6 +287,28 @@ def _echoed(answer: object) -> int | None:
         if isinstance(answer, dict) and answer.get("object") == "response"
         else None
     )
+
+
+def _is_broken_below(response: Response, tokens: int | None, limit: int | None) -> bool:
+    """Return whether a call breaks off under a clean stop, with so few tokens that the limit cannot
+    have cut it, however they are counted."""
+    if tokens is None or limit is None or tokens >= _FAR_BELOW * limit:
+        return False
+    return response.stop.reason in CLEAN and worst_calls(response) is Batch.CUT
+
+
+_FAR_BELOW: Final = 0.5
+"""Cut answers are stored with 64 to 99 % of the limit where reasoning is counted apart, or tokens
+are rounded."""
+
+
+def _with_broken(response: Response) -> Response:
+    """Return a response whose calls that break off are broken, as no limit cut them."""
+    calls = tuple(
+        replace(call, finding=Finding.MALFORMED) if call.finding is Finding.TRUNCATED else call
+        for call in response.calls
+    )
+    return replace(response, calls=calls)
 
 
 def _with_lacking(response: Response, asked: Asked, *, at_limit: bool) -> Response:
