@@ -157,6 +157,22 @@ def test_an_open_end_beside_a_limit_is_likely_cut_if_it_is_long_enough() -> None
     assert counted(rows, limit=400)["outcomes"] == {"likely_cut": 1, "open_end": 1}
 
 
+@pytest.mark.parametrize("cut", [0, 10, 60])
+def test_where_short_answers_end_openly_too_an_open_end_near_the_limit_says_nothing(
+    cut: int,
+) -> None:
+    def code(lines: int) -> str:
+        body = "".join(f"    total = total + tides[{n}] * weights[{n}]\n" for n in range(lines))
+        return f"def height_of_all(tides, weights):\n{body}    return total"
+
+    prose = "The tide comes in twice a day, and it goes out again. " * 3
+    whole = [code(3), prose] * 40 + [code(9), " ".join(f"Tide {n}." for n in range(50))] * 10
+    rows = [{"messages": conversation(text)} for text in whole]
+    rows += [{"messages": conversation(code(9) + " + tides[9")}] * cut
+    found = counted(rows, limit=110)["outcomes"]
+    assert found.get("likely_cut", 0) == (10 + cut if cut == 60 else 0)
+
+
 def test_what_is_cut_at_the_size_of_a_label_stands_apart() -> None:
     body = chat("Y", "length")
     body["usage"]["completion_tokens"] = 1

@@ -15,8 +15,10 @@ from tenuto.core.answer.written_call import is_written_call
 from tenuto.core.deciding.outcome import (
     Batch,
     Outcome,
+    Readable,
     Sign,
     classify,
+    outcome_of,
     worst_calls,
 )
 from tenuto.detection.replies import Failure
@@ -258,7 +260,7 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
     sign, evidence = _sign(response, asked, schema, stored=stored, at_limit=at_limit)
     if stored and not shared and _is_broken_below(response, tokens, limit):
         response, evidence = _with_broken(response), ("below_limit",)
-    outcome = classify(response, sign)
+    outcome = _outcome(response, sign)
     first = "error" if response.fault else "stop" if stored else "no_stop"
     words = (first, *_STRUCTURE.get(outcome, ()), *evidence)
     request = given.request if given.request is not None else held.request
@@ -287,6 +289,13 @@ def _echoed(answer: object) -> int | None:
         if isinstance(answer, dict) and answer.get("object") == "response"
         else None
     )
+
+
+def _outcome(response: Response, sign: Sign) -> Outcome:
+    found = classify(response, sign)
+    if found in (Outcome.THINKING_ONLY, Outcome.THINKING_CUT) and signs.names_tag(response.text):
+        return outcome_of(response.stop.reason, worst_calls(response), Readable.SEEN, sign)
+    return found
 
 
 def _is_broken_below(response: Response, tokens: int | None, limit: int | None) -> bool:

@@ -116,7 +116,23 @@ def _is_heading(text: str, line: re.Match[str]) -> bool:
 _LEAST_FENCE: Final = 3
 
 
+def names_tag(text: str) -> bool:
+    """Return whether a text begins with the name of the tag of thinking, and is no thinking.
+
+    >>> names_tag("<think> is a tag."), names_tag("<think>hm"), names_tag("<think> so the tide")
+    (True, False, False)
+    """
+    return text.lstrip()[:1] == "<" and _tag_as_subject.match(text) is not None
+
+
+_tag_as_subject = re.compile(
+    r"\s*<think(?:ing)?> (?:is|are|was|were|means|tags?|blocks?|marks?|opens?|begins?|starts?)\b"
+)
+
+
 def _think_is_open(text: str) -> bool:
+    if names_tag(text):
+        return False
     for tag in ("think", "thinking"):
         begin = text.rfind(f"<{tag}>")
         if begin >= 0 and f"</{tag}>" not in text[begin:]:
@@ -146,9 +162,10 @@ def lacks_end(text: str) -> bool:
     bare = text.rstrip()
     if ends_closed(bare):
         return False
-    while bare and unicodedata.category(bare[-1]) in _SYMBOLS:
-        bare = bare[:-1].rstrip()
-    return not (ends_closed(bare) or bare.endswith(_MAY_END))
+    shown = bare
+    while shown and shown[-1] != "`" and unicodedata.category(shown[-1]) in _SYMBOLS:
+        shown = shown[:-1].rstrip()
+    return not (shown.endswith(_MAY_END) or (shown != bare and ends_closed(shown)))
 
 
 _MAY_END: Final = (":", ";", "}", "|", "---", ">", "```", "~~~")

@@ -26,7 +26,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -66,6 +66,11 @@ _LEAST_TO_MUTE: Final = 20
 _CHARS_PER_TOKEN: Final = 4
 _NEARLY: Final = 0.8
 """An open end whose tokens are only estimated counts from this share of the limit on."""
+
+_LEAST_BELOW: Final = 20
+_TIMES_AS_OFTEN: Final = 1.5
+"""Open ends near the limit count if they are that much more frequent there than among answers of
+at most half of it; if there are at least so many of these."""
 
 _AT_LIMIT: Final = "tokens_at_limit"
 _SIGNS: Final = ("fence_open", "json_cut", "think_open")
@@ -227,10 +232,13 @@ class File:
         piled: by model and limit, the numbers of tokens at which answers without a stop pile up,
             and how many do; the largest first.
         muted: the signs that so many answers show that they say nothing.
+        habits: the models and limits of which as many answers end openly far below the limit as
+            near it.
     """
 
     piled: dict[Group, dict[int, int]]
     muted: frozenset[str]
+    habits: frozenset[Group] = frozenset()
 
     def limit_of(self, group: Group) -> int | None:
         """Return the limit of a group, or where its answers pile up; None: nothing shows it."""
@@ -246,12 +254,19 @@ class File:
         if doubt.word == _LIKELY_CUT:
             muted = doubt.sign in self.muted
             return Revised(_OPEN_END, "muted") if muted else Revised(_LIKELY_CUT, doubt.sign)
-        limit = self.limit_of(group)
-        if doubt.word == _OPEN_END and doubt.tokens is None and limit is not None:
-            estimated = doubt.chars / _CHARS_PER_TOKEN
-            if estimated >= _NEARLY * limit:
+        if doubt.word == _OPEN_END and group not in self.habits:
+            share = _share_of_limit(doubt, self.limit_of(group))
+            if share is not None and share >= _NEARLY:
                 return Revised(_LIKELY_CUT, "near_limit")
         return Revised(doubt.word)
+
+
+def _share_of_limit(doubt: Doubt, limit: int | None) -> float | None:
+    """Return about which share of its limit an answer has whose tokens are not stored; None: there
+    is nothing to say."""
+    if doubt.tokens is not None or limit is None:
+        return None
+    return doubt.chars / _CHARS_PER_TOKEN / limit
 
 
 def seen_together(tally: Tally) -> File:
@@ -276,7 +291,28 @@ def seen_together(tally: Tally) -> File:
         group: piles_in(counts, unfinished.get(group, Counter()))
         for group, counts in tokens.items()
     }
-    return File({group: found for group, found in piles.items() if found}, frozenset(often))
+    file = File({group: found for group, found in piles.items() if found}, frozenset(often))
+    return replace(file, habits=_habits(tally, file))
+
+
+def _habits(tally: Tally, file: File) -> frozenset[Group]:
+    """Return the models and limits of which answers end openly wherever they end."""
+    seen: Counter[tuple[Group, bool, str]] = Counter()
+    for (group, _, doubt), times in tally.doubts.items():
+        share = _share_of_limit(doubt, file.limit_of(group))
+        if share is not None and doubt.word != _LIKELY_CUT and not 0.5 <= share < _NEARLY:
+            seen[group, share >= _NEARLY, doubt.word] += times
+
+    def open_share(group: Group, *, near: bool) -> float:
+        ends = seen[group, near, _OPEN_END]
+        return ends / (ends + seen[group, near, _DONE]) if ends else 0.0
+
+    return frozenset(
+        group
+        for group in {group for group, _, _ in seen}
+        if seen[group, False, _OPEN_END] + seen[group, False, _DONE] >= _LEAST_BELOW
+        and open_share(group, near=True) <= _TIMES_AS_OFTEN * open_share(group, near=False)
+    )
 
 
 def piles_in(tokens: Counter[int], unfinished: Counter[int]) -> dict[int, int]:
