@@ -92,6 +92,36 @@ def test_a_row_says_its_id_its_model_its_limit_and_where_its_request_is(
     assert verdict.can_be_finished is bool(request_at)
 
 
+def test_a_prompt_that_was_blocked_in_a_batch_has_the_id_of_its_row() -> None:
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "gemini-x"}
+    verdict = judge({"key": "r1", "response": blocked})
+    assert (verdict.outcome, verdict.id, verdict.kind) == (Outcome.BLOCKED, "r1", "gemini_batch")
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome"),
+    [
+        ({"type": "succeeded", "amount": 3}, Outcome.NO_ANSWER),
+        ({"type": "succeeded", "message": "Thanks!"}, Outcome.NO_ANSWER),
+        ({"type": "shipped"}, Outcome.NO_ANSWER),
+        ({"type": "succeeded", "message": message()}, Outcome.TEXT_CUT),
+        ({"type": "expired"}, Outcome.FAULT),
+        (
+            {"type": "errored", "error": {"type": "error", "error": {"type": "api_error"}}},
+            Outcome.FAULT,
+        ),
+        (
+            {"type": "errored", "error": {"type": "invalid_request_error", "message": "x"}},
+            Outcome.FAULT,
+        ),
+    ],
+)
+def test_a_result_is_one_of_a_batch_only_if_it_has_what_its_type_promises(
+    result: dict[str, Any], outcome: Outcome
+) -> None:
+    assert judge({"custom_id": "order-1", "result": result}).outcome is outcome
+
+
 def test_an_answer_of_the_past_in_a_request_is_none_of_the_row() -> None:
     past = {**ASK, "messages": conversation("```python\nprint(")}
     verdict = judge({"request": past, "response": {"body": chat("Yes.", "stop")}})

@@ -84,7 +84,7 @@ class Kind:
     """
 
     name: str
-    needs: Sequence[str]
+    needs: Sequence[str] = ()
     only: Callable[[JsonObject], bool] | None = None
     source: Source
     answers: Sequence[str] = ()
@@ -172,6 +172,7 @@ WITH_STOP: tuple[Kind, ...] = (
     Kind(
         name="anthropic_batch",
         needs=("custom_id", "result.type"),
+        only=tools.is_message_result,
         source=_REAL,
         answers=("result.message",),
         failed=("result.error.error.type", "result.error.type", "result.type"),
@@ -190,17 +191,11 @@ WITH_STOP: tuple[Kind, ...] = (
     ),
     Kind(
         name="gemini_batch",
-        needs=("key", "response.candidates"),
+        needs=("key",),
+        only=tools.is_gemini_result,
         source=_DOCUMENTED,
         answers=("response",),
         request=("request",),
-        id=("key",),
-        wire="gemini-generate",
-    ),
-    Kind(
-        name="gemini_batch",
-        needs=("key", "error.code", "error.message"),
-        source=_DOCUMENTED,
         failed=("error.status", "error.message"),
         id=("key",),
         wire="gemini-generate",
@@ -565,7 +560,6 @@ WITHOUT_STOP: tuple[Kind, ...] = (
     ),
     Kind(
         name="prompt_completion",
-        needs=(),
         only=tools.is_counted,
         source=_DOCUMENTED,
         read=tools.counted,

@@ -37,6 +37,27 @@ def answer_in(item: object) -> object:
     return item
 
 
+# --- results of batches
+
+
+def is_message_result(row: JsonObject) -> bool:
+    """Return whether the result of a row is one of Anthropic's: with what its type promises."""
+    result = object_in(row["result"])
+    if result["type"] == "succeeded":
+        return isinstance(result.get("message", ""), dict | None)
+    if result["type"] == "errored":
+        error = object_in(result.get("error"))
+        return "type" in error or "type" in object_in(error.get("error"))
+    return result["type"] in ("canceled", "expired")
+
+
+def is_gemini_result(row: JsonObject) -> bool:
+    """Return whether a row with a key has an answer of Gemini's, a blocked prompt, or an error."""
+    response, error = object_in(row.get("response")), object_in(row.get("error"))
+    blocked = "blockReason" in object_in(response.get("promptFeedback"))
+    return "candidates" in response or blocked or ("code" in error and "message" in error)
+
+
 # --- recorded exchanges
 
 _STATUSES = ("status", "status_code", "statusCode")
