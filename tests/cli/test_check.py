@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.stored import DONE, chat
+from support.stored import ASK, DONE, OPEN, chat
 
 from tenuto.cli import checked, main
 
@@ -29,6 +29,8 @@ def results(tmp_path: Path) -> Path:
     (folder / "a.jsonl").write_text("\n".join(batch(n, body) for n, body in enumerate(bodies)))
     tokens = [512] * 4 + [30 + 11 * number for number in range(26)]
     rows = [{"prompt": "x", "generated_text": DONE, "num_generated_tokens": n} for n in tokens]
+    for number, row in enumerate(rows[:4]):
+        row["generated_text"] = f"Tide {number}: {OPEN}"
     (folder / "b.jsonl").write_text("\n".join(map(json.dumps, rows)))
     return folder
 
@@ -45,6 +47,45 @@ def test_it_says_how_many_answers_are_complete_cut_and_likely_cut(
         "likely cut 4 8.0 % no stop stored; 4 answers pile up at 512 tokens",
         "empty 0 0.0 %",
     ]
+
+
+def test_every_other_fate_has_a_line_and_a_share_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = {"function": {"name": "add", "arguments": "{]"}}
+    bodies = [
+        chat(DONE, "content_filter"),
+        chat(None, "stop", refusal="I can't help with that."),
+        chat(None, "stop", refusal="No."),
+        chat(None, "tool_calls", tool_calls=[call]),
+        chat("", "stop"),
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(batch(n, body) for n, body in enumerate(bodies)))
+    main(["check", str(path)])
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:] == [
+        "complete 0 0.0 %",
+        "cut by the limit 0 0.0 %",
+        "likely cut 0 0.0 %",
+        "empty 1 20.0 %",
+        "broken call 1 20.0 %",
+        "refused 2 40.0 %",
+        "blocked 1 20.0 %",
+    ]
+
+
+def test_it_says_which_file_holds_requests_and_how_to_give_it(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = results / "asked.jsonl"
+    lines = [json.dumps({"custom_id": f"r{n}", "body": ASK}) for n in range(20)]
+    asked.write_text("\n".join(lines))
+    assert main(["check", str(results)]) == 2
+    told = capsys.readouterr().out
+    assert f"{asked} holds 20 requests; with --requests {asked}, they tell their limits" in told
+    assert main(["check", str(results), "--requests", str(asked)]) == 0
+    assert "holds" not in capsys.readouterr().out
 
 
 def test_as_json_it_says_the_same(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,7 +271,8 @@ def test_the_report_as_json_has_a_schema_that_stays(results: Path, tmp_path: Pat
         "schema": "int", "rows": "int", "answers": "int", "outcomes": "dict", "likely_cut": "dict",
         "kinds": "dict", "groups": "list", "days": "list", "lengths": "dict", "piled": "list",
         "muted": "list", "larger_limits": "list", "files": "int", "requests": "NoneType",
-        "unreadable_lines": "int", "unreadable": "list", "refused": "list", "worst": "list",
+        "unreadable_lines": "int", "unreadable": "list", "refused": "list", "asking": "list",
+        "worst": "list",
     }  # fmt: skip
     assert told["schema"] == 1
     assert sum(told["outcomes"].values()) == told["rows"]

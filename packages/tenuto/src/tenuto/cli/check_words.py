@@ -29,7 +29,8 @@ ROWS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("call in the text", (Outcome.CALL_WRITTEN.value,)),
     ("invalid JSON", (Outcome.DOCUMENT_INVALID.value,)),
     ("runaway", (Outcome.RUNAWAY.value,)),
-    ("blocked", (Outcome.BLOCKED.value, Outcome.REFUSED.value)),
+    ("refused", (Outcome.REFUSED.value,)),
+    ("blocked", (Outcome.BLOCKED.value,)),
     ("failed", (Outcome.FAULT.value, Outcome.DROPPED.value)),
     ("context full", (Outcome.OVERFLOW.value,)),
     ("paused or cancelled", (Outcome.PAUSED.value, Outcome.CANCELLED.value)),
@@ -39,12 +40,13 @@ ROWS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 """How answers are told: in words, with the outcomes that they stand for."""
 
 _LINES: Final = 4
-"""So many of them have a line of their own; those behind stand beside the last."""
+"""So many of them are always told; those behind if there are any."""
 
 BAD: Final = frozenset(
     word
     for name, outcomes in ROWS
-    if name not in ("complete", "blocked", "paused or cancelled", "unknown stop", "label-sized")
+    if name
+    not in ("complete", "refused", "blocked", "paused or cancelled", "unknown stop", "label-sized")
     for word in outcomes
 )
 """What `--fail-over` counts: cut, empty or broken."""
@@ -76,9 +78,12 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
     yield _head(report)
     for one in report["refused"]:
         yield f"  {printable(one['file'], _PATH_CHARS)}: {printable(one['why'], _WHY_CHARS)}"
-    notes = (_of_open_ends(counts), _of_worst(report), of_likely_cut(report), _of_others(counts))
-    for (name, outcomes), note in zip(ROWS[:_LINES], notes, strict=True):
+    notes = (_of_open_ends(counts), _of_worst(report), of_likely_cut(report))
+    for at, (name, outcomes) in enumerate(ROWS[:-1]):
         number = number_of(counts, outcomes)
+        if at >= _LINES and not number:
+            continue
+        note = notes[at] if at < len(notes) else ""
         percent = f"{100 * number / answers:5.1f} %" if answers else "    – %"
         yield f"  {name:<17}{number:>9,}  {percent}{'   ' + note if note else ''}"
     if number := counts.get(LABEL_SIZED, 0):
@@ -90,6 +95,15 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
         share = 100 * unknown / report["rows"]
         told = "rows are no answers" if unknown > 1 else "row is no answer"
         yield f"  {unknown:,} {told} of a known kind ({share:.1f} %)"
+    yield from _of_requests(report)
+
+
+def _of_requests(report: Mapping[str, Any]) -> Iterator[str]:
+    """Say which files hold requests, and how their limits could be used."""
+    for one in report["asking"][:_LINES_NAMED]:
+        file, rows = printable(one["file"], _PATH_CHARS), one["rows"]
+        told = "requests" if rows > 1 else "request"
+        yield f"  {file} holds {rows:,} {told}; with --requests {file}, they tell their limits"
 
 
 def _head(report: Mapping[str, Any]) -> str:
@@ -149,8 +163,3 @@ def of_likely_cut(report: Mapping[str, Any]) -> str:
         told.append(f"{piled:,} answers pile up at {at} tokens")
     told += [REASONS[why].format(n=f"{number:,}") for why, number in reasons.items()]
     return "no stop stored; " + " · ".join(told)
-
-
-def _of_others(counts: Mapping[str, int]) -> str:
-    found = [(name, number_of(counts, outcomes)) for name, outcomes in ROWS[_LINES:-1]]
-    return " · ".join(f"{name} {number:,}" for name, number in found if number)

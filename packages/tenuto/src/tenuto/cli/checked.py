@@ -116,6 +116,7 @@ def _checked(
         "unreadable_lines": found.unread_lines,
         "unreadable": [{"file": file, "line": line} for file, line, _ in found.unread],
         "refused": [{"file": file, "why": why} for file, why in found.refused],
+        "asking": [{"file": file, "rows": rows} for file, rows in found.asking.most_common()],
         "worst": [],
     }
     return report if kept is None else kept.close(report, seen_together(found.tally))

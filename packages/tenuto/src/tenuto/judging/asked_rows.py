@@ -18,6 +18,7 @@ _BODIES: Final = ("body", "params", "request", "modelInput")
 
 _PROMPTS: Final = ("prompt", "system", "instructions", "inputText", "systemInstruction")
 _HISTORIES: Final = ("messages", "contents", "input")
+_TALKS: Final = ("messages", "contents")
 _OF_MODEL: Final = ("assistant", "model")
 
 
@@ -47,15 +48,34 @@ def requests_in(paths: Iterable[str]) -> Requests:
     for path in paths:
         for part in ranges_of(path):
             for line in rows_of(part):
-                value = decode_object(line.data) if isinstance(line.data, bytes) else line.data
-                body = _body_of(value) if isinstance(value, dict) else {}
-                name = _id_of(value) if isinstance(value, dict) and asks(body) else ""
+                name, body = _asked(line.data)
                 if name:
                     found.by_id[name] = _kept(_without_prompt(body))
                     found.read += 1
                 else:
                     found.unread += 1
     return found
+
+
+def is_request(data: object) -> bool:
+    """Return whether a row is a request to a model, with an id, which `--requests` could read.
+
+    >>> is_request(b'{"custom_id": "a", "body": {"messages": [], "max_tokens": 9}}')
+    True
+    >>> is_request({"custom_id": "a", "messages": "none"}), is_request(b"no JSON")
+    (False, False)
+    """
+    name, body = _asked(data)
+    return name != "" and ("model" in body or any(isinstance(body.get(n), list) for n in _TALKS))
+
+
+def _asked(data: object) -> tuple[str, JsonObject]:
+    """Return the id of a row and the request that it holds; "": it holds none, or has no id."""
+    value = decode_object(data) if isinstance(data, bytes) else data
+    if not isinstance(value, dict):
+        return "", {}
+    body = _body_of(value)
+    return (_id_of(value), body) if asks(body) else ("", {})
 
 
 def _kept(body: JsonObject) -> bytes | int:

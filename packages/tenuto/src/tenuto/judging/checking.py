@@ -20,7 +20,7 @@ from typing import Any, Final
 from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.archives import NotReadable
-from tenuto.judging.asked_rows import Requests, requests_in
+from tenuto.judging.asked_rows import Requests, is_request, requests_in
 from tenuto.judging.files import Line, Range, ranges_of, rows_of
 from tenuto.judging.judgement import CAN_BE_FINISHED, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette
@@ -83,6 +83,7 @@ class Checked:
         unread: the lines that are no JSON: their file, their number and how they begin.
         unread_lines: how many there are.
         refused: the files that could not be read, or not to their end, and why.
+        asking: how many rows of a file are requests and no answers.
         places: a line of JSON for each row, if they are wanted.
     """
 
@@ -93,6 +94,7 @@ class Checked:
     unread: list[tuple[str, int, str]] = field(default_factory=list)
     unread_lines: int = 0
     refused: list[tuple[str, str]] = field(default_factory=list)
+    asking: Counter[str] = field(default_factory=Counter)
     places: list[str] = field(default_factory=list)
 
 
@@ -134,6 +136,7 @@ def check(
         whole.unread_lines += found.unread_lines
         whole.unread = (whole.unread + found.unread)[:MOST_NAMED]
         whole.refused += found.refused
+        whole.asking.update(found.asking)
         done += own_size
         if on_range is not None:
             on_range(found, done, size)
@@ -196,6 +199,8 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
                     found.unread.append((part.path, line.number, why))
                 continue
             found.tally.add(verdict)
+            if verdict.outcome is Outcome.NO_ANSWER and is_request(line.data):
+                found.asking[part.path] += 1
             if options.places:
                 found.places.append(_place(part.path, line.number, verdict, options))
             if sample is not None:
