@@ -300,3 +300,37 @@ def test_a_message_without_a_stop_is_no_stop() -> None:
         False,
         False,
     )
+
+
+SENT = {"url": "https://example.org/x", "method": "GET"}
+BOOM = {"error": "boom"}
+
+
+@pytest.mark.behaviour("J1", "N14")
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"timestamp": "2025", **BOOM},
+        {"host": "h", "error": {"message": "disk full"}},
+        {"mine": {"error": {"message": "disk full"}, "host": "h"}},
+        {"request": SENT, "response": {"status": 500, "body": BOOM}},
+        {"request_body": {"q": 1}, "response_body": BOOM},
+    ],
+)  # fmt: skip
+def test_an_error_that_any_program_may_write_is_no_answer_of_a_model(row: Any) -> None:
+    assert judge(row).outcome is Outcome.NO_ANSWER
+
+
+@pytest.mark.behaviour("J1", "N14")
+def test_an_error_is_certain_only_if_it_is_surely_that_of_a_model() -> None:
+    form = {"success": False, "error": {"type": "ValidationError", "message": "x"}}
+    for row in (form, BOOM, {"type": "error", "error": "disk full"}):
+        verdict = judge(row)
+        assert (verdict.outcome, verdict.certain) == (Outcome.FAULT, False)
+    known = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    asked = {"url": "https://api.acme.example/v1/chat/completions", "body": ASK}
+    batch = {"custom_id": "a", "error": None, "response": {"status_code": 500, "body": BOOM}}
+    for row in (known, batch, {"request": asked, "response": {"status": 500, "body": BOOM}}):
+        verdict = judge(row)
+        assert (verdict.outcome, verdict.certain) == (Outcome.FAULT, True)
+    assert judge(BOOM, request=ASK).certain, "the caller says that a model was asked"

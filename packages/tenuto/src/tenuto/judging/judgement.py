@@ -10,7 +10,7 @@ from typing import Any, Final
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.required import lacks_required
 from tenuto.core.answer.response import Response
-from tenuto.core.answer.stop import CLEAN, Stop, StopReason, printable
+from tenuto.core.answer.stop import CLEAN, Confidence, Stop, StopReason, printable
 from tenuto.core.answer.written_call import is_written_call
 from tenuto.core.deciding.outcome import (
     Batch,
@@ -34,7 +34,7 @@ from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, kinds_named
 from tenuto.judging.messages import are_messages, turns_in
 from tenuto.judging.opening import opened
 from tenuto.judging.quick import Shapes, quickly, shapes_of
-from tenuto.judging.requests import Asked, asked_in, limit_in
+from tenuto.judging.requests import Asked, asked_in, asks, limit_in
 from tenuto.judging.verdict import GRAVITY, NOT_AN_ANSWER, Verdict, is_certain
 from tenuto.judging.walk import found_within
 from tenuto.schema.documents import Document
@@ -225,9 +225,37 @@ def _verdicts(held: Held, kind: str, given: _Given) -> list[Verdict]:
         return []
     if held.answer is None:
         return [_failed(held, kind, asked)]
-    return [
-        _verdict(read, held, kind, asked, given) for read in read_answer(held.answer, held.wire)
-    ]
+    found = read_answer(held.answer, held.wire)
+    if kind in _ANYWHERE and not (_is_to_model(held, given.request) or _is_bare(held)):
+        found = [one for one in found if not _is_anybodys(one.response, Confidence.LOW)]
+    return [_verdict(read, held, kind, asked, given) for read in found]
+
+
+_ANYWHERE: Final = frozenset({"body", "found_within", "exchange", "har", "cassette"})
+"""Kinds that say of a row only where it may have an answer, and not that it has one."""
+
+
+def _is_bare(held: Held) -> bool:
+    """Return whether an answer is nothing but an error, as a file of failed requests has it, and no
+    request says that something else was asked."""
+    answer = held.answer
+    return held.request is None and (not isinstance(answer, dict) or answer.keys() <= _OF_ERRORS)
+
+
+_OF_ERRORS: Final = frozenset({"error", "type", "status", "code", "object", "request_id"})
+
+
+def _is_to_model(held: Held, request: object) -> bool:
+    """Return whether what was asked is known, and was asked of a model, so that any error in its
+    place is that of a model."""
+    told = request if request is not None else held.request
+    return bool(held.wire) or (told is not None and asks(told))
+
+
+def _is_anybodys(response: Response, *sure: Confidence) -> bool:
+    """Return whether a response is an error of which no more is sure than that: the errors of most
+    services look like those of models."""
+    return response.fault is not None and response.stop.confidence in sure
 
 
 def _failed(held: Held, kind: str, asked: Asked) -> Verdict:
@@ -261,12 +289,14 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
     if stored and not shared and _is_broken_below(response, tokens, limit):
         response, evidence = _with_broken(response), ("below_limit",)
     outcome = _outcome(response, sign)
+    guessed = kind in _ANYWHERE and not _is_to_model(held, given.request)
+    guessed = guessed and _is_anybodys(response, Confidence.LOW, Confidence.MEDIUM)
     first = "error" if response.fault else "stop" if stored else "no_stop"
     words = (first, *_STRUCTURE.get(outcome, ()), *evidence)
     request = given.request if given.request is not None else held.request
     return Verdict(
         outcome,
-        certain=is_certain(outcome, stored=stored),
+        certain=is_certain(outcome, stored=stored) and not guessed,
         evidence=words,
         stop=response.stop,
         text=response.text,
