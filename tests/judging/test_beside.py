@@ -108,7 +108,8 @@ def test_a_stop_for_each_answer_is_given_to_each() -> None:
 @pytest.mark.behaviour("J1")
 def test_a_word_that_no_table_has_is_told_as_unknown() -> None:
     assert judge({"messages": TURNS, "finish_reason": "elsewhere"}).outcome is Outcome.UNKNOWN
-    for nothing in (None, "", [], {}):
+    nothings: tuple[Any, ...] = (None, "", [], {})
+    for nothing in nothings:
         assert judge({"messages": TURNS, "finish_reason": nothing}).outcome is Outcome.DONE
 
 

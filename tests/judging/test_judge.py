@@ -324,13 +324,16 @@ def test_an_error_that_any_program_may_write_is_no_answer_of_a_model(row: Any) -
 @pytest.mark.behaviour("J1", "N14")
 def test_an_error_is_certain_only_if_it_is_surely_that_of_a_model() -> None:
     form = {"success": False, "error": {"type": "ValidationError", "message": "x"}}
-    for row in (form, BOOM, {"type": "error", "error": "disk full"}):
+    unsure: tuple[Any, ...] = (form, BOOM, {"type": "error", "error": "disk full"})
+    for row in unsure:
         verdict = judge(row)
         assert (verdict.outcome, verdict.certain) == (Outcome.FAULT, False)
     known = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     asked = {"url": "https://api.acme.example/v1/chat/completions", "body": ASK}
     batch = {"custom_id": "a", "error": None, "response": {"status_code": 500, "body": BOOM}}
-    for row in (known, batch, {"request": asked, "response": {"status": 500, "body": BOOM}}):
+    exchange = {"request": asked, "response": {"status": 500, "body": BOOM}}
+    sure: tuple[Any, ...] = (known, batch, exchange)
+    for row in sure:
         verdict = judge(row)
         assert (verdict.outcome, verdict.certain) == (Outcome.FAULT, True)
     assert judge(BOOM, request=ASK).certain, "the caller says that a model was asked"
