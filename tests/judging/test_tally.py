@@ -116,6 +116,9 @@ def test_short_answers_pile_up_too_if_they_break_off() -> None:
     short = [ray(32, f"第{number}次涨潮时，月亮把海水拉向自己，而") for number in range(9)]
     found = counted(short + [ray(17 + number % 9) for number in range(200)])
     assert found["outcomes"] == {"done": 200, "likely_cut": 9}
+    lines = [ray(20, f"[12:00:00] INFO tide {number}: started job") for number in range(40)]
+    lines += [ray(17 + number % 3, f"[12:00:00] INFO {number}: boat") for number in range(30)]
+    assert counted(lines)["outcomes"] == {"done": 70}
     labels = [ray(12, f"Harbour {number}") for number in range(40)]
     assert counted(labels)["outcomes"] == {"done": 40}
 

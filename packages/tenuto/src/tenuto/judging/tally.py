@@ -272,15 +272,14 @@ def _share_of_limit(doubt: Doubt, limit: int | None) -> float | None:
 def seen_together(tally: Tally) -> File:
     """Return what the rows of a tally together show."""
     tokens: dict[Group, Counter[int]] = {}
-    unfinished: dict[Group, Counter[int]] = {}
+    long: dict[Group, Counter[int]] = {}
     signs: Counter[str] = Counter()
     for (group, _, doubt), times in tally.doubts.items():
         signs[doubt.sign] += times
         if doubt.tokens is not None:
             tokens.setdefault(group, Counter())[doubt.tokens] += times
-    for (group, number), times in tally.unfinished.items():
-        if len(tally.varied[group, number]) >= _LEAST_VARIED:
-            unfinished.setdefault(group, Counter())[number] += times
+            if doubt.word != _DONE:
+                long.setdefault(group, Counter())[doubt.tokens] += times
     total = signs.total()
     often = {
         sign
@@ -288,11 +287,36 @@ def seen_together(tally: Tally) -> File:
         if total >= _LEAST_TO_MUTE and signs[sign] > max(MUTED_SHARE * total, tally.closed[sign])
     }
     piles = {
-        group: piles_in(counts, unfinished.get(group, Counter()))
+        group: piles_in(counts, _unfinished(tally, group, counts, long.get(group, Counter())))
         for group, counts in tokens.items()
     }
     file = File({group: found for group, found in piles.items() if found}, frozenset(often))
     return replace(file, habits=_habits(tally, file))
+
+
+def _unfinished(
+    tally: Tally, group: Group, tokens: Counter[int], long: Counter[int]
+) -> Counter[int]:
+    """Return how many answers of each number of tokens lack an end. Short ones count only where
+    most answers of other lengths have one: lines of a log end anyhow.
+
+    Args:
+        tokens: how many answers of the group have each number of tokens.
+        long: how many of these end openly, or in a sign of a cut.
+    """
+    found = Counter[int]()
+    of_group = {number: tally.unfinished[group, number] for number in tokens}
+    all_open, answers = sum(of_group.values()), tokens.total()
+    for number, times in of_group.items():
+        if len(tally.varied.get((group, number), ())) < _LEAST_VARIED:
+            continue
+        others = answers - tokens[number]
+        told = others > 0 and all_open - times <= _MOST_OPEN * others
+        found[number] = times if told else long[number]
+    return found
+
+
+_MOST_OPEN: Final = 0.5
 
 
 def _habits(tally: Tally, file: File) -> frozenset[Group]:
