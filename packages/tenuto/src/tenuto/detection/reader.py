@@ -27,6 +27,7 @@ from tenuto.core.answer.stop import (
     Stop,
     StopReason,
 )
+from tenuto.detection.begun import is_begun
 from tenuto.detection.documents import (
     begins_events,
     begins_object,
@@ -40,9 +41,9 @@ from tenuto.detection.documents import (
 from tenuto.detection.encodings import as_utf8
 from tenuto.detection.envelopes import out_of_batch
 from tenuto.detection.errors import phrase_status
-from tenuto.detection.evidence import begins_answer, moved_wire
+from tenuto.detection.evidence import moved_wire
 from tenuto.detection.foreign import Foreign, foreign, unwrapped
-from tenuto.detection.loose_json import begun, tidied
+from tenuto.detection.loose_json import tidied
 from tenuto.detection.objects import plain
 from tenuto.detection.open_answer import OpenAnswer, is_held
 from tenuto.detection.reading import Reading, nothing_for, only_stop
@@ -223,9 +224,8 @@ class Reader:
     def _amid_prose(self) -> None:
         """Read what stands below lines of comments, below the head of an HTTP response, or amid any
         other text."""
-        if self._answer.known or self._before:
-            return
-        if (text := self._source.prose()) is None:
+        text = None if self._answer.known or self._before else self._source.prose()
+        if text is None:
             return
         body = below_heading(text)
         below = self._inside(body) if body else []
@@ -234,14 +234,12 @@ class Reader:
         else:
             self._read_amid(text)
 
-    def _read_amid(self, text: bytes) -> bool:
-        """Read the objects in a text that is something else. Return False if none is an answer: an
-        error that many programs write is none."""
+    def _read_amid(self, text: bytes) -> None:
+        """Read the objects in a text that is something else, if one is an answer: an error that
+        many programs write is none."""
         found = self._inside(objects) if (objects := objects_amid(text)) else []
-        if not any(reading.is_counted and not reading.is_guess for reading in found):
-            return False
-        self._before += found
-        return True
+        if any(reading.is_counted and not reading.is_guess for reading in found):
+            self._before += found
 
     def _inside(self, source: object) -> list[Reading]:
         inner = Reader(self._name)
@@ -317,12 +315,7 @@ class Reader:
             self._read_amid(body)
 
     def _begins_answer(self, data: bytes) -> bool:
-        if self._answer.names_one:
-            return True
-        value = begun(data)
-        if isinstance(value, list):
-            value = next(iter(value), None)
-        return isinstance(value, dict) and begins_answer(unwrapped(out_of_batch(value)))
+        return self._answer.names_one or is_begun(data)
 
     def _cut(self, data: bytes) -> Stop:
         """Return what bytes are that broke off."""
@@ -499,9 +492,8 @@ class Reader:
         wire = self._named or self._likely or next(iter(wires_for_path(reply.path)), None)
         if reply.is_error:
             failure = failure_of(reply, wire)
-            self._failure(
-                failure._replace(sure=Confidence.HIGH) if self._answer.names_one else failure
-            )
+            sure = Confidence.HIGH if self._answer.names_one else failure.sure
+            self._failure(failure._replace(sure=sure))
             return
         self._before += self._inside(reply.content)
 

@@ -242,7 +242,9 @@ def _is_bare(held: Held) -> bool:
     return held.request is None and (not isinstance(answer, dict) or answer.keys() <= _OF_ERRORS)
 
 
-_OF_ERRORS: Final = frozenset({"error", "type", "status", "code", "object", "request_id"})
+_OF_ERRORS: Final = frozenset(
+    {"error", "message", "detail", "type", "status", "code", "object", "request_id"}
+)
 
 
 def _is_to_model(held: Held, request: object) -> bool:
