@@ -39,7 +39,8 @@ OF_ANY_PROGRAM = frozenset(
             "error-504-deadline-exceeded",
         )
     }
-    | {"mistral/error-401-detail", "ollama/error-503-busy", "openai-chat/q32-error-in-200"}
+    | {"cohere-v1/error-400-history", "mistral/error-401-detail", "ollama/error-503-busy"}
+    | {"openai-chat/q32-error-in-200"}
 )  # fmt: skip
 """Errors that speak of no model, in forms that other programs write too."""
 
