@@ -52,6 +52,7 @@ def test_of_a_continuation_short_repetitions_stay() -> None:
 
 
 @example(said="a\n .", come=" .")
+@example(said=". a. a", come=" a.")
 @given(said=st.text("ab .\n", min_size=1, max_size=6), come=st.text("ab .\n", max_size=9))
 def test_no_character_is_lost_that_was_not_said_twice(said: str, come: str) -> None:
     whole = told(said, *come)

@@ -46,8 +46,12 @@ _NEAR_LINES: Final = 3
 _SENTENCES: Final = 8
 _LINES_ALIKE: Final = 2
 _SHOWN_CHARS: Final = 3
+# In a text that is shorter than this, a few characters that occur twice show no pattern.
+_SHOWING_CHARS: Final = 16
 _MARKS: Final = 8
 """So many marks in a row may be repeated; fewer are often a part of a longer row."""
+_BORDERED_CELLS: Final = 2
+"""A row with so many vertical bars is the header of a table, if a border follows."""
 _digit = re.compile(r"\d")
 _letter = re.compile(r"[^\W\d_]")
 _heading = re.compile(r"#{1,6} \S").match
@@ -249,7 +253,26 @@ class TextEnd:
                 believed = self._follows(text, length, final=final, gap=gap)
                 if believed is not False:
                     return length if believed else None
-        return 0 if gap else self._marks_again(text, final=final)
+        if gap:
+            return 0
+        border = self._border_again(text, final=final)
+        return self._marks_again(text, final=final) if border == 0 else border
+
+    def _border_again(self, text: str, *, final: bool) -> int | None:
+        """Return how much of `text` repeats the beginning of the border below a table's header. It
+        does if the border then has as many cells as the header, and otherwise would have more.
+
+        None: more of `text` is needed (never if `final`)."""
+        above, _, line = self._tail.rpartition("\n")
+        cells = above.rpartition("\n")[2].count("|")
+        if cells < _BORDERED_CELLS or not _is_border(line):
+            return 0
+        line += self._blank
+        first, ended, _ = text.partition("\n")
+        if not (ended or final):
+            return None if line.startswith(first) or _is_border(first) else 0
+        again = first.startswith(line) and _is_border(first)
+        return len(line) if again and first.count("|") == cells != (line + first).count("|") else 0
 
     def _marks_again(self, text: str, *, final: bool) -> int | None:
         """Return how much of `text` repeats a row of marks, such as the border of a table. It does
@@ -338,7 +361,7 @@ class TextEnd:
         never like `plain`, which would follow if nothing was repeated. Digits count as equal. If no
         word is cut, letters do too, since a whole word is often repeated for the first time."""
         tail, blank = self._tail, self._blank
-        if not again:
+        if not again or len(tail) < _SHOWING_CHARS:
             return False
         next_ = plain[len(blank) if plain.startswith(blank) else 0 :][:1]
         unlike = _shape
@@ -425,6 +448,11 @@ class TextEnd:
 def _says(text: str) -> bool:
     """Return whether a text has a letter or a digit."""
     return any(map(str.isalnum, text))
+
+
+def _is_border(text: str) -> bool:
+    """Return whether a text may be the border below a table's header, or its beginning."""
+    return text.startswith("|") and not text.strip("|-: \t")
 
 
 def _step(text: str, within: bool) -> str:

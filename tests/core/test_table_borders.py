@@ -1,0 +1,47 @@
+"""The border below a table's header, which a continuation may repeat from its beginning."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenuto.core.seam.seam import Seam, join, trailing_space
+
+HEADER = "Here are the numbers:\n\n| Name | Count | Share |\n"
+REST = "\n| a | 1 | 0.5 |\n| b | 1 | 0.5 |\n"
+BORDERS = (
+    "| --- | --- | ---: |",
+    "|---|---|---|",
+    "|:----|:---:|----:|",
+    "| :------- | ------: | -------- |",
+)
+
+
+def joined(said: str, come: str) -> str:
+    """What the caller reads if `come` arrives one character at a time."""
+    base, space = trailing_space(said)
+    seam = Seam(base, trimmed=space, again=())
+    return base + "".join(map(seam.feed, come)) + seam.finish()
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("border", BORDERS)
+def test_a_border_that_is_repeated_from_its_beginning_is_there_once(border: str) -> None:
+    for cut in range(1, len(border)):
+        said, whole = HEADER + border[:cut], HEADER + border + REST
+        assert join(said, border + REST).rstrip() == whole.rstrip(), border[:cut]
+        assert joined(said, border + REST).rstrip() == whole.rstrip(), border[:cut]
+
+
+@pytest.mark.behaviour("C15")
+@pytest.mark.parametrize("border", BORDERS)
+def test_a_border_that_goes_on_keeps_its_columns(border: str) -> None:
+    for cut in range(1, len(border)):
+        said, whole = HEADER + border[:cut], HEADER + border + REST
+        assert join(said, border[cut:] + REST).rstrip() == whole.rstrip(), border[:cut]
+        assert joined(said, border[cut:] + REST).rstrip() == whole.rstrip(), border[:cut]
+
+
+@pytest.mark.behaviour("C15")
+def test_a_row_of_marks_without_a_header_goes_on() -> None:
+    said, come = "A drawing:\n\n|--", "|-- |\n|  |\n"
+    assert join(said, come) == joined(said, come) == said + come
