@@ -129,7 +129,7 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
                 return f"so little came of what was repeated: {again[:length]!r}"
         elif not attempt["style"]:
             for size in range(min(400, len(said), len(rest)), DOUBLED_CHARS - 1, -1):
-                if said.endswith(rest[:size]) and rest[size:].startswith(more) and more:
+                if said.endswith(rest[:size]) and rest[size:].lstrip().startswith(more) and more:
                     return f"the truth itself says {rest[:size]!r} twice"
     return ""
 
