@@ -55,6 +55,12 @@ OF_OTHERS: dict[str, tuple[Any, Confidence]] = {
     "a sheet": (
         {"error": {"code": 403, "message": "The caller does not have permission", "status": "PERMISSION_DENIED"}}, MEDIUM,
     ),
+    "a shop with users": ({"error": {"code": 404, "message": "No such cart"}, "user_id": "u17"}, MEDIUM),
+    "a shop with more": ({"error": {"code": 503, "message": "Closed", "metadata": {"shop": 3}}}, MEDIUM),
+    "a queue": ({"error": {"code": "timeout", "message": "Worker"}, "sequence_number": 3}, MEDIUM),
+    "a map": ({"error": {"code": 404, "message": "Vertex 17 not found"}}, MEDIUM),
+    "a game": ({"error": {"code": 429, "message": "Rate limit reached while thinking"}}, MEDIUM),
+    "digits without an end": ({"error": {"code": "4" * 5_000, "message": "No."}}, MEDIUM),
     "a job": ({"id": "j", "status": "failed", "error": {"code": "timeout", "message": "Disk"}}, MEDIUM),
 }  # fmt: skip
 

@@ -8,11 +8,11 @@ code in a form that no other program has, or if what a table knows of it speaks 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 
 from tenuto.core.answer.stop import Confidence
-from tenuto.wires.errors import error_words, has_code, has_words
+from tenuto.wires.errors import ErrorRow, error_words, has_code, has_words, is_status
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import list_in, object_in
 from tenuto.wires.registry import in_order
@@ -50,9 +50,10 @@ _speaks_of_models = re.compile(
     r"|(?:model|engine|provider)_?(?:overloaded|unavailable|timeout|stream|error)"
     r"|support (?:tools|thinking|chat|generate|insert)\b|chat (?:template|completion|histor)"
     r"|assistant message|messages(?:\.|\[)\d|tool[_ ](?:calls?|use|results?|choice)|prefill"
-    r"|reasoning_\w|thinking\b|content_(?:filter|block|policy)|trial key|api deployment"
+    r"|reasoning_\w|thinking\.|content_(?:filter|block|policy)|trial key|api deployment"
     r"|cascade_exhausted|tenuto_|generativelanguage|generative-ai|aiplatform"
-    r"|\b(?:openai|anthropic|claude|gpt-\d|gemini|bedrock|mistral|cohere|deepseek|openrouter|ollama|groq|grok|vertex)\b|x\.ai\b",
+    r"|\b(?:openai|anthropic|claude|gpt-\d|mistral|cohere|deepseek|openrouter|ollama|groq)\b"
+    r"|x\.ai\b",
     re.IGNORECASE,
 ).search
 """Matches what only an API of language models says, in codes and in words: `rate limit`,
@@ -130,21 +131,26 @@ def _as_openai(value: JsonObject, error: JsonObject) -> bool:
 _OF_OPENAI = frozenset(
     {"message", "type", "param", "code", "object", "status", "innererror", "inner_error"}
     | {"metadata", "event_id", "failed_generation", "request_id", "provider_specific_fields"}
-    | {"content_filter_result", "content_filter_results", "details"}
+    | {"content_filter_result", "content_filter_results", "details", "sequence_number"}
 )
-"""OpenAI's, Azure's, Groq's, and those of gateways."""
+"""OpenAI's (in a Responses stream too), Azure's, Groq's, and those of gateways."""
 
 
 def _as_openrouter(value: JsonObject, error: JsonObject) -> bool:
-    return "user_id" in value or isinstance(error.get("metadata"), dict)
+    """Return whether an error has what only OpenRouter's have: its users' ids begin alike, and its
+    metadata names a provider: https://openrouter.ai/docs/api/reference/errors-and-debugging
+    (read 2026-11-28)."""
+    user = value.get("user_id")
+    if isinstance(user, str) and user.startswith("user_"):
+        return True
+    return not _OF_OPENROUTER.isdisjoint(object_in(error.get("metadata")))
+
+
+_OF_OPENROUTER = frozenset({"provider_name", "raw", "reasons", "flagged_input", "error_type"})
 
 
 def _as_mistral(value: JsonObject, error: JsonObject) -> bool:
     return "error" in (value.get("object"), error.get("object"))
-
-
-def _as_responses(value: JsonObject, error: JsonObject) -> bool:
-    return "sequence_number" in value or "sequence_number" in error
 
 
 def _as_watsonx(value: JsonObject, _: JsonObject) -> bool:
@@ -169,7 +175,6 @@ _OWN_FORMS = (
     _as_openai,
     _as_openrouter,
     _as_mistral,
-    _as_responses,
     _as_watsonx,
     _is_dashscopes,
 )
@@ -238,22 +243,19 @@ def _tells_code(error: object) -> bool:
 
 
 def _is_code(codes: Sequence[str]) -> bool:
-    if any(code.isdecimal() and int(code) in _STATUSES for code in codes):
+    if any(map(is_status, codes)) or any(map(_SAYS_SERVER, codes)):
         return True
-    return any(map(_SAYS_SERVER, codes)) or any(
-        has_code(row, codes)
-        for known in in_order()
-        for wire in known.values()
-        for row in wire.errors
-    )
+    return any(has_code(row, codes) for row in _rows())
 
 
 def _tells_words(error: object) -> bool:
     """Return whether a table of a wire has the words of an error."""
     message = error_words(error)[1]
-    return any(
-        has_words(row, message)
-        for known in in_order()
-        for wire in known.values()
-        for row in wire.errors
-    )
+    return any(has_words(row, message) for row in _rows())
+
+
+def _rows() -> Iterator[ErrorRow]:
+    """Yield the rows of all tables of errors."""
+    for known in in_order():
+        for wire in known.values():
+            yield from wire.errors

@@ -309,7 +309,11 @@ def _delimiter(header: str, path: str) -> str:
 def _number(name: str, cell: str) -> object:
     """Return a cell, as a number where the name of its column says that it counts tokens."""
     counts = name.lower().endswith(_COUNTS)
-    return int(cell) if counts and cell.isascii() and cell.isdecimal() else cell
+    counts = counts and cell.isascii() and cell.isdecimal() and len(cell) <= _MOST_DIGITS
+    return int(cell) if counts else cell
+
+
+_MOST_DIGITS: Final = 18
 
 
 _COUNTS: Final = ("tokens", "token_count", "tokencount", "max_gen_toks")

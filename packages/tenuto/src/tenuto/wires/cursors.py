@@ -48,9 +48,11 @@ class Cursors:
     def is_behind(self, place: str, other: str) -> bool:
         """Return whether a place comes behind another one. Without numbers, any other does.
 
-        >>> Cursors(str, str, bool, "after", numbered=True).is_behind("10", "9")
-        True
+        >>> numbered = Cursors(str, str, bool, "after", numbered=True)
+        >>> numbered.is_behind("10", "9"), numbered.is_behind("9", "10")
+        (True, False)
         """
-        if self.numbered and place.isdigit() and other.isdigit():
-            return int(place) > int(other)
+        if self.numbered and place.isdecimal() and other.isdecimal():
+            # Python reads no number of more than 4,300 digits, and a place may have any length.
+            return (len(place), place) > (len(other), other)
         return place != other

@@ -238,7 +238,7 @@ def read(
     within_codes, within = _within(error)
     codes, said = [*codes, *within_codes], f"{message}\n{within}" if within else message
     spelled = [each.lower() for each in codes]
-    status = status if status is not None else next((int(c) for c in codes if _is_status(c)), None)
+    status = status if status is not None else next((int(c) for c in codes if is_status(c)), None)
     for entry in table:
         found = entry.words.search(said, 0, _SEARCHED_CHARS) if entry.words else None
         groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
@@ -414,8 +414,14 @@ def _message(value: object) -> str:
     )
 
 
-def _is_status(code: str) -> bool:
-    return code.isascii() and code.isdigit() and 400 <= int(code) < 600 and len(code) == 3
+def is_status(code: str) -> bool:
+    """Return whether a code is an HTTP status of an error. A code may have any length, and Python
+    reads no number of more than 4,300 digits.
+
+    >>> is_status("429"), is_status("1302"), is_status("4" * 5_000)
+    (True, False, False)
+    """
+    return len(code) == 3 and code.isascii() and code.isdigit() and code[0] in "45"
 
 
 def openai_error(code: str, message: str) -> dict[str, Any]:
