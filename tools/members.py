@@ -1,10 +1,5 @@
-"""The members of this repository: the distributions that are in it, and where their sources are.
+"""The members of this repository: the distributions that are in it, and where their sources are."""
 
-python tools/members.py            # the folders, those first that others depend on
-python tools/members.py --publish  # the names that are published, in that order
-"""
-
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,15 +39,8 @@ MEMBERS = (TENUTO, SIM, AGENT, WIRES)
 """In the order in which pip 23 can install them together."""
 
 PUBLISHED = (SIM, AGENT, TENUTO)
-"""In the order in which they are published. An extra of the last one requires the others, so nobody
-can ask for what is not there yet."""
+"""In the order in which they are published. The extras of `tenuto` require the other two, so it
+comes last."""
 
 SOURCES = tuple(str(member.source) for member in MEMBERS)
 """What PYTHONPATH needs for a process without an installation."""
-
-
-if __name__ == "__main__":
-    if "--publish" in sys.argv:
-        print("\n".join(member.name for member in PUBLISHED))
-    else:
-        print("\n".join(member.folder.relative_to(ROOT).as_posix() for member in MEMBERS))

@@ -145,6 +145,8 @@ def test_a_stub_without_its_member_says_what_to_install(code: str, said: str) ->
     status, printed = without("tenuto_sim", "tenuto_agent", code=code)
     assert status == 1
     assert printed.splitlines()[-1] == f"ImportError: {said}"
+    assert "During handling" not in printed
+    assert "direct cause" not in printed
 
 
 def test_without_the_other_members_tenuto_and_all_its_public_names_can_be_had() -> None:
@@ -197,6 +199,22 @@ def test_the_demo_without_the_other_members_says_what_to_install_and_help_still_
     status, printed = without("tenuto_sim", "tenuto_agent", code=code, given=("--help",))
     assert status == 0
     assert "demo" in printed
+
+
+@pytest.mark.behaviour("N17")
+def test_a_command_that_cannot_be_loaded_leaves_the_others_in_order() -> None:
+    status, printed = without("h11", code=RUN, given=("--help",))
+    assert status == 0
+    assert "the command sim of the package tenuto-sim cannot be loaded" in printed
+    assert "detect" in printed
+    status, printed = without("h11", code=RUN, given=("sim",))
+    assert (status, len(printed.splitlines())) == (2, 1)
+    assert "cannot be loaded: ModuleNotFoundError(\"No module named 'h11'\")" in printed
+    status, printed = without("h11", code=RUN, given=("demo",))
+    assert (status, printed) == (
+        2,
+        "tenuto: the demo needs the package h11; install it with: pip install 'tenuto[demo]'\n",
+    )
 
 
 def test_the_commands_of_members_are_their_entry_points() -> None:

@@ -23,7 +23,7 @@ try:
         tool,
     )
 except ModuleNotFoundError as _error:
-    raise why_missing("agent", _error) from _error
+    raise why_missing("agent", _error) from None
 
 __all__ = [
     "Agent",

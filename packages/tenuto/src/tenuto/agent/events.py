@@ -17,7 +17,7 @@ try:
         as_dict,
     )
 except ModuleNotFoundError as _error:
-    raise why_missing("agent", _error) from _error
+    raise why_missing("agent", _error) from None
 
 __all__ = [
     "AgentEvent",

@@ -11,7 +11,7 @@ try:
         guidance,
     )
 except ModuleNotFoundError as _error:
-    raise why_missing("agent", _error) from _error
+    raise why_missing("agent", _error) from None
 
 __all__ = [
     "MAX_FILE_BYTES",

@@ -82,7 +82,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     if extra := _missing(given[:1]):
         return _say(f"the command {given[0]} {needs(extra)}", 2)
-    app = build(given[:1])
+    try:
+        app = build(given[:1])
+    except CommandError as error:
+        return _say(one_line(str(error)), error.exit_code)
     try:
         code = app(
             given,
@@ -161,9 +164,26 @@ def build(wanted: Sequence[str] = ()) -> cyclopts.App:
         if name in COMMANDS:
             _add(app, *_own(name))
             continue
-        command = added[name].load()
-        _add(app, command, sys.modules[command.__module__])
+        if command := _loaded(added[name], asked=name in wanted):
+            _add(app, command, sys.modules[command.__module__])
     return app
+
+
+def _loaded(point: EntryPoint, *, asked: bool) -> Any:
+    """Return the command that a package adds; None if it can't be loaded, which is then said. The
+    other commands work without it.
+
+    Raises:
+        CommandError: it can't be loaded, and the user asked for it."""
+    try:
+        return point.load()
+    except Exception as error:
+        package = point.dist.name if point.dist else point.value
+        problem = f"the command {point.name} of the package {package} cannot be loaded: {error!r}"
+        if asked:
+            raise CommandError(problem, 2) from error
+        _say(one_line(problem), 2)
+        return None
 
 
 def _own(name: str) -> tuple[Any, Any]:

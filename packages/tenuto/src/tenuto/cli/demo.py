@@ -95,8 +95,8 @@ def _need(*packages: str) -> None:
     for package in (*packages, "tenuto_sim", "tenuto_agent"):
         try:
             import_module(package)
-        except ModuleNotFoundError:
-            name = package.replace("_", "-")
+        except ModuleNotFoundError as error:  # a package may lack one that it needs
+            name = (error.name or package).replace("_", "-")
             raise CommandError(
                 f"the demo needs the package {name}; install it with: pip install 'tenuto[demo]'", 2
             ) from None

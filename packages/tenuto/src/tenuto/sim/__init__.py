@@ -33,7 +33,7 @@ try:
         serve,
     )
 except ModuleNotFoundError as _error:
-    raise why_missing("sim", _error) from _error
+    raise why_missing("sim", _error) from None
 
 __all__ = [
     "BLOCKED",
