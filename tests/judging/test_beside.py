@@ -8,6 +8,7 @@ import pytest
 from support.stored import ASK, DONE, FENCE, conversation
 
 from tenuto import Outcome, judge
+from tenuto.judging.beside import LIMITS, SETTINGS
 
 CUT = "The tide comes in twi"
 TURNS = conversation(CUT)
@@ -123,10 +124,30 @@ def test_a_word_that_no_table_has_is_told_as_unknown() -> None:
         {"messages": TURNS, "model": "m", "temperature": 0, "metadata": {"user": "u"}},
         {"messages": TURNS, "response_format": {"type": "json_object"}, "stop": ["\n"]},
         {"messages": [*TURNS, TURNS[0]], "max_tokens": 9, "usage": {"completion_tokens": 9}},
+        *({"messages": TURNS, name: 512} for name in LIMITS),
+        *({"messages": TURNS, name: {"max_tokens": 512}} for name in SETTINGS),
+        {"messages": TURNS, "model": "m", "options": {"num_predict": 512, "num_ctx": 8_192}},
+        {"messages": TURNS, "inferenceConfig": {"maxTokens": 512, "temperature": 0.5}},
+        {"messages": TURNS, "config": {"max_output_tokens": 512}},
     ],
 )
 def test_a_request_is_no_answer_even_if_it_ends_in_the_beginning_of_one(row: Any) -> None:
     assert judge(row).outcome is Outcome.NO_ANSWER
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"metadata": {"max_tokens": 512}},
+        {"options": ["tide", "moon"]},
+        {"config": "base.yaml"},
+        {"parameters": {"type": "object"}},
+        {"params": None},
+    ],
+)
+def test_a_conversation_without_a_limit_of_its_own_is_no_request(beside: dict[str, Any]) -> None:
+    assert judge({"messages": TURNS, **beside}).outcome is Outcome.DONE
 
 
 # --- tokens and limit
@@ -137,6 +158,10 @@ COUNTED = [
     {"usage": {"output_tokens": 600}, "sampling_params": {"max_tokens": 512}},
     {"output_tokens": 512, "max_new_tokens": 512},
     {"metadata": {"completion_tokens": 512, "max_tokens": 512}},
+    {"completion_tokens": 512, "num_predict": 512},
+    {"completion_tokens": 512, "options": {"num_predict": 512}},
+    {"completion_tokens": 512, "config": {"maxOutputTokens": 512}},
+    {"completion_tokens": 512, "inferenceConfig": {"maxTokens": 512}},
 ]
 ONE_ANSWER = sorted(rows().keys() - {"mt_bench", "preference", "preference of messages"})
 

@@ -12,14 +12,14 @@ from judging.test_quick import TEXTS, whole
 from support.stored import DONE
 
 from tenuto import judge
-from tenuto.judging.beside import IDS, LIMITS, MODELS, STOPS, TOKENS
+from tenuto.judging.beside import IDS, LIMITS, MODELS, SETTINGS, STOPS, TOKENS
 from tenuto.judging.flat import _read, plan_of
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP
 from tenuto.judging.walk import ASKED
 from tenuto.judging.walk import TEXTS as TEXT_NAMES
 
 NAMES = sorted(
-    {*STOPS, *TEXT_NAMES, *ASKED, *IDS, *LIMITS, *MODELS, *TOKENS}
+    {*STOPS, *TEXT_NAMES, *ASKED, *IDS, *LIMITS, *SETTINGS, *MODELS, *TOKENS}
     | {"created_at", "timestamp", "usage", "tool_calls", "function_call", "refusal", "type", "role", "object", "kind"}
     | {"status", "error", "choices", "candidates", "results", "generations", "event", "done", "score", "category"}
     | {"index", "logprobs", "reasoning", "is_byok", "meta", "metadata", "name", "data", "encoding", "b64", "finished"}
@@ -32,7 +32,7 @@ STOP_VALUES = (
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (
     None, True, 3, 0.5, -1, *TEXTS, *STOP_VALUES, datetime(2026, 1, 2, tzinfo=UTC), date(2026, 1, 2),
-    "assistant", "ai", "llm", "chat.completion", "GENERATION", "model", "base64", "2026-01-02T00:00:00Z",
+    '{"max_tokens": 20}', {"max_tokens": 20}, "assistant", "ai", "llm", "chat.completion", "GENERATION", "model", "base64", "2026-01-02T00:00:00Z",
     [], {}, {"completion_tokens": 9}, [DONE], {"text": DONE}, [{"role": "assistant", "content": "x"}],
 )  # fmt: skip
 

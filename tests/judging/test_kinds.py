@@ -12,9 +12,11 @@ from support.stored import ASK, EXAMPLES, NAMES, NO_ANSWERS, Example, chat, conv
 
 from tenuto import Outcome, judge
 from tenuto.judging import own
+from tenuto.judging.beside import LIMITS, SETTINGS
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Source, names
 from tenuto.judging.titles import KINDS
 
+HISTORY = {"messages": ASK["messages"]}
 BESIDE_THE_TABLE = {"body", "cassette", "found_within"}
 """Kinds that no row of the table tells."""
 
@@ -90,6 +92,24 @@ def test_a_row_says_its_id_its_model_its_limit_and_where_its_request_is(
     assert (verdict.model, verdict.limit, verdict.request_at) == (model, limit, request_at)
     assert verdict.id in (id_, "")
     assert verdict.can_be_finished is bool(request_at)
+
+
+@pytest.mark.parametrize("name", [*LIMITS, "max_length"])
+def test_a_request_may_have_its_limit_under_any_name(name: str) -> None:
+    body = chat("Yes.", "stop")
+    for request in ({**HISTORY, name: 20}, *({**HISTORY, at: {name: 20}} for at in SETTINGS)):
+        assert judge(body, request=request).limit == 20
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_the_settings_that_tools_keep_may_have_their_limit_under_any_name(name: str) -> None:
+    attributes = {"gen_ai.response.model": "m", "gen_ai.response.finish_reasons": ["length"]}
+    for row in (
+        {"id": "o", "type": "GENERATION", "traceId": "t", "output": "Yes.", "modelParameters": {name: "20"}},
+        {"attributes": {**attributes, "llm.invocation_parameters": json.dumps({name: 20})}},
+        {"doc_id": 0, "doc": {}, "target": "x", "arguments": [["Why?", {name: 20}]], "resps": [["Yes."]], "filtered_resps": ["Yes."]},
+    ):  # fmt: skip
+        assert judge(row).limit == 20, row
 
 
 def test_a_prompt_that_was_blocked_in_a_batch_has_the_id_of_its_row() -> None:

@@ -120,6 +120,7 @@ KEYS = sorted(
     | {"choices", "output", "response", "messages", "generations", "response_metadata", "type", "object"}
     | {"promptFeedback", "reasoning", "native_finish_reason", "custom_id", "events", "usage", "model"}
     | {"max_tokens", "completion_tokens", "metadata", "sampling_params", "finish_reasons"}
+    | {"max_new_tokens", "num_predict", "options"}
 )  # fmt: skip
 
 

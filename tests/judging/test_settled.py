@@ -49,6 +49,7 @@ BESIDE: tuple[tuple[str, str, Sequence[Any]], ...] = (
     ("output_tokens", "UBIGINT", range(30)),
     ("max_tokens", "BIGINT", range(-1, 30)),
     ("max_new_tokens", "SMALLINT", range(30)),
+    ("num_predict", "INTEGER", range(-1, 30)),
     ("usage", "VARCHAR", ['{"completion_tokens": 9}', "x"]),
     ("response", "VARCHAR", MORE_TEXTS),
     ("text", "VARCHAR", MORE_TEXTS),

@@ -16,6 +16,7 @@ from tenuto import judge
 from tenuto.cli.checked import Wanted, run_check
 from tenuto.command_kit.command_error import CommandError
 from tenuto.judging import tables
+from tenuto.judging.beside import LIMITS
 from tenuto.judging.checking import Checked, Options, check
 from tenuto.judging.files import files_in, ranges_of, rows_of
 from tenuto.judging.report import report_of
@@ -167,6 +168,12 @@ class TestCsv:
         cell = json.dumps(chat()).replace('"', '""')
         path.write_text(f'id,response\n1,"{cell}"\n', "utf-8")
         assert counts(str(path))[0] == {"text_cut": 1}
+
+    @pytest.mark.parametrize("name", LIMITS)
+    def test_a_limit_is_a_number(self, tmp_path: Path, name: str) -> None:
+        path = tmp_path / "a.csv"
+        path.write_text(f"prompt,completion,completion_tokens,{name}\nx,Yes.,20,20\n", "utf-8")
+        assert counts(str(path))[0] == {"likely_cut": 1}
 
     def test_utf_16_as_spreadsheets_write_it(self, tmp_path: Path) -> None:
         path = tmp_path / "a.csv"

@@ -25,9 +25,12 @@ STOPS: Final = (
     "completion_reason",
 )  # fmt: skip
 LIMITS: Final = (
-    "max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "maxTokens",
-    "maxOutputTokens", "maxCompletionTokens", "max_gen_toks",
+    "max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens", "max_new_tokens",
+    "maxTokens", "maxCompletionTokens", "max_gen_toks", "max_tokens_to_sample", "num_predict",
+    "maxTokenCount",
 )  # fmt: skip
+"""What requests call their limit. `max_completion_tokens` goes before `max_tokens`, as at OpenAI."""
+
 TOKENS: Final = (
     "completion_tokens", "output_tokens", "num_generated_tokens", "num_output_tokens",
     "generated_tokens", "completionTokens", "outputTokens", "candidates_token_count",
@@ -37,10 +40,11 @@ USAGES: Final = ("usage", "token_usage", "usage_metadata", "usageMetadata", "tok
 """Where the tokens may stand, too."""
 
 SETTINGS: Final = (
-    "sampling_params", "generation_params", "generation_config", "generationConfig", "parameters",
-    "params", "model_parameters", "model_kwargs", "gen_kwargs",
+    "sampling_params", "generation_params", "generation_config", "generationConfig",
+    "inferenceConfig", "textGenerationConfig", "options", "config", "parameters", "params",
+    "model_parameters", "optional_params", "model_kwargs", "gen_kwargs",
 )  # fmt: skip
-"""Where the limit may stand, too."""
+"""Where the limit may stand, too. Requests of several APIs keep it there."""
 
 HOLDERS: Final = ("metadata", "meta", "extra", "response_metadata", "generation_info")
 """Where any of them may stand, too."""
@@ -80,13 +84,30 @@ def _counts(
     value: Mapping[str, Any], within: Sequence[str], names: Sequence[str]
 ) -> Iterator[int | None]:
     for _, place in _places(value):
-        yield from (count(place[name]) for name in names if name in place)
-        for holder in within:
-            if holder in place:
-                held = place[holder]
-                held = opened_text(held) if isinstance(held, str) and within is USAGES else held
-                if isinstance(held, dict):
-                    yield from (count(held[name]) for name in names if name in held)
+        for held in _with_held(place, within):
+            for name in names:
+                if name in held:
+                    yield count(held[name])
+
+
+def with_settings(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return an object, and the settings that it holds.
+
+    >>> with_settings({"model": "m", "options": {"num_predict": 9}})[1:]
+    [{'num_predict': 9}]
+    """
+    return _with_held(value, SETTINGS)
+
+
+def _with_held(value: Mapping[str, Any], names: Sequence[str]) -> list[Mapping[str, Any]]:
+    found = [value]
+    for name in names:
+        if name in value:
+            held = value[name]
+            held = opened_text(held) if isinstance(held, str) and names is USAGES else held
+            if isinstance(held, dict):
+                found.append(held)
+    return found
 
 
 def _places(value: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

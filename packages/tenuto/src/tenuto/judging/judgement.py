@@ -34,7 +34,7 @@ from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, kinds_named
 from tenuto.judging.messages import are_messages, turns_in
 from tenuto.judging.opening import opened
 from tenuto.judging.quick import Shapes, quickly, shapes_of
-from tenuto.judging.requests import Asked, asked_in, asks, limit_in
+from tenuto.judging.requests import Asked, asked_in, asks, limit_asked
 from tenuto.judging.verdict import GRAVITY, NOT_AN_ANSWER, Verdict, is_certain
 from tenuto.judging.walk import found_within
 from tenuto.schema.documents import Document
@@ -317,7 +317,7 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
 def _echoed(answer: object) -> int | None:
     """Return the limit that a body repeats, as those of Responses do."""
     return (
-        limit_in(answer)
+        limit_asked(answer)
         if isinstance(answer, dict) and answer.get("object") == "response"
         else None
     )

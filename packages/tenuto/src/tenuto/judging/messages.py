@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from tenuto.judging.answers import text_in
-from tenuto.judging.beside import stop_beside, tokens_in
+from tenuto.judging.beside import LIMITS, stop_beside, tokens_in, with_settings
 from tenuto.judging.held import Called, Held, Told
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, objects_in
@@ -18,8 +18,8 @@ _OF_OTHERS: Final = frozenset(
     | {"function_response", "function_call", "environment", "input"}
 )
 _OF_REQUESTS: Final = frozenset(
-    {"max_tokens", "max_completion_tokens", "temperature", "stream", "top_p", "stop"}
-    | {"response_format", "max_output_tokens", "tool_choice", "stop_sequences", "n"}
+    {*LIMITS, "temperature", "stream", "top_p", "stop"}
+    | {"response_format", "tool_choice", "stop_sequences", "n"}
 )
 """Members that only requests have."""
 
@@ -61,7 +61,14 @@ def is_conversation(row: JsonObject) -> bool:
     last = objects_in(messages)[-1]
     if role_of(last) in ("user", "human", "system", "developer"):
         return False
-    return _OF_REQUESTS.isdisjoint(row) or _has_ended(row) or _has_ended(last)
+    return not _asks(row) or _has_ended(row) or _has_ended(last)
+
+
+def _asks(row: JsonObject) -> bool:
+    """Return whether a row has a member that only requests have, or a limit in its settings."""
+    return not _OF_REQUESTS.isdisjoint(row) or any(
+        name in settings for settings in with_settings(row) for name in LIMITS
+    )
 
 
 def _has_ended(place: JsonObject) -> bool:

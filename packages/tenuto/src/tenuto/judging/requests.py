@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from tenuto.judging.beside import LIMITS, with_settings
 from tenuto.judging.opening import opened
 from tenuto.providers.registry import route
 from tenuto.wires.base import Wire
@@ -117,29 +118,20 @@ def _wires_of(url: str) -> list[Wire]:
 
 _ASKS = frozenset({"messages", "contents", "input", "prompt", "inputs", "inputText"})
 
-_LIMITS = (
-    "max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens", "max_new_tokens",
-    "maxTokens", "max_gen_toks", "max_tokens_to_sample", "num_predict", "maxTokenCount",
-    "max_length", "maxCompletionTokens",
-)  # fmt: skip
-_HOLDERS = (
-    "generationConfig", "generation_config", "inferenceConfig", "options", "parameters", "config",
-    "model_parameters", "sampling_params", "extra", "textGenerationConfig", "optional_params",
-)  # fmt: skip
+_LIMITS = (*LIMITS, "max_length")
+"""Beside an answer, `max_length` may be that of a text."""
 
 
-def limit_in(value: JsonObject) -> int | None:
-    """Return the output limit among the members of an object or of its settings; None: there is
+def limit_asked(value: JsonObject) -> int | None:
+    """Return the output limit among the members of a request or of its settings; None: it has
     none.
 
-    >>> limit_in({"generationConfig": {"maxOutputTokens": 5}}), limit_in({"max_tokens": 0})
+    >>> limit_asked({"generationConfig": {"maxOutputTokens": 5}}), limit_asked({"max_tokens": 0})
     (5, None)
     """
-    for holder in (value, *(object_in(value.get(name)) for name in _HOLDERS)):
-        for name in _LIMITS:
-            if found := count(holder.get(name)):
-                return found
-    return None
+    places = (*with_settings(value), object_in(value.get("extra")))
+    found = (count(place.get(name)) for place in places for name in _LIMITS)
+    return next((limit for limit in found if limit), None)
 
 
 def _by_names(value: JsonObject) -> Asked:
@@ -157,7 +149,7 @@ def _by_names(value: JsonObject) -> Asked:
     if schema is None and "json" in str(config.get("responseMimeType") or ""):
         schema = {}
     n = count(value.get("n")) or count(config.get("candidateCount")) or 1
-    return Asked(limit_in(value), schema, tools_in(value.get("tools")), choices=n)
+    return Asked(limit_asked(value), schema, tools_in(value.get("tools")), choices=n)
 
 
 def tools_in(tools: object) -> dict[str, Mapping[str, Any]]:

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import IO, Any, Final, NamedTuple, cast
 
 from tenuto.core.answer.stop import printable
+from tenuto.judging.beside import LIMITS
 from tenuto.judging.columns import row_of
 from tenuto.judging.stores import (
     PACKED,
@@ -308,7 +309,7 @@ def _delimiter(header: str, path: str) -> str:
 
 def _number(name: str, cell: str) -> object:
     """Return a cell, as a number where the name of its column says that it counts tokens."""
-    counts = name.lower().endswith(_COUNTS)
+    counts = name in LIMITS or name.lower().endswith(_COUNTS)
     counts = counts and cell.isascii() and cell.isdecimal() and len(cell) <= _MOST_DIGITS
     return int(cell) if counts else cell
 
@@ -316,4 +317,4 @@ def _number(name: str, cell: str) -> object:
 _MOST_DIGITS: Final = 18
 
 
-_COUNTS: Final = ("tokens", "token_count", "tokencount", "max_gen_toks")
+_COUNTS: Final = ("tokens", "token_count", "tokencount")

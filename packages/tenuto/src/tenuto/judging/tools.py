@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tenuto.judging.answers import text_in
-from tenuto.judging.beside import tokens_in, with_beside
+from tenuto.judging.beside import LIMITS, limit_in, tokens_in, with_beside
 from tenuto.judging.held import Held, Told
 from tenuto.judging.messages import calls_in, messages, reasoning_in, turn, turns_in
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
@@ -238,12 +238,9 @@ def span_of(attributes: JsonObject) -> Iterator[Held]:
     text = next((attributes[n] for n in _TRACE_TEXTS if attributes.get(n)), "")
     inner = opened_text(text) if isinstance(text, str) else text
     within = found_within({"output": inner}) if inner is not None and not stop_at else []
-    tokens = next((n for n in (_number(attributes.get(k)) for k in _TRACE_TOKENS) if n), None)
-    limits = [_number(attributes.get(name)) for name in _TRACE_LIMITS]
-    limits.append(
-        _number(object_in(_opened(attributes.get("llm.invocation_parameters"))).get("max_tokens"))
-    )
-    limit = next((n for n in limits if n), None)
+    tokens = _first_number(attributes, _TRACE_TOKENS)
+    parameters = object_in(_opened(attributes.get("llm.invocation_parameters")))
+    limit = _first_number(attributes, _TRACE_LIMITS) or _first_number(parameters, LIMITS)
     model = next((str(attributes[n]) for n in _TRACE_MODELS if attributes.get(n)), "")
     if within:
         yield from (
@@ -279,6 +276,11 @@ def _number(value: object) -> int | None:
     return count(value)
 
 
+def _first_number(value: JsonObject, names: Sequence[str]) -> int | None:
+    """Return the first of some members that is a number above 0; None: none is."""
+    return next((n for name in names if (n := _number(value.get(name)))), None)
+
+
 def is_generation(row: JsonObject) -> bool:
     """Return whether an observation of Langfuse is a call of a model."""
     return row.get("type") == "GENERATION"
@@ -287,9 +289,7 @@ def is_generation(row: JsonObject) -> bool:
 def observation(row: JsonObject) -> Iterator[Held]:
     """Read an observation of Langfuse. Its output is JSON in a string, of whatever its framework
     calls an answer; the stop may be in the attributes of its metadata."""
-    settings = object_in(row.get("modelParameters"))
-    names = ("max_tokens", "maxTokens", "max_completion_tokens", "maxOutputTokens")
-    limit = next((n for n in (_number(settings.get(name)) for name in names) if n), None)
+    limit = _first_number(object_in(row.get("modelParameters")), LIMITS)
     usage = object_in(row.get("usageDetails") or row.get("usage"))
     tokens = count(usage.get("output"))
     output = _opened(row.get("output"))
@@ -390,14 +390,7 @@ def lm_eval(row: JsonObject) -> Iterator[Held]:
         arguments = [list(object_in(each).values()) for each in arguments.values()]
     for call in list_in(arguments):
         settings = object_in(call[1]) if isinstance(call, list) and len(call) > 1 else {}
-        limit = limit or next(
-            (
-                n
-                for n in map(count, (settings.get("max_gen_toks"), settings.get("max_tokens")))
-                if n
-            ),
-            None,
-        )
+        limit = limit or limit_in(settings)
     for answer in list_in(row.get("resps")):
         for text in answer if isinstance(answer, list) else [answer]:
             if isinstance(text, str):
