@@ -1,12 +1,12 @@
 """Blocks of docs/guide/check-stored-answers.md: the kinds of rows, from judging/kinds.py, and what
-is read beside an answer, from judging/beside.py."""
+is read beside an answer, from judging/names.py."""
 
 from __future__ import annotations
 
 from page import code, table
 
-from tenuto.judging.beside import HOLDERS, LIMITS, SETTINGS, STOPS, TOKENS, USAGES
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, Source
+from tenuto.judging.names import HOLDERS, LIMITS, SETTINGS, STOPS, TOKENS, USAGES
 from tenuto.judging.titles import KINDS
 
 BESIDE = {

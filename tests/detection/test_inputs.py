@@ -362,6 +362,9 @@ READ: dict[str, tuple[Any, str]] = {
     "LangChain's Ollama": (
         ROW_OF_LANGCHAIN | {"response_metadata": {"done": True, "done_reason": "length", "model": "m"}}, "length",
     ),
+    "LangChain's Titan": (
+        ROW_OF_LANGCHAIN | {"response_metadata": {"completionReason": "LENGTH", "model": "titan"}}, "LENGTH",
+    ),
     "LangChain's Gemini": (
         {"prompt_feedback": {"block_reason": 0}, "finish_reason": "MAX_TOKENS", "model_name": "gemini"}, "MAX_TOKENS",
     ),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.stored import ASK, DONE, FENCE, conversation
+from support.stored import ASK, DONE, FENCE, chat, conversation
 
 from tenuto import Outcome, judge
-from tenuto.judging.beside import LIMITS, SETTINGS
+from tenuto.judging.names import LIMITS, MODELS, SETTINGS, STOPS
 
 CUT = "The tide comes in twi"
 TURNS = conversation(CUT)
@@ -56,6 +56,7 @@ def rows(**more: Any) -> dict[str, dict[str, Any]]:
         },
         {"finish_reason": "length", "usage": {"completion_tokens": 512}},
         {"finish_reason": "length", "response_format": {"type": "text"}},
+        *({name: "LENGTH"} for name in STOPS),
     ],
 )
 def test_a_stop_beside_an_answer_is_the_stop_of_the_answer(
@@ -84,6 +85,20 @@ def test_a_stop_within_a_message_is_that_of_the_message(more: dict[str, Any]) ->
         verdict = judge(earlier)
         assert (verdict.outcome, verdict.choice, verdict.choices) == (Outcome.TEXT_CUT, 0, 2)
     assert judge([TURNS[0], {**SAID, "finish_reason": "length"}]).outcome is Outcome.TEXT_CUT
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_beside_an_answer_is_told_under_any_name(name: str) -> None:
+    assert judge({"text": CUT, "finish_reason": "length", name: "m"}).model == "m"
+    body = chat(CUT, "length")
+    del body["model"]
+    assert judge({**body, name: "m"}).model == "m"
+
+
+@pytest.mark.behaviour("J1")
+def test_words_that_only_models_on_bedrock_say_are_known() -> None:
+    for word in ("FINISH", "FINISHED"):
+        assert judge({"messages": TURNS, "completionReason": word}).outcome is Outcome.DONE
 
 
 @pytest.mark.behaviour("J1")

@@ -12,9 +12,9 @@ from judging.test_quick import TEXTS, whole
 from support.stored import DONE
 
 from tenuto import judge
-from tenuto.judging.beside import IDS, LIMITS, MODELS, SETTINGS, STOPS, TOKENS
 from tenuto.judging.flat import _read, plan_of
 from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP
+from tenuto.judging.names import IDS, LIMITS, MODELS, SETTINGS, STOPS, TOKENS
 from tenuto.judging.walk import ASKED
 from tenuto.judging.walk import TEXTS as TEXT_NAMES
 

@@ -26,12 +26,9 @@ from tenuto.detection.objects import plain
 from tenuto.wires.json import JsonObject, arguments_of, count
 from tenuto.wires.members import list_in, object_in, objects_in, word_in
 from tenuto.wires.openai_responses import wire as openai_responses
-from tenuto.wires.stops import stop_reader
+from tenuto.wires.stops import STOP_NAMES, stop_reader
 
 _read_stop = stop_reader({})
-
-_STOPS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
-"""Where a framework keeps the provider's stop. LangChain keeps each provider's own name."""
 
 
 class Foreign(NamedTuple):
@@ -67,7 +64,7 @@ _MARKS = frozenset(
 
 
 def _stop_in(told: JsonObject, where: str) -> StopSeen | None:
-    for name in _STOPS:
+    for name in STOP_NAMES:  # LangChain keeps each provider's own name
         if (seen := _read_stop(told.get(name), f"{where}{name}")) is not None:
             return seen
     if "status" in told:  # Responses, which has no stop of its own

@@ -25,8 +25,10 @@ from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.reading import Reading
 from tenuto.detection.telling import readings
 from tenuto.judging.held import Called, Told
+from tenuto.judging.names import MODELS
 from tenuto.judging.opening import opened_text
 from tenuto.wires.base import Wire
+from tenuto.wires.bedrock_invoke.makers import STOPS as STOPS_OF_MAKERS
 from tenuto.wires.json import JsonObject, arguments_of
 from tenuto.wires.members import list_in, object_in, word_in
 from tenuto.wires.registry import wire_for_shape
@@ -90,14 +92,11 @@ def _choices(body: JsonObject) -> list[JsonObject]:
     return []
 
 
-_MODELS = ("model", "modelVersion", "model_version", "modelId", "model_name", "model_id")
-
-
 def _model_of(answer: object) -> str:
     for one in answer[:2] if isinstance(answer, list) else [answer]:
         if isinstance(one, dict):
             for place in (one, object_in(one.get("message")), object_in(one.get("response"))):
-                for name in _MODELS:
+                for name in MODELS:
                     if isinstance(found := place.get(name), str) and found:
                         return found
     return ""
@@ -125,7 +124,7 @@ def is_event(value: object) -> bool:
 
 # --- what tools keep
 
-_read_stop = stop_reader({})
+_read_stop = stop_reader(STOPS_OF_MAKERS)
 
 _OF_GEMINI = (
     "", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT",

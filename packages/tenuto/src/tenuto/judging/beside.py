@@ -12,45 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from tenuto.core.answer.stop import StopReason
 from tenuto.judging.answers import read_stop
 from tenuto.judging.held import Held, Told
+from tenuto.judging.names import HOLDERS, LIMITS, SETTINGS, STOPS, TOKENS, USAGES
 from tenuto.judging.opening import opened_text
 from tenuto.wires.json import count
-
-STOPS: Final = (
-    "finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason", "finish_reasons",
-    "completion_reason",
-)  # fmt: skip
-LIMITS: Final = (
-    "max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens", "max_new_tokens",
-    "maxTokens", "maxCompletionTokens", "max_gen_toks", "max_tokens_to_sample", "num_predict",
-    "maxTokenCount",
-)  # fmt: skip
-"""What requests call their limit. `max_completion_tokens` goes before `max_tokens`, as at OpenAI."""
-
-TOKENS: Final = (
-    "completion_tokens", "output_tokens", "num_generated_tokens", "num_output_tokens",
-    "generated_tokens", "completionTokens", "outputTokens", "candidates_token_count",
-    "candidatesTokenCount",
-)  # fmt: skip
-USAGES: Final = ("usage", "token_usage", "usage_metadata", "usageMetadata", "tokenUsage")
-"""Where the tokens may stand, too."""
-
-SETTINGS: Final = (
-    "sampling_params", "generation_params", "generation_config", "generationConfig",
-    "inferenceConfig", "textGenerationConfig", "options", "config", "parameters", "params",
-    "model_parameters", "optional_params", "model_kwargs", "gen_kwargs",
-)  # fmt: skip
-"""Where the limit may stand, too. Requests of several APIs keep it there."""
-
-HOLDERS: Final = ("metadata", "meta", "extra", "response_metadata", "generation_info")
-"""Where any of them may stand, too."""
-
-MODELS: Final = ("model", "model_name", "model_id", "modelId")
-IDS: Final = ("custom_id", "id", "request_id", "uuid", "uid", "task_id")
 
 
 def word_in(value: Mapping[str, Any], names: Sequence[str]) -> str:

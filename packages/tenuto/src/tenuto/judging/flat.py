@@ -21,9 +21,10 @@ from typing import Any, Final
 
 from tenuto.core.answer.stop import Stop, StopReason
 from tenuto.judging.answers import read_answer
-from tenuto.judging.beside import IDS, MODELS, STOPS, limit_in, tokens_in, word_in
+from tenuto.judging.beside import limit_in, tokens_in, word_in
 from tenuto.judging.days import day_in
 from tenuto.judging.kinds import WITH_STOP
+from tenuto.judging.names import IDS, MODELS, STOPS
 from tenuto.judging.opening import IN_BASE64, may_open
 from tenuto.judging.quick import verdict_on
 from tenuto.judging.shapes import Found

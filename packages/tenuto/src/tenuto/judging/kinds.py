@@ -19,9 +19,9 @@ from functools import cache
 from typing import Any
 
 from tenuto.judging import logs, tools
-from tenuto.judging.beside import IDS, MODELS
 from tenuto.judging.held import Held
 from tenuto.judging.messages import are_messages, is_conversation, messages, turns_in
+from tenuto.judging.names import IDS, MODELS
 from tenuto.wires.json import JsonObject
 
 _MISSING = object()

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from tenuto.judging.answers import text_in
-from tenuto.judging.beside import LIMITS, stop_beside, tokens_in, with_settings
+from tenuto.judging.beside import stop_beside, tokens_in, with_settings
 from tenuto.judging.held import Called, Held, Told
+from tenuto.judging.names import LIMITS
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, objects_in
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from tenuto.judging.beside import LIMITS, with_settings
+from tenuto.judging.beside import with_settings
+from tenuto.judging.names import LIMITS
 from tenuto.judging.opening import opened
 from tenuto.providers.registry import route
 from tenuto.wires.base import Wire

@@ -23,11 +23,11 @@ from typing import Any, Final, NamedTuple
 from tenuto.core.answer.closing import SENTENCE_ENDS
 from tenuto.core.answer.stop import StopReason
 from tenuto.core.deciding.outcome import Outcome
-from tenuto.judging.beside import LIMITS, MODELS, TOKENS
 from tenuto.judging.columns import row_of
 from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
+from tenuto.judging.names import LIMITS, MODELS, TOKENS
 from tenuto.judging.shapes import FLAT, Flat
 from tenuto.judging.signs import LEAST_PROSE_CHARS
 from tenuto.judging.tables import BadText, Column, Parquet, named, quoted

@@ -19,8 +19,8 @@ from itertools import pairwise
 from typing import IO, Any, Final, NamedTuple, cast
 
 from tenuto.core.answer.stop import printable
-from tenuto.judging.beside import LIMITS
 from tenuto.judging.columns import row_of
+from tenuto.judging.names import LIMITS
 from tenuto.judging.stores import (
     PACKED,
     NotReadable,

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from tenuto.judging.answers import text_in
-from tenuto.judging.beside import LIMITS, limit_in, tokens_in, with_beside
+from tenuto.judging.beside import limit_in, tokens_in, with_beside
 from tenuto.judging.held import Held, Told
 from tenuto.judging.messages import calls_in, messages, reasoning_in, turn, turns_in
+from tenuto.judging.names import LIMITS
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
 from tenuto.judging.requests import asks
 from tenuto.judging.walk import TEXTS, found_within

@@ -18,9 +18,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tenuto.judging.answers import is_event, read_stop, shape_of, text_in
-from tenuto.judging.beside import IDS, MODELS, STOPS, limit_in, tokens_in, word_in, worst_stop
+from tenuto.judging.beside import limit_in, tokens_in, word_in, worst_stop
 from tenuto.judging.held import Held, Told
 from tenuto.judging.messages import calls_in
+from tenuto.judging.names import IDS, MODELS, STOPS
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
 from tenuto.wires.json import JsonObject
 
@@ -177,7 +178,7 @@ _OWN_WORDS = frozenset(
 """Stops that only models have. Jobs and debuggers also end by `timeout` or `error`."""
 
 _OF_MODELS = frozenset(
-    {"model", "model_id", "model_name", "modelId", "usage", "tokens", "completion_tokens"}
+    {*MODELS, "usage", "tokens", "completion_tokens"}
     | {"output_tokens", "num_tokens", "logprobs", "logprob", "tokenUsage", "token_usage"}
     | {"reasoning", "reasoning_content", "tool_calls", "toolCalls"}
 )

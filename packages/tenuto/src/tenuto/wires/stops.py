@@ -163,11 +163,11 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     return StopSeen(raw, field, StopReason.UNKNOWN, known=False)
 
 
-_NAMES = frozenset(
-    {"finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason"}
-    | {"completion_reason", "completionReason"}
-)
-"""The names that providers give their stop."""
+STOP_NAMES = (
+    "finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason",
+    "completion_reason", "completionReason",
+)  # fmt: skip
+"""The names that providers give their stop, the commonest first."""
 
 _CONTENT = frozenset(
     {"content", "text", "arguments", "input", "parameters", "tools", "messages", "prompt"}
@@ -192,8 +192,8 @@ def unread_stop(value: object, depth: int = 0) -> str | None:
     if isinstance(value, list):
         inner = value
     elif isinstance(value, dict):
-        for name in _NAMES & value.keys():
-            if isinstance(stop := value[name], str) and stop.strip().lower() not in _NO_STOP:
+        for name in STOP_NAMES:
+            if isinstance(stop := value.get(name), str) and stop.strip().lower() not in _NO_STOP:
                 return stop
         inner = [item for name, item in value.items() if name not in _CONTENT]
     else:
