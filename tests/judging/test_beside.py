@@ -144,6 +144,7 @@ def test_a_word_that_no_table_has_is_told_as_unknown() -> None:
         {"messages": TURNS, "model": "m", "options": {"num_predict": 512, "num_ctx": 8_192}},
         {"messages": TURNS, "inferenceConfig": {"maxTokens": 512, "temperature": 0.5}},
         {"messages": TURNS, "config": {"max_output_tokens": 512}},
+        {"messages": TURNS, "sampling_params": '{"max_tokens": 512}'},
     ],
 )
 def test_a_request_is_no_answer_even_if_it_ends_in_the_beginning_of_one(row: Any) -> None:
@@ -177,6 +178,7 @@ COUNTED = [
     {"completion_tokens": 512, "options": {"num_predict": 512}},
     {"completion_tokens": 512, "config": {"maxOutputTokens": 512}},
     {"completion_tokens": 512, "inferenceConfig": {"maxTokens": 512}},
+    {"completion_tokens": 512, "sampling_params": '{"max_tokens": 512}'},
 ]
 ONE_ANSWER = sorted(rows().keys() - {"mt_bench", "preference", "preference of messages"})
 

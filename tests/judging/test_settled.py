@@ -19,6 +19,7 @@ from tenuto.judging import judgement
 from tenuto.judging import settled as settling_module
 from tenuto.judging.checking import Options, check
 from tenuto.judging.files import ranges_of, rows_of
+from tenuto.judging.names import SETTINGS
 from tenuto.judging.report import report_of
 from tenuto.judging.settled import settled, settling
 from tenuto.judging.tables import Column
@@ -51,6 +52,8 @@ BESIDE: tuple[tuple[str, str, Sequence[Any]], ...] = (
     ("max_new_tokens", "SMALLINT", range(30)),
     ("num_predict", "INTEGER", range(-1, 30)),
     ("usage", "VARCHAR", ['{"completion_tokens": 9}', "x"]),
+    ("params", "VARCHAR", ['{"max_tokens": 20}', "x"]),
+    ("options", "VARCHAR", ['{"num_predict": 20}', "x"]),
     ("response", "VARCHAR", MORE_TEXTS),
     ("text", "VARCHAR", MORE_TEXTS),
 )
@@ -164,6 +167,16 @@ def test_if_judge_says_anything_else_nothing_is_settled(
     monkeypatch.setattr(settling_module, "settling", lambda *_: how._replace(where="true"))
     assert settled(path, 0, 3, Options().way()) is None
     assert report_of(check([path], Options()).tally)["outcomes"] == {"text_cut": 3}
+
+
+def test_a_limit_in_a_text_of_settings_is_heeded(tmp_path: Path) -> None:
+    for name in SETTINGS:
+        columns = [("finish_reason", "VARCHAR"), ("completion", "VARCHAR"), (name, "VARCHAR")]
+        rows = [("stop", DONE, '{"max_tokens": 20}'), ("stop", DONE, "x"), ("stop", DONE, None)]
+        path = write(tmp_path / f"{name}.parquet", (columns, rows * 20))
+        both_ways(path, None)
+        groups = report_of(check([path], Options()).tally)["groups"]
+        assert {group["limit"]: group["answers"] for group in groups} == {20: 20, None: 40}, name
 
 
 def test_columns_of_other_types_are_judged_one_by_one() -> None:

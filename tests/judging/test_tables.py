@@ -18,7 +18,7 @@ from tenuto.command_kit.command_error import CommandError
 from tenuto.judging import tables
 from tenuto.judging.checking import Checked, Options, check
 from tenuto.judging.files import files_in, ranges_of, rows_of
-from tenuto.judging.names import LIMITS
+from tenuto.judging.names import LIMITS, SETTINGS
 from tenuto.judging.report import report_of
 
 
@@ -174,6 +174,14 @@ class TestCsv:
         path = tmp_path / "a.csv"
         path.write_text(f"prompt,completion,completion_tokens,{name}\nx,Yes.,20,20\n", "utf-8")
         assert counts(str(path))[0] == {"likely_cut": 1}
+
+    @pytest.mark.parametrize("name", SETTINGS)
+    def test_settings_may_be_json(self, tmp_path: Path, name: str) -> None:
+        path = tmp_path / "a.csv"
+        cell = json.dumps({"max_tokens": 20}).replace('"', '""')
+        path.write_text(f'text,finish_reason,{name}\nYes.,stop,"{cell}"\n', "utf-8")
+        (group,) = report_of(counts(str(path))[1].tally)["groups"]
+        assert group["limit"] == 20
 
     def test_utf_16_as_spreadsheets_write_it(self, tmp_path: Path) -> None:
         path = tmp_path / "a.csv"

@@ -34,7 +34,7 @@ def word_in(value: Mapping[str, Any], names: Sequence[str]) -> str:
 def limit_in(value: Mapping[str, Any]) -> int | None:
     """Return the limit that stands beside an answer; None: none does.
 
-    >>> limit_in({"max_tokens": 512}), limit_in({"sampling_params": {"max_tokens": 9}})
+    >>> limit_in({"max_tokens": 512}), limit_in({"sampling_params": '{"max_tokens": 9}'})
     (512, 9)
     """
     return next((n for n in _counts(value, SETTINGS, LIMITS) if n), None)
@@ -60,7 +60,7 @@ def _counts(
 
 
 def with_settings(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return an object, and the settings that it holds.
+    """Return an object, and the settings that it holds, of which each may be JSON in a text.
 
     >>> with_settings({"model": "m", "options": {"num_predict": 9}})[1:]
     [{'num_predict': 9}]
@@ -73,7 +73,7 @@ def _with_held(value: Mapping[str, Any], names: Sequence[str]) -> list[Mapping[s
     for name in names:
         if name in value:
             held = value[name]
-            held = opened_text(held) if isinstance(held, str) and names is USAGES else held
+            held = opened_text(held) if isinstance(held, str) else held
             if isinstance(held, dict):
                 found.append(held)
     return found

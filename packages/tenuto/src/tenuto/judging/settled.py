@@ -27,7 +27,7 @@ from tenuto.judging.columns import row_of
 from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
-from tenuto.judging.names import LIMITS, MODELS, TOKENS
+from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
 from tenuto.judging.shapes import FLAT, Flat
 from tenuto.judging.signs import LEAST_PROSE_CHARS
 from tenuto.judging.tables import BadText, Column, Parquet, named, quoted
@@ -107,6 +107,9 @@ def _with_stop(plan: Plan, types: dict[str, str], limit: int | None) -> Settling
     if types[plan.stop] != _TEXT or types[plan.text] != _TEXT:
         return None
     if any(types[name] not in (_OTHERS | {_TEXT}) for name in (*plan.free, *plan.asked)):
+        return None
+    # Its JSON may hold a limit.
+    if any(types[name] == _TEXT for name in plan.asked if name in SETTINGS):
         return None
     has_model = any(name in types for name in MODELS)
     ends = [word for word in _ENDING if _ends(plan.stop, word, has_model)]
