@@ -195,7 +195,9 @@ def test_tokens_at_the_limit_beside_an_answer_are_likely_a_cut(
 ) -> None:
     verdict = judge(rows(**beside)[kind])
     if kind == "messages of more turns" and beside == MORE_THAN_THE_LIMIT:
-        assert (verdict.outcome, verdict.output_tokens) == (Outcome.DONE, None), "those of all turns"
+        assert (verdict.outcome, verdict.output_tokens) == (Outcome.DONE, None), (
+            "those of all turns"
+        )
         return
     assert (verdict.outcome, verdict.certain) == (Outcome.LIKELY_CUT, False)
     assert verdict.evidence == ("no_stop", "tokens_at_limit")

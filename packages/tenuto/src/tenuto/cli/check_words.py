@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
-from tenuto.judging.tally import LABEL_SIZED, LABEL_TOKENS
+from tenuto.judging.tally import CUT_WORDS, LABEL_SIZED, LABEL_TOKENS
 from tenuto.judging.titles import title_of
 
 _PATH_CHARS: Final = 4_096  # of the longest path that Linux opens
@@ -17,11 +17,9 @@ _LINES_NAMED: Final = 3
 LEAST_OF_GROUP: Final = 10
 """Of a model and limit with fewer answers, no share is told as the worst."""
 
-CUT: Final = (Outcome.TEXT_CUT.value, Outcome.ARGUMENTS_CUT.value, Outcome.THINKING_CUT.value)
-
-ROWS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+ROWS: Final[tuple[tuple[str, Collection[str]], ...]] = (
     ("complete", (Outcome.DONE.value, Outcome.OPEN_END.value)),
-    ("cut by the limit", CUT),
+    ("cut by the limit", CUT_WORDS),
     ("likely cut", (Outcome.LIKELY_CUT.value,)),
     ("empty", (Outcome.EMPTY.value,)),
     ("only reasoning", (Outcome.THINKING_ONLY.value,)),
@@ -62,12 +60,12 @@ REASONS: Final = {
 """Why answers are likely cut."""
 
 
-def number_of(counts: Mapping[str, int], outcomes: Sequence[str]) -> int:
+def number_of(counts: Mapping[str, int], outcomes: Collection[str]) -> int:
     """Return how many answers have one of some outcomes."""
     return sum(counts.get(outcome, 0) for outcome in outcomes)
 
 
-def share_of(counts: Mapping[str, int], outcomes: Sequence[str], of: int) -> float:
+def share_of(counts: Mapping[str, int], outcomes: Collection[str], of: int) -> float:
     """Return their share; 0 if there is nothing."""
     return number_of(counts, outcomes) / of if of else 0.0
 
@@ -140,15 +138,15 @@ def _of_worst(report: Mapping[str, Any]) -> str:
     if worst is None or len(report["groups"]) < 2:
         return ""
     under = f" at limit {worst['limit']:,}" if worst["limit"] else ""
-    share = share_of(worst["outcomes"], CUT, worst["answers"])
+    share = share_of(worst["outcomes"], CUT_WORDS, worst["answers"])
     return f"worst: {printable(worst['model']) or 'no model stored'}{under}: {100 * share:.0f} %"
 
 
 def worst_group(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the model and limit of which the largest share is cut; None: none is."""
     large = [group for group in report["groups"] if group["answers"] >= LEAST_OF_GROUP]
-    cut = [group for group in large if number_of(group["outcomes"], CUT)]
-    return max(cut, key=lambda g: share_of(g["outcomes"], CUT, g["answers"]), default=None)
+    cut = [group for group in large if number_of(group["outcomes"], CUT_WORDS)]
+    return max(cut, key=lambda g: share_of(g["outcomes"], CUT_WORDS, g["answers"]), default=None)
 
 
 def of_likely_cut(report: Mapping[str, Any]) -> str:

@@ -212,7 +212,7 @@ def _share_in(given: str | None) -> float | None:
 
 def _bad_share(report: Mapping[str, Any]) -> float:
     answers = report["answers"]
-    return number_of(report["outcomes"], tuple(BAD)) / answers if answers else 0.0
+    return number_of(report["outcomes"], BAD) / answers if answers else 0.0
 
 
 def _exit_code(report: Mapping[str, Any], most: float | None) -> int:

@@ -10,13 +10,11 @@ from importlib import import_module
 from typing import Any, Final
 
 from tenuto.judging.columns import row_of
-from tenuto.judging.judgement import Way, judge_by, way_of
+from tenuto.judging.judgement import SAMPLE_ROWS, Way, judge_by, way_of
 from tenuto.judging.verdict import Verdict
 
 COLUMN: Final = "verdict"
 """The column that `judge_batch` adds to a table."""
-
-_SAMPLE: Final = 100
 
 
 def judge_batch(
@@ -88,7 +86,7 @@ def _verdicts(rows: Iterable[object], way: Way) -> Iterator[Verdict]:
         yield verdict
         if way.shapes is None:
             seen.add(verdict.kind)
-            if number >= _SAMPLE:
+            if number >= SAMPLE_ROWS:
                 way = way.for_kinds(seen)
 
 

@@ -116,12 +116,22 @@ def with_beside(row: Mapping[str, Any], answers: Iterable[Held]) -> list[Held]:
         return found
     stops = _shared_out(stop, len(found))
     last = len(found) - 1
-    if last > 0 and (tokens is None or limit is None or tokens > limit):
-        tokens = None
+    if last > 0:
+        tokens = tokens_of_last(tokens, limit)
     return [
         _with(one, stops[number], stop_at, tokens if number == last else None, limit)
         for number, one in enumerate(found)
     ]
+
+
+def tokens_of_last(tokens: int | None, limit: int | None) -> int | None:
+    """Return the tokens of the last of several answers, where their row has one number; None: it
+    may be the sum of all.
+
+    >>> tokens_of_last(512, 512), tokens_of_last(600, 512), tokens_of_last(512, None)
+    (512, None, None)
+    """
+    return tokens if tokens is not None and limit is not None and tokens <= limit else None
 
 
 def _with(one: Held, stop: object, stop_at: str, tokens: int | None, limit: int | None) -> Held:

@@ -22,7 +22,7 @@ from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.archives import NotReadable
 from tenuto.judging.asked_rows import Requests, is_request, requests_in
 from tenuto.judging.files import Line, Range, ranges_of, rows_of
-from tenuto.judging.judgement import CAN_BE_FINISHED, Way, judge_by, way_of
+from tenuto.judging.judgement import CAN_BE_FINISHED, SAMPLE_ROWS, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.own import Pointers, own_kind
 from tenuto.judging.quick import Alike, counted, verdict_of
@@ -36,9 +36,6 @@ _SHOWN_CHARS: Final = 80
 _END_CHARS: Final = 120
 _LEAST_BYTES: Final = 8_388_608
 """With fewer bytes to read, processes take longer to start than they save."""
-
-_SAMPLE: Final = 100
-"""So many rows of a range are tried with every quick reading."""
 
 MOST_NAMED: Final = 1_000
 """So many lines that cannot be read are named."""
@@ -205,7 +202,7 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
                 found.places.append(_place(part.path, line.number, verdict, options))
             if sample is not None:
                 sample.add(verdict.kind)
-                if rows >= _SAMPLE:
+                if rows >= SAMPLE_ROWS:
                     way, sample = way.for_kinds(sample), None
                     counting = may_count
     except NotReadable as error:  # one damaged log ends no run over many

@@ -188,11 +188,12 @@ def _skip_line(file: IO[bytes]) -> int:
 
 
 _ROWS: Final = (
-    ("samples", frozenset({"eval", "samples"})),  # inspect_ai's log in one document
-    ("results", frozenset({"version", "stage", "batch", "results"})),  # ellmer
-    ("rows", frozenset({"rows"})),
+    ("samples", frozenset({"eval", "samples"}), False),  # inspect_ai's log in one document
+    ("results", frozenset({"version", "stage", "batch", "results"}), True),  # ellmer
+    ("rows", frozenset({"rows"}), False),
 )
-"""Where documents of tools keep their rows, and the members by which they are told."""
+"""Where documents of tools keep their rows, the members by which they are told, and whether a row
+is only told within its document."""
 
 
 def _rows_within(value: object) -> list[object]:
@@ -203,11 +204,10 @@ def _rows_within(value: object) -> list[object]:
     """
     if not isinstance(value, dict):
         return []
-    for name, has in _ROWS:
+    for name, has, stays_within in _ROWS:
         rows = value.get(name)
         if has <= value.keys() and isinstance(rows, list):
-            # ellmer's are no rows by themselves, so each stays in a document of its own.
-            return [{**value, name: [row]} for row in rows] if name == "results" else rows
+            return [{**value, name: [row]} for row in rows] if stays_within else rows
     return []
 
 

@@ -93,6 +93,10 @@ def judge(
     return judge_by(row, way_of(limit, schema, kind), request)
 
 
+SAMPLE_ROWS: Final = 100
+"""So many rows of a file are tried with every quick reading, before `Way.for_kinds`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How rows are judged.
@@ -226,13 +230,19 @@ def _verdicts(held: Held, kind: str, given: _Given) -> list[Verdict]:
     if held.answer is None:
         return [_failed(held, kind, asked)]
     found = read_answer(held.answer, held.wire)
-    if kind in _ANYWHERE and not (_is_to_model(held, given.request) or _is_bare(held)):
+    if _may_be_anybodys(held, kind, given) and not _is_bare(held):
         found = [one for one in found if not _is_anybodys(one.response, Confidence.LOW)]
     return [_verdict(read, held, kind, asked, given) for read in found]
 
 
 _ANYWHERE: Final = frozenset({"body", "found_within", "exchange", "har", "cassette"})
 """Kinds that say of a row only where it may have an answer, and not that it has one."""
+
+
+def _may_be_anybodys(held: Held, kind: str, given: _Given) -> bool:
+    """Return whether nothing but an answer itself says that it is a model's: neither the kind of
+    its row nor what was asked."""
+    return kind in _ANYWHERE and not _is_to_model(held, given.request)
 
 
 def _is_bare(held: Held) -> bool:
@@ -291,8 +301,9 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
     if stored and not shared and _is_broken_below(response, tokens, limit):
         response, evidence = _with_broken(response), ("below_limit",)
     outcome = _outcome(response, sign)
-    guessed = kind in _ANYWHERE and not _is_to_model(held, given.request)
-    guessed = guessed and _is_anybodys(response, Confidence.LOW, Confidence.MEDIUM)
+    guessed = _may_be_anybodys(held, kind, given) and _is_anybodys(
+        response, Confidence.LOW, Confidence.MEDIUM
+    )
     first = "error" if response.fault else "stop" if stored else "no_stop"
     words = (first, *_STRUCTURE.get(outcome, ()), *evidence)
     request = given.request if given.request is not None else held.request

@@ -21,6 +21,7 @@ import msgspec
 from tenuto.core.answer.stop import NO_STOP, Confidence, Stop, StopReason
 from tenuto.core.deciding.outcome import Batch, Readable, Sign, outcome_of
 from tenuto.judging import shapes as of
+from tenuto.judging.beside import tokens_of_last
 from tenuto.judging.shapes import Found
 from tenuto.judging.signs import at_end, runs_away
 from tenuto.judging.verdict import GRAVITY, Verdict, is_certain
@@ -212,8 +213,8 @@ def _conversation(row: of.Messages, limit: int | None) -> Verdict | None:
     if last is None or not row.messages or row.messages[-1].role != "assistant":
         return None
     texts = [message.content for message in row.messages if message.role == "assistant"]
-    if len(texts) > 1 and last.tokens is not None and (not last.limit or last.tokens > last.limit):
-        last.tokens = None
+    if len(texts) > 1:
+        last.tokens = tokens_of_last(last.tokens, last.limit)
     worst: Verdict | None = None
     choice = 0
     for number, text in enumerate(texts, 1):

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.lengths import Length, fitted, histogram, rounded, won
-from tenuto.judging.tally import CUT, File, Group, Tally, seen_together
+from tenuto.judging.tally import CUT_WORDS, File, Group, Tally, seen_together
 
 SCHEMA: Final = 1
 """The version of the report's form."""
@@ -25,7 +25,6 @@ _LARGER: Final = (2, 4, 8)
 """Times a limit, of which the report estimates what they would win."""
 
 _COMPLETE: Final = frozenset({Outcome.DONE.value, Outcome.OPEN_END.value})
-_CUT: Final = frozenset(outcome.value for outcome in CUT)
 
 
 @dataclass(slots=True)
@@ -121,7 +120,7 @@ def _days(found: _Counts) -> list[dict[str, Any]]:
 
 
 def _class_of(word: str) -> str:
-    return "complete" if word in _COMPLETE else "cut" if word in _CUT else word
+    return "complete" if word in _COMPLETE else "cut" if word in CUT_WORDS else word
 
 
 def _lengths(counts: Counter[tuple[Group, str, Length]]) -> dict[str, Any]:

@@ -75,8 +75,10 @@ at most half of it; if there are at least so many of these."""
 _AT_LIMIT: Final = "tokens_at_limit"
 _SIGNS: Final = ("fence_open", "json_cut", "think_open")
 
-CUT: Final = frozenset({Outcome.TEXT_CUT, Outcome.ARGUMENTS_CUT, Outcome.THINKING_CUT})
-"""Outcomes of answers that the limit cut."""
+CUT_WORDS: Final = frozenset(
+    {Outcome.TEXT_CUT.value, Outcome.ARGUMENTS_CUT.value, Outcome.THINKING_CUT.value}
+)
+"""What answers that the limit cut are counted as, if they are larger than a label."""
 
 
 class Group(NamedTuple):
@@ -174,7 +176,7 @@ def word_of(verdict: Verdict) -> str:
     """Return what an answer is counted as: its outcome, or `label_sized`. It is a plain text, whose
     hash is faster than that of an Outcome."""
     word: str = verdict.outcome._value_
-    if word in _CUT and is_label_sized(verdict.limit, _most_tokens(verdict)):
+    if word in CUT_WORDS and is_label_sized(verdict.limit, _most_tokens(verdict)):
         return LABEL_SIZED
     return word
 
@@ -185,8 +187,7 @@ def _most_tokens(verdict: Verdict) -> int | None:
     return verdict.output_tokens if verdict.output_tokens is not None else len(verdict.text) or None
 
 
-_CUT: Final = frozenset(outcome.value for outcome in CUT)
-_MEASURED: Final = _CUT | {Outcome.DONE.value, LABEL_SIZED}
+_MEASURED: Final = CUT_WORDS | {Outcome.DONE.value, LABEL_SIZED}
 _DONE: Final = Outcome.DONE.value
 _OPEN_END: Final = Outcome.OPEN_END.value
 _LIKELY_CUT: Final = Outcome.LIKELY_CUT.value
