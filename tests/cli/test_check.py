@@ -83,7 +83,7 @@ def test_it_says_which_file_holds_requests_and_how_to_give_it(
     asked.write_text("\n".join(lines))
     assert main(["check", str(results)]) == 2
     told = capsys.readouterr().out
-    assert f"{asked} holds 20 requests; with --requests {asked}, they tell their limits" in told
+    assert f"{asked} holds 20 requests; add --requests {asked} to read the limits" in told
     assert main(["check", str(results), "--requests", str(asked)]) == 0
     assert "holds" not in capsys.readouterr().out
 

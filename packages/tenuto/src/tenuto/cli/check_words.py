@@ -97,11 +97,11 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _of_requests(report: Mapping[str, Any]) -> Iterator[str]:
-    """Say which files hold requests, and how their limits could be used."""
+    """Say which files hold requests, and how to read the limits in them."""
     for one in report["asking"][:_LINES_NAMED]:
         file, rows = printable(one["file"], _PATH_CHARS), one["rows"]
         told = "requests" if rows > 1 else "request"
-        yield f"  {file} holds {rows:,} {told}; with --requests {file}, they tell their limits"
+        yield f"  {file} holds {rows:,} {told}; add --requests {file} to read the limits"
 
 
 def _head(report: Mapping[str, Any]) -> str:
