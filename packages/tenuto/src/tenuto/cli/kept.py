@@ -15,7 +15,7 @@ from typing import Any, Final
 from tenuto.cli.report_page import page
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.checking import Checked
-from tenuto.judging.tally import LABEL_SIZED, File, Group, doubt_of
+from tenuto.judging.tally import LABEL_SIZED, Group, SeenTogether, doubt_of
 from tenuto.judging.verdict import GRAVITY
 
 MOST_WORST: Final = 20
@@ -62,7 +62,7 @@ class Kept:
         """Leave what is written."""
         self._file.close()
 
-    def close(self, report: Mapping[str, Any], file: File) -> dict[str, Any]:
+    def close(self, report: Mapping[str, Any], together: SeenTogether) -> dict[str, Any]:
         """Write in each row what only all rows together show, and the report.
 
         Returns:
@@ -77,7 +77,7 @@ class Kept:
                     if _IS_DONE in line and _MAY_CHANGE not in line:
                         new.write(line)
                         continue
-                    row = revised(file, json.loads(line))
+                    row = revised(together, json.loads(line))
                     new.write(json.dumps(row) + "\n")
                     kept = worst.setdefault(row["outcome"], [])
                     if row["outcome"] not in _NOT_BAD and len(kept) < MOST_WORST:
@@ -128,12 +128,12 @@ def _writing(path: Path) -> Iterator[None]:
         raise NotWritten(error.errno, error.strerror or str(error), str(path)) from None
 
 
-def revised(file: File, row: dict[str, Any]) -> dict[str, Any]:
+def revised(together: SeenTogether, row: dict[str, Any]) -> dict[str, Any]:
     """Return what is told of a row, with what only all rows together show."""
     doubt = doubt_of(row["outcome"], row["evidence"], row["output_tokens"], row["chars"])
     if doubt is None:
         return row
-    word, why = file.revised(Group(row["model"], row["limit"]), doubt)
+    word, why = together.revised(Group(row["model"], row["limit"]), doubt)
     if word == row["outcome"]:
         return row
     return {**row, "outcome": word, "evidence": list(dict.fromkeys([*row["evidence"], why]))}

@@ -157,7 +157,7 @@ def _as_watsonx(value: JsonObject, _: JsonObject) -> bool:
     return "trace" in value and "errors" in value
 
 
-def _is_dashscopes(value: JsonObject, _: JsonObject | None = None) -> bool:
+def _as_dashscope(value: JsonObject, _: JsonObject | None = None) -> bool:
     """Return whether it is an error of DashScope, whose codes are words in camel case. Other
     programs answer with such members too, also where nothing failed:
     https://help.aliyun.com/zh/model-studio/error-code (read 2026-11-28)."""
@@ -176,7 +176,7 @@ _OWN_FORMS = (
     _as_openrouter,
     _as_mistral,
     _as_watsonx,
-    _is_dashscopes,
+    _as_dashscope,
 )
 
 
@@ -208,7 +208,7 @@ def _error_in(value: JsonObject) -> object:
         return error
     if value.get("type") == "error" and isinstance(error, dict) and error.get("type"):
         return error
-    if value.get("object") == "error" or _is_dashscopes(value):
+    if value.get("object") == "error" or _as_dashscope(value):
         return value
     first = next(iter(list_in(value.get("errors"))), None)
     return first if object_in(first).get("message") else None

@@ -28,7 +28,7 @@ from tenuto.detection.envelopes import out_of_batch
 from tenuto.detection.errors import error_shown, kind_told
 from tenuto.detection.evidence import is_lookalike, is_notice
 from tenuto.detection.foreign import Foreign, foreign, unwrapped
-from tenuto.detection.openings import is_opening, may_open, names_role
+from tenuto.detection.openings import is_opening, may_be_opening, names_role
 from tenuto.detection.reading import Reading
 from tenuto.detection.replies import Failure
 from tenuto.frames.frame import Frame
@@ -242,7 +242,7 @@ class OpenAnswer:
             self._steady = bool(this_id) and self._needle in data
         if self._needle and (self._needle in data) is self._away:
             self.note_mixed(event_object(event))
-        if may_open(data) is None:
+        if may_be_opening(data) is None:
             return False
         value = event_object(event)
         return isinstance(value, dict) and self.opens_another(value)

@@ -13,7 +13,7 @@ _OPENINGS = frozenset(
     | {"interaction.start", "interaction.created"}
 )
 
-may_open: Callable[[bytes], re.Match[bytes] | None] = re.compile(
+may_be_opening: Callable[[bytes], re.Match[bytes] | None] = re.compile(
     rb'"(?:message_start|message-start|response\.created|stream-start|interaction\.(?:start|created)'
     rb'|messageStart|role)"'
 ).search

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.lengths import Length, fitted, histogram, rounded, won
-from tenuto.judging.tally import CUT_WORDS, File, Group, Tally, seen_together
+from tenuto.judging.tally import CUT_WORDS, Group, SeenTogether, Tally, seen_together
 
 SCHEMA: Final = 1
 """The version of the report's form."""
@@ -43,12 +43,12 @@ class _Counts:
         self.days.setdefault(day, Counter())[word] += times
 
 
-def _counted(tally: Tally, file: File) -> _Counts:
+def _counted(tally: Tally, together: SeenTogether) -> _Counts:
     found = _Counts(lengths=Counter(tally.lengths))
     for (group, day, word), times in tally.outcomes.items():
         found.add(group, day, word, times)
     for (group, day, doubt), times in tally.doubts.items():
-        word, why = file.revised(group, doubt)
+        word, why = together.revised(group, doubt)
         found.add(group, day, word, times)
         if word == Outcome.LIKELY_CUT:
             found.why[why] += times
@@ -66,8 +66,8 @@ def report_of(tally: Tally) -> dict[str, Any]:
         and `larger_limits` (how many of the answers that a limit cut a larger one would hold, as
         an estimate).
     """
-    file = seen_together(tally)
-    found = _counted(tally, file)
+    together = seen_together(tally)
+    found = _counted(tally, together)
     return {
         "schema": SCHEMA,
         "rows": tally.rows,
@@ -80,11 +80,11 @@ def report_of(tally: Tally) -> dict[str, Any]:
         "lengths": _lengths(found.lengths),
         "piled": [
             {"model": group.model, "limit": group.limit, "tokens": tokens, "answers": answers}
-            for group, piles in file.piled.items()
+            for group, piles in together.piled.items()
             for tokens, answers in piles.items()
         ],
-        "muted": sorted(file.muted),
-        "larger_limits": _larger_limits(found.lengths, file),
+        "muted": sorted(together.muted),
+        "larger_limits": _larger_limits(found.lengths, together),
     }
 
 
@@ -131,7 +131,9 @@ def _lengths(counts: Counter[tuple[Group, str, Length]]) -> dict[str, Any]:
     return {"unit": "tokens" if exact else "characters", "bins": histogram(units[exact])}
 
 
-def _larger_limits(counts: Counter[tuple[Group, str, Length]], file: File) -> list[dict[str, Any]]:
+def _larger_limits(
+    counts: Counter[tuple[Group, str, Length]], together: SeenTogether
+) -> list[dict[str, Any]]:
     whole: dict[str, Counter[int]] = {}
     cut: dict[Group, Counter[int]] = {}
     for (group, word, length), times in counts.items():
@@ -143,7 +145,7 @@ def _larger_limits(counts: Counter[tuple[Group, str, Length]], file: File) -> li
             cut.setdefault(group, Counter())[length.number] += times
     told = []
     for group, numbers in sorted(cut.items(), key=lambda each: -each[1].total()):
-        limit = file.limit_of(group) or _one_of(numbers)
+        limit = together.limit_of(group) or _one_of(numbers)
         of_model = sum((n for g, n in cut.items() if g.model == group.model), Counter[int]())
         lengths = fitted(whole.get(group.model, {}), of_model)
         if lengths is None or limit is None:

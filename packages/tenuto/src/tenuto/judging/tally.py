@@ -226,7 +226,7 @@ def is_label_sized(limit: int | None, tokens: int | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class SeenTogether:
     """What the rows together show.
 
     Attributes:
@@ -270,7 +270,7 @@ def _share_of_limit(doubt: Doubt, limit: int | None) -> float | None:
     return doubt.chars / _CHARS_PER_TOKEN / limit
 
 
-def seen_together(tally: Tally) -> File:
+def seen_together(tally: Tally) -> SeenTogether:
     """Return what the rows of a tally together show."""
     tokens: dict[Group, Counter[int]] = {}
     long: dict[Group, Counter[int]] = {}
@@ -291,8 +291,10 @@ def seen_together(tally: Tally) -> File:
         group: piles_in(counts, _unfinished(tally, group, counts, long.get(group, Counter())))
         for group, counts in tokens.items()
     }
-    file = File({group: found for group, found in piles.items() if found}, frozenset(often))
-    return replace(file, habits=_habits(tally, file))
+    together = SeenTogether(
+        {group: found for group, found in piles.items() if found}, frozenset(often)
+    )
+    return replace(together, habits=_habits(tally, together))
 
 
 def _unfinished(
@@ -320,11 +322,11 @@ def _unfinished(
 _MOST_OPEN: Final = 0.5
 
 
-def _habits(tally: Tally, file: File) -> frozenset[Group]:
+def _habits(tally: Tally, together: SeenTogether) -> frozenset[Group]:
     """Return the models and limits of which answers end openly wherever they end."""
     seen: Counter[tuple[Group, bool, str]] = Counter()
     for (group, _, doubt), times in tally.doubts.items():
-        share = _share_of_limit(doubt, file.limit_of(group))
+        share = _share_of_limit(doubt, together.limit_of(group))
         if share is not None and doubt.word != _LIKELY_CUT and not 0.5 <= share < _NEARLY:
             seen[group, share >= _NEARLY, doubt.word] += times
 
