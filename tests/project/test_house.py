@@ -1,5 +1,6 @@
 """The rules of the house that a machine can hold: what is public, who imports whom, what ships."""
 
+import ast
 import importlib
 import importlib.metadata
 import os
@@ -11,6 +12,7 @@ import sysconfig
 import tomllib
 import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -51,16 +53,26 @@ def test_no_name_that_a_room_gives_out_hides_a_module_of_its_own() -> None:
     assert hidden == []
 
 
-def test_each_file_that_a_readme_of_the_code_names_is_there_and_each_file_is_named() -> None:
+def test_each_file_that_a_guide_to_a_room_names_is_there_and_each_file_is_named() -> None:
     wrong = []
-    for readme in (ROOT / "packages").glob("*/src/**/README.md"):
-        named = set(re.findall(r"`([\w/]+\.py)`", readme.read_text(encoding="utf-8")))
-        # A README may name a file that each folder below it has.
-        there = {path.name for path in readme.parent.rglob("*.py")}
-        own = {path.name for path in readme.parent.glob("*.py")} - {"__init__.py"}
-        wrong += [f"{readme.parent.name}: {name} is gone" for name in sorted(named - there)]
-        wrong += [f"{readme.parent.name}: {name} is not named" for name in sorted(own - named)]
+    for folder, text in guides():
+        named = set(re.findall(r"`([\w/]+\.py)`", text))
+        # A guide may name a file that each folder below it has.
+        there = {path.name for path in folder.rglob("*.py")}
+        own = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+        wrong += [f"{folder.name}: {name} is gone" for name in sorted(named - there)]
+        wrong += [f"{folder.name}: {name} is not named" for name in sorted(own - named)]
     assert wrong == []
+
+
+def guides() -> Iterator[tuple[Path, str]]:
+    """The folders whose README, or whose docstring, says in which order to read their files."""
+    for path in (ROOT / "packages").glob("*/src/**/README.md"):
+        yield path.parent, path.read_text(encoding="utf-8")
+    for path in (ROOT / "packages").glob("*/src/**/__init__.py"):
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        if re.search(r"\bRead `", text):
+            yield path.parent, text
 
 
 def test_rooms_import_downward_only() -> None:

@@ -1,9 +1,15 @@
 """Why a recorded answer ended.
 
-Read `telling.py`, then `reader.py`, which tells the form of bytes with `source_bytes.py` and
-collects one answer in `open_answer.py`, if `evidence.py` says that it is one; `conversation.py`
-reads histories. `objects.py`, `replies.py`, `exceptions.py` and `foreign.py` make plain values of
-what SDKs, HTTP clients and frameworks give.
+Read `telling.py`, which has `detect()`, and `reader.py`, which tells the form of what it is given:
+
+- Bytes: `encodings.py` unpacks them, `source_bytes.py` tells a body from a stream, `documents.py`
+  tells several documents apart, and `loose_json.py` reads those that broke off.
+- Objects: `objects.py`, `replies.py`, `exceptions.py` and `foreign.py` make plain values of what
+  SDKs, HTTP clients and frameworks give, and `envelopes.py` opens the lines of batches.
+
+`open_answer.py` collects one answer, which `reading.py` holds. `openings.py` tells where a stream
+begins another one, and `begun.py` whether what broke off is an answer. `evidence.py` says whether
+an object is one, and `errors.py` whether it is an error. `conversation.py` reads histories.
 """
 
 from tenuto.detection.conversation import (

@@ -1,6 +1,23 @@
-"""What is in a stored answer. Read `judgement.py`, then `kinds.py`, which has the table of the
-kinds of rows. `walk.py` finds answers where no kind fits, `answers.py` reads one by its wire,
-`signs.py` says what its text shows, and `batch.py` judges columns of Arrow."""
+"""What is in a stored answer.
+
+Read `judgement.py`, which judges one row, and `verdict.py`, what it says. Then follow a row:
+
+- What it is: `opening.py` opens what is kept closed, and `kinds.py` has the table of the kinds of
+  rows. What the table cannot say is in `messages.py`, `tools.py`, `logs.py` and `cassettes.py`.
+  `own.py` has the kind that a user describes, and `titles.py` what people call each kind. `walk.py`
+  finds answers where no kind fits.
+- What it holds: `held.py`. `names.py` has the names of what stands beside an answer, which
+  `beside.py` reads; `requests.py` reads what was asked, and `days.py` when.
+- What the answer is: `answers.py` reads it by its wire, and `signs.py` says what its text shows.
+- The same in microseconds: `quick.py` with `shapes.py`, and `flat.py`.
+
+`batch.py` judges columns of Arrow, and `checking.py` files:
+
+- Their rows: `files.py`, with `tables.py` and `columns.py` for tables, `archives.py` for logs of
+  inspect_ai, and `stores.py`, which opens any file. `asked_rows.py` reads the requests of a batch.
+- Their sums: `tally.py`, and `settled.py`, which counts in SQL. `lengths.py` has what larger limits
+  would win, and `report.py` the report.
+"""
 
 from tenuto.judging.batch import judge_batch
 from tenuto.judging.judgement import judge
