@@ -38,6 +38,10 @@ def rows(**more: Any) -> dict[str, dict[str, Any]]:
     }
 
 
+OF_REQUESTS = ("options", "inferenceConfig")
+"""Where requests keep a limit."""
+
+
 @pytest.mark.behaviour("J1")
 @pytest.mark.parametrize("kind", rows())
 @pytest.mark.parametrize(
@@ -140,15 +144,19 @@ def test_a_word_that_no_table_has_is_told_as_unknown() -> None:
         {"messages": TURNS, "response_format": {"type": "json_object"}, "stop": ["\n"]},
         {"messages": [*TURNS, TURNS[0]], "max_tokens": 9, "usage": {"completion_tokens": 9}},
         *({"messages": TURNS, name: 512} for name in LIMITS),
-        *({"messages": TURNS, name: {"max_tokens": 512}} for name in SETTINGS),
         {"messages": TURNS, "model": "m", "options": {"num_predict": 512, "num_ctx": 8_192}},
         {"messages": TURNS, "inferenceConfig": {"maxTokens": 512, "temperature": 0.5}},
-        {"messages": TURNS, "config": {"max_output_tokens": 512}},
-        {"messages": TURNS, "sampling_params": '{"max_tokens": 512}'},
     ],
 )
 def test_a_request_is_no_answer_even_if_it_ends_in_the_beginning_of_one(row: Any) -> None:
     assert judge(row).outcome is Outcome.NO_ANSWER
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("name", [name for name in SETTINGS if name not in OF_REQUESTS])
+def test_a_conversation_that_keeps_what_it_was_made_with_is_an_answer(name: str) -> None:
+    verdict = judge({"messages": TURNS, name: {"max_tokens": 512}})
+    assert (verdict.outcome, verdict.limit) == (Outcome.DONE, 512)
 
 
 @pytest.mark.behaviour("J1")

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from tenuto.judging.answers import text_in
-from tenuto.judging.beside import stop_beside, tokens_in, with_settings
+from tenuto.judging.beside import stop_beside, tokens_in
 from tenuto.judging.held import Called, Held, Told
 from tenuto.judging.names import LIMITS
 from tenuto.wires.json import JsonObject
-from tenuto.wires.members import list_in, objects_in
+from tenuto.wires.members import list_in, object_in, objects_in
 
 _OF_MODEL: Final = frozenset({"assistant", "gpt", "model", "chatgpt", "bing", "bard", "ai"})
 _OF_OTHERS: Final = frozenset(
@@ -66,10 +66,14 @@ def is_conversation(row: JsonObject) -> bool:
 
 
 def _asks(row: JsonObject) -> bool:
-    """Return whether a row has a member that only requests have, or a limit in its settings."""
+    """Return whether a row has a member that only requests have, or a limit where a request has it
+    that holds messages. Data sets keep what they were made with in settings of other names."""
     return not _OF_REQUESTS.isdisjoint(row) or any(
-        name in settings for settings in with_settings(row) for name in LIMITS
+        name in object_in(row.get(place)) for place in _PLACES_OF_REQUESTS for name in LIMITS
     )
+
+
+_PLACES_OF_REQUESTS: Final = ("options", "inferenceConfig")  # Ollama's, Converse's
 
 
 def _has_ended(place: JsonObject) -> bool:
