@@ -134,16 +134,16 @@ $(PYRIGHT_VENV)/.installed: requirements/pyright.lock | $(BIN)/python
 # provider whose SDK is installed: 60 s of processor time, including its installation by pip. `make frameworks` takes
 # minutes.
 check-frameworks: .frameworks/pydantic-ai/.installed
-	@.frameworks/pydantic-ai/bin/python tests/frameworks/run.py pydantic-ai .frameworks/check.json error
-	@.frameworks/pydantic-ai/bin/python tests/frameworks/run_structured.py pydantic-ai .frameworks/check-structured.json
+	@.frameworks/pydantic-ai/bin/python checks/frameworks/run.py pydantic-ai .frameworks/check.json error
+	@.frameworks/pydantic-ai/bin/python checks/frameworks/run_structured.py pydantic-ai .frameworks/check-structured.json
 
 # Each has an environment of its own, because their pins conflict (openai 2 and 3).
-.frameworks/%/.installed: requirements/frameworks/%.lock $(PROJECTS) | $(VENV)/.installed
+.frameworks/%/.installed: checks/requirements/frameworks/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
-.observability/%/.installed: requirements/observability/%.lock $(PROJECTS) | $(VENV)/.installed
+.observability/%/.installed: checks/requirements/observability/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
 
-.differential/%/.installed: requirements/lowest/%.lock $(PROJECTS) | $(VENV)/.installed
+.differential/%/.installed: checks/requirements/lowest/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
 
 BUILD_OWN = rm -rf $(1); for each in $(filter-out packages/tenuto-agent,$(MEMBERS)); do (cd $$each && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel:editable --directory $(CURDIR)/$(1) >/dev/null) || exit 1; done
@@ -161,20 +161,20 @@ endef
 ENVIRONMENT = $(patsubst langgraph,langchain,$(patsubst %-anthropic,%,$(1:%-responses=%)))
 frameworks: $(foreach name,$(sort $(call ENVIRONMENT,$(FRAMEWORKS))),.frameworks/$(name)/.installed) ## run every fault under each framework, with and without Tenuto (FRAMEWORKS="agno strands")
 	@failed=; $(foreach name,$(FRAMEWORKS), \
-	  .frameworks/$(call ENVIRONMENT,$(name))/bin/python tests/frameworks/run.py $(name) .frameworks/$(name).json || failed="$$failed $(name)";) \
-	$(BIN)/python tests/frameworks/table.py .frameworks; \
+	  .frameworks/$(call ENVIRONMENT,$(name))/bin/python checks/frameworks/run.py $(name) .frameworks/$(name).json || failed="$$failed $(name)";) \
+	$(BIN)/python checks/frameworks/table.py .frameworks; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
 # Their environments have the SDKs of more providers.
 structured: $(foreach name,$(STRUCTURED),.frameworks/$(name)-providers/.installed) ## ask for documents in each way of three frameworks, and count requests (STRUCTURED=langchain)
 	@failed=; for name in $(STRUCTURED); do \
-	  .frameworks/$$name-providers/bin/python tests/frameworks/run_structured.py $$name tests/frameworks/structured.json || failed="$$failed $$name"; \
+	  .frameworks/$$name-providers/bin/python checks/frameworks/run_structured.py $$name checks/frameworks/structured.json || failed="$$failed $$name"; \
 	done; \
 	$(BIN)/python tools/generate.py; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
 engines: .engines/engines/.installed ## judge stored answers in pandas, Polars, Daft, datasets and Ray Data, as the guide shows it (ENGINES="ray")
-	@.engines/engines/bin/python tests/engines/run.py $(ENGINES)
+	@.engines/engines/bin/python checks/engines/run.py $(ENGINES)
 
 .engines/%/.installed: requirements/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
@@ -183,7 +183,7 @@ engines: .engines/engines/.installed ## judge stored answers in pandas, Polars, 
 PRODUCT = $(patsubst langfuse-%,langfuse,$(1))
 observability: $(foreach name,$(OBSERVABILITY),.observability/$(call PRODUCT,$(name))/.installed) ## show a recovered turn as Logfire, Langfuse, Phoenix and OpenLLMetry receive it
 	@failed=; for name in $(OBSERVABILITY); do for mode in body stream; do \
-	  .observability/$${name/langfuse-*/langfuse}/bin/python tests/observability/run.py $$name $$mode || failed="$$failed $$name-$$mode"; \
+	  .observability/$${name/langfuse-*/langfuse}/bin/python checks/observability/run.py $$name $$mode || failed="$$failed $$name-$$mode"; \
 	done; done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
@@ -193,7 +193,7 @@ lowest: setup ## test the lowest version of each SDK that an extra allows
 	  $(BIN)/uv venv --quiet --clear .lowest/$$extra \
 	  && $(BIN)/uv pip compile --quiet --no-header --no-annotate $(RESOLVED_FOR_SDKS) --extra $$extra --resolution lowest-direct --output-file .lowest/$$extra.txt \
 	  && $(BIN)/uv pip install --quiet --python .lowest/$$extra/bin/python -r .lowest/$$extra.txt httpx2 \
-	  && PYTHONPATH=packages/tenuto/src:packages/tenuto-sim/src .lowest/$$extra/bin/python tests/lowest/run.py $$extra || failed="$$failed $$extra"; \
+	  && PYTHONPATH=packages/tenuto/src:packages/tenuto-sim/src .lowest/$$extra/bin/python checks/lowest/run.py $$extra || failed="$$failed $$extra"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
@@ -207,56 +207,56 @@ docs: setup ## write the generated docs again
 shares: setup ## count what is in recorded answers (shared/corpus, beside or above the project), for docs/shares.md
 	$(BIN)/python tools/count_shares.py
 
-bench: setup ## run every script in bench/
-	@shopt -s nullglob; for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+bench: setup ## run every script in checks/bench/
+	@shopt -s nullglob; for script in checks/bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 SOAK_S ?= 600
 SOAK_SEED ?= 20261123
 SOAK_RATES ?= 20,35
 
 soak: setup ## run turns with faults for SOAK_S seconds (600), drawn from SOAK_SEED, at SOAK_RATES (20,35); ONLY=key repeats one turn
-	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) --rates $(SOAK_RATES) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
+	@$(BIN)/python -m checks.soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) --rates $(SOAK_RATES) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
 
 # The newest SDKs are those of .venv. Ollama's lowest release needs an older httpx than the others' lowest releases allow.
 differential: setup .differential/all/.installed .differential/ollama/.installed ## play the same provider bytes with and without Tenuto, newest and lowest SDKs; ONLY=key plays a pair again, JSON=1
-	@$(BIN)/python -m differential.run $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json) $(if $(WRITE),--write)
+	@$(BIN)/python -m checks.differential.run $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json) $(if $(WRITE),--write)
 
 documents: setup ## cut documents that have a schema, and judge what comes by it; ONLY=key plays one again, REAL=1 asks the small model, JSON=1
-	@$(BIN)/python -m documents.$(if $(REAL),real,run) $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json)
+	@$(BIN)/python -m checks.documents.$(if $(REAL),real,run) $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json)
 
-live: setup ## check with your own keys whether services behave as Tenuto's tables say; DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (live/README.md)
-	@$(BIN)/python -m live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)
+live: setup ## check with your own keys whether services behave as Tenuto's tables say; DRY=1, REHEARSE=1, BUDGET=5000, ONLY=openai (checks/live/README.md)
+	@$(BIN)/python -m checks.live $(if $(ONLY),--only $(ONLY)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(DRY),--dry-run) $(if $(REHEARSE),--rehearse) $(if $(JSON),--json)
 
 replay: setup ## play every case with this tree and with another, and show what differs; BASE=v0.1.0 (else where this branch left main), ONLY=sim/openai-chat
-	@$(BIN)/python -m recorder compare $(if $(BASE),--base "$(BASE)") $(if $(ONLY),--only $(ONLY))
+	@$(BIN)/python -m checks.recorder compare $(if $(BASE),--base "$(BASE)") $(if $(ONLY),--only $(ONLY))
 
 replay-sim: setup ## the same with the answers of the simulator alone; BASE=v0.1.0, ONLY=case/cohere
-	@$(BIN)/python -m recorder compare --simulator $(if $(BASE),--base "$(BASE)") $(if $(ONLY),--only $(ONLY))
+	@$(BIN)/python -m checks.recorder compare --simulator $(if $(BASE),--base "$(BASE)") $(if $(ONLY),--only $(ONLY))
 
 # This environment is separate because Atheris has no wheels for some systems and Python versions that Tenuto supports.
 FUZZ_VENV := .fuzz/venv
 FUZZ_S ?= 600
 
-$(FUZZ_VENV)/.installed: requirements/fuzz.lock $(PROJECTS) | $(VENV)/.demo
+$(FUZZ_VENV)/.installed: checks/requirements/fuzz.lock $(PROJECTS) | $(VENV)/.demo
 	@$(BIN)/python -m venv $(FUZZ_VENV)
-	@$(FUZZ_VENV)/bin/python -m pip install --disable-pip-version-check --no-compile --progress-bar off --only-binary :all: --no-deps --require-hashes -r requirements/fuzz.lock | $(FUZZ_VENV)/bin/python tools/progress.py requirements/fuzz.lock
+	@$(FUZZ_VENV)/bin/python -m pip install --disable-pip-version-check --no-compile --progress-bar off --only-binary :all: --no-deps --require-hashes -r checks/requirements/fuzz.lock | $(FUZZ_VENV)/bin/python tools/progress.py checks/requirements/fuzz.lock
 	@$(call BUILD_OWN,$(FUZZ_VENV)/wheel)
 	@$(FUZZ_VENV)/bin/python -m pip install --disable-pip-version-check -qq --no-deps $(FUZZ_VENV)/wheel/*.whl
 	@touch $@
 
 fuzz: $(FUZZ_VENV)/.installed ## fuzz every decoder for FUZZ_S seconds (600); ONLY=sse fuzzes one of them
-	FUZZ_S=$(FUZZ_S) $(FUZZ_VENV)/bin/python -m fuzz.run $(ONLY)
+	FUZZ_S=$(FUZZ_S) $(FUZZ_VENV)/bin/python -m checks.fuzz.run $(ONLY)
 
 lock: | $(VENV)/.installed ## resolve the dependencies again (make lock UPGRADE=--upgrade for newer ones)
 	$(BIN)/uv pip compile $(RESOLVED) --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
-	$(BIN)/uv pip compile $(RESOLVED) requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED) checks/requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file checks/requirements/fuzz.lock $(LOCKED)
 	$(BIN)/uv pip compile $(RESOLVED) requirements/demo.in --extra demo --constraint requirements/dev.lock --output-file requirements/demo.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 	for each in release site pyright; do $(BIN)/uv pip compile requirements/$$each.in --constraint requirements/dev.lock --output-file requirements/$$each.lock $(LOCKED) || exit 1; done
-	$(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) --extra check requirements/engines.in --output-file requirements/engines.lock $(LOCKED)
-	for each in requirements/frameworks/*.in requirements/observability/*.in; do $(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) --extra schema $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
-	$(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) $(addprefix --extra ,$(filter-out ollama,$(LOWEST))) --resolution lowest-direct --output-file requirements/lowest/all.lock $(LOCKED)
-	$(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) --extra ollama --resolution lowest-direct --output-file requirements/lowest/ollama.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) --extra check checks/requirements/engines.in --output-file checks/requirements/engines.lock $(LOCKED)
+	for each in checks/requirements/frameworks/*.in checks/requirements/observability/*.in; do $(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) --extra schema $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
+	$(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) $(addprefix --extra ,$(filter-out ollama,$(LOWEST))) --resolution lowest-direct --output-file checks/requirements/lowest/all.lock $(LOCKED)
+	$(BIN)/uv pip compile $(RESOLVED_FOR_SDKS) --extra ollama --resolution lowest-direct --output-file checks/requirements/lowest/ollama.lock $(LOCKED)
 # The locks leave out the members, which are installed from their folders.
 RESOLVED = $(PACKAGES:=/pyproject.toml) $(NOT_LOCKED)
 # Where no agent runs.
@@ -290,7 +290,7 @@ check-github: $(RELEASE_VENV)/.installed ## check the workflows, the forms and C
 	@$(SCHEMA) vendor.citation-file-format --force-filetype yaml CITATION.cff
 
 audit: $(RELEASE_VENV)/.installed ## look up the locked dependencies in the database of known vulnerabilities
-	@for lock in requirements/*.lock requirements/frameworks/*.lock requirements/observability/*.lock; do echo "== $$lock"; \
+	@for lock in requirements/*.lock checks/requirements/frameworks/*.lock checks/requirements/observability/*.lock; do echo "== $$lock"; \
 	  $(RELEASE_VENV)/bin/pip-audit --disable-pip --require-hashes --requirement $$lock || failed=1; done; exit $${failed:-0}
 
 SITE_VENV := .site/venv

@@ -24,10 +24,9 @@ settings.load_profile("house")
 # plain HTTP on loopback, so one authority, which has signed nothing, is enough.
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "nobody.pem")
 
-# Framework drivers run in environments of their own (`make frameworks`), and so do observability
-# products (`make observability`). Tests start the MCP servers as programs, and collecting examples from
-# their docstrings would import mcp in each worker.
-collect_ignore_glob = ["frameworks/*.py", "observability/*.py", "agent/*mcp_server.py"]
+# Tests start the MCP servers as programs, and collecting examples from their docstrings would import
+# mcp in each worker.
+collect_ignore_glob = ["agent/*mcp_server.py"]
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,6 @@
-"""docs/compared.md: what `make differential WRITE=1` measured, from differential/results.json."""
+"""docs/compared.md: what `make differential WRITE=1` measured.
+
+The figures are in checks/differential/results.json."""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).resolve().parent.parent / "differential" / "results.json"
+RESULTS = Path(__file__).resolve().parent.parent / "checks" / "differential" / "results.json"
 
 HEAD = """\
 # Compared with the bare SDK
@@ -81,5 +83,5 @@ AGAIN = """
     make differential ONLY=openai-chat/D2/two_calls/stream/sync   # one pair, with all bytes
     make differential JSON=1                     # figures for a program
 
-[differential/README.md](../differential/README.md) says how it is built.
+[checks/differential/README.md](../checks/differential/README.md) says how it is built.
 """

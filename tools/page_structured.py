@@ -1,5 +1,5 @@
 """Block of docs/guide/structured-output.md: what `make structured` counted, from
-tests/frameworks/structured.json."""
+checks/frameworks/structured.json."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from page import code, table
 
-FIGURES = Path(__file__).resolve().parent.parent / "tests" / "frameworks" / "structured.json"
+FIGURES = Path(__file__).resolve().parent.parent / "checks" / "frameworks" / "structured.json"
 FRAMEWORKS = {"instructor": "instructor", "langchain": "LangChain", "pydantic-ai": "pydantic-ai"}
 PROVIDERS = {
     "anthropic": "Anthropic",

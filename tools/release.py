@@ -245,7 +245,7 @@ def tried_extra(wheels: Mapping[Member, Path], extra: str, folder: Path) -> str:
     """Install the wheel with an extra at its newest, and let its SDK meet some faults."""
     environment = made_environment(folder, sys.executable)
     install(environment, f"{wheels[TENUTO]}[{extra},sim]", *map(str, others(wheels)), "httpx2")
-    return run(str(environment), str(ROOT / "tests/lowest/run.py"), extra, cwd=folder).strip()
+    return run(str(environment), str(ROOT / "checks/lowest/run.py"), extra, cwd=folder).strip()
 
 
 def made_environment(folder: Path, python: str) -> Path:

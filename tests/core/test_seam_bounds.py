@@ -1,6 +1,6 @@
 """Cut texts of eight kinds, continued in the six ways of models, are put together again.
 
-The texts are made, so that the same cuts are tried on every machine; `bench/seams.py` measures more
+The texts are made, so that the same cuts are tried on every machine; `checks/bench/seams.py` measures more
 of them, and real texts too.
 """
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from differential.judging import ROWS, Both, judge
-from differential.listed import LISTED, OPEN
-from differential.pairs import drawn
-from differential.run import RESULTS, tables
-from differential.sdks import SDKS, Seen
-from differential.truth import State, Truth
+from checks.differential.judging import ROWS, Both, judge
+from checks.differential.listed import LISTED, OPEN
+from checks.differential.pairs import drawn
+from checks.differential.run import RESULTS, tables
+from checks.differential.sdks import SDKS, Seen
+from checks.differential.truth import State, Truth
 
 ROOT = Path(__file__).resolve().parents[2]
 CALL = ("write_file", {"path": "a"})
@@ -91,7 +91,15 @@ def test_the_page_shows_the_table_that_judges():
 def test_in_a_slice_of_all_pairs_nobody_is_worse_off_than_with_the_bare_sdk():
     """In a process of its own, because the SDKs' clients leave sockets and warnings behind; in one,
     because importing all SDKs takes as long as many pairs."""
-    command = [sys.executable, "-m", "differential.worker", ",".join(SDKS), "0", "1", "slice"]
+    command = [
+        sys.executable,
+        "-m",
+        "checks.differential.worker",
+        ",".join(SDKS),
+        "0",
+        "1",
+        "slice",
+    ]
     ran = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
     )

@@ -19,7 +19,7 @@ LEAST_VALID = 0.85
 @pytest.mark.behaviour("C27a")
 def test_no_document_that_its_schema_refuses_is_told_complete() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "documents.run", "--slice", "--processes", "1", "--json"],
+        [sys.executable, "-m", "checks.documents.run", "--slice", "--processes", "1", "--json"],
         cwd=PROJECT,
         capture_output=True,
         text=True,
@@ -38,7 +38,7 @@ def test_no_document_that_its_schema_refuses_is_told_complete() -> None:
 
 def test_the_server_of_the_documents_knows_nothing_of_the_code_that_it_tests() -> None:
     says = (
-        "import sys, documents.server, documents.checking;"
+        "import sys, checks.documents.server, checks.documents.checking;"
         " print([m for m in sys.modules if m.startswith('tenuto')])"
     )
     done = subprocess.run(

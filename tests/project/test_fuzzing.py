@@ -5,10 +5,10 @@ import itertools
 import pytest
 from support.pairing import some_or_every
 
-from fuzz import edits
-from fuzz.asked import asked
-from fuzz.drawing import split
-from fuzz.targets import names, target, wires_of
+from checks.fuzz import edits
+from checks.fuzz.asked import asked
+from checks.fuzz.drawing import split
+from checks.fuzz.targets import names, target, wires_of
 
 MANY = 100
 OF_A_WIRE = [f"{name}-{wire.name}" for name in names() for wire in wires_of(name)]

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from live.asking import Budget, Session
-from live.checks import CHECKS, Check, Found, Verdict, run
-from live.providers import Target
-from live.rehearsal import SIMULATED, rehearsing
+from checks.live.asking import Budget, Session
+from checks.live.checks import CHECKS, Check, Found, Verdict, run
+from checks.live.providers import Target
+from checks.live.rehearsal import SIMULATED, rehearsing
 from tenuto import Provider, register_provider
 from tenuto.cli.model_server import missing_wheels
 from tenuto.providers.table import ROWS

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from live.__main__ import main
-from live.checks import CHECKS
-from live.providers import MODELS, address, setting, targets
-from live.wires import WIRES
+from checks.live.__main__ import main
+from checks.live.checks import CHECKS
+from checks.live.providers import MODELS, address, setting, targets
+from checks.live.wires import WIRES
 from tenuto.providers.registry import behind
 from tenuto.providers.table import ROWS
 from tenuto_sim import STEPS, Simulator
@@ -126,7 +126,7 @@ def test_what_was_found_is_printed_without_secrets_and_a_difference_ends_with_1(
 
 def test_the_checks_know_nothing_of_the_simulator() -> None:
     says = (
-        "import sys, live.checks, live.table; print([m for m in sys.modules if 'tenuto_sim' in m])"
+        "import sys, checks.live.checks, checks.live.table; print([m for m in sys.modules if 'tenuto_sim' in m])"
     )
     done = subprocess.run(
         [sys.executable, "-c", says], cwd=PROJECT, capture_output=True, text=True, check=True

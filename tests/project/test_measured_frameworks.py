@@ -10,7 +10,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "frameworks.md"
 
-sys.path.append(str(ROOT / "tests" / "frameworks"))
+sys.path.append(str(ROOT / "checks" / "frameworks"))
 
 import table  # noqa: E402
 

@@ -17,7 +17,10 @@ from tenuto.providers.models import MODELS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "live/README.md")),
+    *(
+        ROOT / name
+        for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "checks/live/README.md")
+    ),
     *(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "decisions"),
     *members.TENUTO.source.rglob("SKILL.md"),
     *members.TENUTO.source.glob("tenuto/cli/*.py"),

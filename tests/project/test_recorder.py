@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 import tenuto
-from recorder import catalogue, playing
-from recorder.comparing import CannotPlay, Compared, compare
-from recorder.far import Answer, Written
-from recorder.questions import plain
-from recorder.showing import normal, shown
-from recorder.trees import PROJECT, NoSuchTree, Tree, unpacked, usual_base
+from checks.recorder import catalogue, playing
+from checks.recorder.comparing import CannotPlay, Compared, compare
+from checks.recorder.far import Answer, Written
+from checks.recorder.questions import plain
+from checks.recorder.showing import normal, shown
+from checks.recorder.trees import PROJECT, NoSuchTree, Tree, unpacked, usual_base
 
 KEY = "sim/openai-chat/length_once/stream/stop"
 SAMPLE = (
@@ -54,8 +54,8 @@ def copied(into: Path, *, members: bool) -> Tree:
             else:  # the plugin of pytest
                 to.mkdir(parents=True, exist_ok=True)
                 shutil.copy(package, to)
-    (into / "recorder").mkdir()
-    shutil.copy(PROJECT / "recorder" / "inside.py", into / "recorder")
+    (into / "checks" / "recorder").mkdir(parents=True)
+    shutil.copy(PROJECT / "checks" / "recorder" / "inside.py", into / "checks" / "recorder")
     return Tree("base", into)
 
 
@@ -74,7 +74,15 @@ def test_a_changed_word_is_found_in_the_column_of_each_case_that_sends_it_and_no
     tree = copied(tmp_path, members=False)
     changed(tree, "tenuto/core/hints.py", "Continue", "Proceed")
     keys = [KEY, "fixture/cohere/complete", "sim/openai-chat/normal/stream/stop"]
-    command = [sys.executable, "-m", "recorder", "compare", "--against", str(tmp_path), "--only"]
+    command = [
+        sys.executable,
+        "-m",
+        "checks.recorder",
+        "compare",
+        "--against",
+        str(tmp_path),
+        "--only",
+    ]
     done = subprocess.run(
         [*command, *keys], cwd=PROJECT, capture_output=True, text=True, check=False
     )
@@ -282,7 +290,7 @@ def test_an_interrupted_comparison_leaves_no_tree_and_no_process(
     tmp_path: Path, number: str
 ) -> None:
     running = subprocess.Popen(
-        [sys.executable, "-m", "recorder", "compare", "--base", "HEAD", "--only", "sim/"],
+        [sys.executable, "-m", "checks.recorder", "compare", "--base", "HEAD", "--only", "sim/"],
         cwd=PROJECT,
         env={**os.environ, "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,

@@ -39,7 +39,7 @@ def is_here(name: str) -> bool:
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if is_here(name)])
 def test_the_example_of_an_installed_host_finishes_a_cut_turn(name: str) -> None:
     code = f"import run; failed = run.block_fails({name!r}); assert not failed, failed"
-    paths = os.pathsep.join([str(ROOT / "tests/frameworks"), *members.SOURCES])
+    paths = os.pathsep.join([str(ROOT / "checks/frameworks"), *members.SOURCES])
     done = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": paths},
         capture_output=True, text=True, check=False, timeout=50,

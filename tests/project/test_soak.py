@@ -20,7 +20,7 @@ def test_some_seconds_of_faults_make_no_turn_wrong(every: bool) -> None:
     seconds = "20" if every else "2"
     given = ("--seconds", seconds, "--processes", "1", "--threads", "3", "--tasks", "5", "--json")
     done = subprocess.run(
-        [sys.executable, "-m", "soak.run", *given],
+        [sys.executable, "-m", "checks.soak.run", *given],
         cwd=PROJECT,
         capture_output=True,
         text=True,
@@ -35,7 +35,7 @@ def test_some_seconds_of_faults_make_no_turn_wrong(every: bool) -> None:
 
 
 def test_the_server_of_the_soak_knows_nothing_of_the_code_that_it_tests() -> None:
-    says = "import sys, soak.server; print([m for m in sys.modules if m.startswith('tenuto')])"
+    says = "import sys, checks.soak.server; print([m for m in sys.modules if m.startswith('tenuto')])"
     done = subprocess.run(
         [sys.executable, "-c", says], cwd=PROJECT, capture_output=True, text=True, check=True
     )

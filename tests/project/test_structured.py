@@ -13,7 +13,7 @@ import pytest
 
 import tenuto
 
-FOLDER = Path(__file__).resolve().parents[1] / "frameworks"
+FOLDER = Path(__file__).resolve().parents[2] / "checks" / "frameworks"
 FOUND: dict[str, Any] = json.loads((FOLDER / "structured.json").read_text("utf-8"))
 WAYS = [(name, each) for name, found in FOUND.items() for each in found["ways"]]
 MOST = 1 + tenuto.Policy().continuation_max_attempts

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from support.facing_rows import FACING
 
+from checks.fuzz import asked
+from checks.recorder.questions import QUESTIONS
 from examples.wires.tests.at_hand import every_wire as wires
 from examples.wires.tests.at_hand import fixture_folders
-from fuzz import asked
-from recorder.questions import QUESTIONS
 from tenuto_sim.wires import WIRES as SIMULATED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,8 +21,8 @@ HAVING: Mapping[str, Collection[str]] = {
     "a folder in tests/fixtures": {folder.name for folder in fixture_folders()},
     "a simulated wire in tenuto_sim": SIMULATED,
     "an asker in tests/support/facing_rows.py": {row.wire for row in FACING},
-    "a recorded case in recorder/questions.py": QUESTIONS,
-    "a fuzz target in fuzz/asked.py": {
+    "a recorded case in checks/recorder/questions.py": QUESTIONS,
+    "a fuzz target in checks/fuzz/asked.py": {
         wire.name
         for wire in wires().values()
         for row in asked.ALL

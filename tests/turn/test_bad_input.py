@@ -13,11 +13,11 @@ import pytest
 from support.pairing import some_or_every
 from support.replacing import places, shape
 
+from checks.fuzz.drawing import as_lines, fixtures, is_stream
+from checks.fuzz.targets import target
+from checks.fuzz.turns import BETWEEN
 from examples.wires.tests import at_hand
 from examples.wires.tests.at_hand import every_wire as wires
-from fuzz.drawing import as_lines, fixtures, is_stream
-from fuzz.targets import target
-from fuzz.turns import BETWEEN
 
 DEEP: Any = "deepest"
 for _ in range(60):

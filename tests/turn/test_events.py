@@ -14,11 +14,11 @@ from support.pairing import one_mode, some_or_every
 from support.telling import check_each_turn
 
 import tenuto
-from recorder import playing
-from recorder.far import Written
-from recorder.groups_sim import Place, far
-from recorder.inside import CASES_ON
-from recorder.questions import of_case
+from checks.recorder import playing
+from checks.recorder.far import Written
+from checks.recorder.groups_sim import Place, far
+from checks.recorder.inside import CASES_ON
+from checks.recorder.questions import of_case
 from tenuto.core.settings.policy import Policy
 from tenuto.detection import recognize
 from tenuto.providers.learned import Learned

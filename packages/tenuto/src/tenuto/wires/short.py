@@ -5,7 +5,7 @@ Theory of operation
 Nearly every turn needs no changes: its request leaves as received, and its answer is complete. Two
 typed readings show this. They say yes only if the full path would pass the same bytes on, and say
 no in doubt; the full path then reads the same bytes. A wrong no costs time, while a wrong yes would
-cost an answer, so `fuzz/short.py` looks for one.
+cost an answer, so `checks/fuzz/short.py` looks for one.
 
 msgspec skips the rest, but still checks its JSON grammar. Two things pass that can't be read: bytes
 that aren't UTF-8, and whole numbers too long for Python. Each reading checks for them itself

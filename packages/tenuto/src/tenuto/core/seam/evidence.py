@@ -1,8 +1,8 @@
 """How likely it is that words before a repetition are a preamble, and not part of the text.
 
 `EVIDENCE` is one table of measures with their weights, in natural log odds.  The weights come from
-a logistic regression (docs/decisions/2026-11-23-preambles-are-weighed.md), and `bench/seams.py`
-counts how often they are right.
+a logistic regression (docs/decisions/2026-11-23-preambles-are-weighed.md), and
+`checks/bench/seams.py` counts how often they are right.
 """
 
 from __future__ import annotations

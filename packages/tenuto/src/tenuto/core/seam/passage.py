@@ -5,7 +5,7 @@ whether the plain join would glue two words together. Periodic text proves nothi
 applies, a repetition proves nothing either, since a lost character is worse than a repeated one.
 
 The numbers were chosen on 480,000 cuts of sources, documents and tables, by what these repeat on
-their own; `bench/seams.py` counts how often they are right.
+their own; `checks/bench/seams.py` counts how often they are right.
 """
 
 from __future__ import annotations
