@@ -33,7 +33,7 @@ from tenuto.turn.record import turn_log
 from tenuto.wires.chat_like import chat as chat_like
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.registry import WIRES
-from tenuto.wires.stops import SPOKEN_ELSEWHERE
+from tenuto.wires.stops import SHARED_STOPS
 from tenuto_sim import CASES, Simulator, Step
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
@@ -126,7 +126,7 @@ def as_json(value: Any) -> bytes:
 
 # --- N1, N2: the table ------------------------------------------------------------------------
 
-ALL_STOPS = SPOKEN_ELSEWHERE | chat_like.STOPS
+ALL_STOPS = SHARED_STOPS | chat_like.STOPS
 
 
 @pytest.mark.behaviour("N1", "N2", "N4", "N5")

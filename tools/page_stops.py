@@ -8,7 +8,7 @@ from tenuto.core.answer.fault import FAULT_CLASSES
 from tenuto.core.answer.stop import CLEAN, GRAVITY, SENTENCES
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.registry import wires
-from tenuto.wires.stops import SPOKEN_ELSEWHERE, StopTable
+from tenuto.wires.stops import SHARED_STOPS, StopTable
 
 HEAD = """\
 # Stops
@@ -31,15 +31,27 @@ same request again (retryable), to try another model (fallback), or to shorten t
 """
 
 
+SHARED_HEAD = """
+## Stop values of all wires
+
+Gateways pass on the values of other APIs, and some servers have values of their own. So these are
+read on every wire, where the wire's own table below does not have them.
+"""
+
+VALUES = ["Native value", "Reason", "Detail"]
+
+
 def render() -> str:
     """The page."""
     lines = [HEAD]
     lines += table(["Reason", "Clean", "What it says"], _reasons())
     lines.append(KINDS_HEAD)
     lines += table(["Kind", "Retryable", "Fallback", "Compress", "Reason"], _kinds())
+    lines.append(SHARED_HEAD)
+    lines += table(VALUES, _values(SHARED_STOPS))
     for name, wire in sorted(wires().items()):
         lines += ["", f"## Wire: {name}", "", "### Stop values", ""]
-        lines += table(["Native value", "Reason", "Detail", "Whose"], _values(wire.stops))
+        lines += table(VALUES, _values(wire.stops))
         lines += ["", "### Errors", "", "The first row that matches counts.", ""]
         lines += table(["Kind", "Codes and types", "Words", "HTTP status"], _errors(wire.errors))
     return "\n".join(lines) + "\n"
@@ -56,12 +68,9 @@ def _kinds() -> Iterator[list[str]]:
         yield [code(kind), *map(yes, flags), code(known.reason)]
 
 
-def _values(own: StopTable) -> Iterator[list[str]]:
-    """The wire's own values, then those of its dialects."""
-    others = {native: row for native, row in SPOKEN_ELSEWHERE.items() if native not in own}
-    for whose, stops in (("the wire's own", own), ("dialects", others)):
-        for native, (reason, detail) in stops.items():
-            yield [code(native), code(reason), code(detail) if detail else "–", whose]
+def _values(stops: StopTable) -> Iterator[list[str]]:
+    for native, (reason, detail) in stops.items():
+        yield [code(native), code(reason), code(detail) if detail else "–"]
 
 
 def _errors(errors: Sequence[ErrorRow]) -> Iterator[list[str]]:

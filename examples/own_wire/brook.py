@@ -52,10 +52,10 @@ def read(value: object, *, event: bool) -> list[kit.AnySignal]:
 
 
 def _call_in(call: kit.JsonObject) -> kit.CallDelta:
-    arguments, odd = kit.arguments_of(call.get("with"))
+    arguments, _ = kit.arguments_of(call.get("with"))
     decoded = isinstance(call.get("with"), dict)  # then no cut shows in their text
     key, name = kit.word_in(call, "key"), kit.word_in(call, "name")
-    return kit.CallDelta(None, key, name, arguments, odd=odd, decoded=decoded)
+    return kit.CallDelta(None, key, name, arguments, decoded=decoded)
 
 
 def looks_like(value: kit.JsonObject) -> bool:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from support.stored import ASK, DONE, EXAMPLES, FENCE, NAMES, OPEN, chat, conversation, message, sse
 
 from tenuto import Outcome, Verdict, judge
+from tenuto.judging.walk import _OF_ANY_PROGRAM
+from tenuto.wires.stops import SHARED_STOPS
 
 AGAIN = "I will now fix that bug, too. " * 40
 CALL = {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a": 1, "b"'}}
@@ -19,6 +21,13 @@ WHOLE = {"id": "c", "type": "function", "function": {"name": "add", "arguments":
 TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {
     "type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}}}]  # fmt: skip
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("word", sorted(SHARED_STOPS))
+def test_a_stop_that_only_models_have_makes_an_answer_of_a_bare_row(word: str) -> None:
+    outcome = judge({"content": "The tide comes in twi", "finish_reason": word}).outcome
+    assert (outcome is Outcome.NO_ANSWER) is (word in _OF_ANY_PROGRAM)
 
 
 def told(text: str, **more: Any) -> dict[str, Any]:

@@ -125,9 +125,7 @@ def test_what_was_found_is_printed_without_secrets_and_a_difference_ends_with_1(
 
 
 def test_the_checks_know_nothing_of_the_simulator() -> None:
-    says = (
-        "import sys, checks.live.checks, checks.live.table; print([m for m in sys.modules if 'tenuto_sim' in m])"
-    )
+    says = "import sys, checks.live.checks, checks.live.table; print([m for m in sys.modules if 'tenuto_sim' in m])"
     done = subprocess.run(
         [sys.executable, "-c", says], cwd=PROJECT, capture_output=True, text=True, check=True
     )

@@ -35,7 +35,9 @@ def test_some_seconds_of_faults_make_no_turn_wrong(every: bool) -> None:
 
 
 def test_the_server_of_the_soak_knows_nothing_of_the_code_that_it_tests() -> None:
-    says = "import sys, checks.soak.server; print([m for m in sys.modules if m.startswith('tenuto')])"
+    says = (
+        "import sys, checks.soak.server; print([m for m in sys.modules if m.startswith('tenuto')])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", says], cwd=PROJECT, capture_output=True, text=True, check=True
     )

@@ -37,11 +37,11 @@ from tenuto.wires.anthropic_messages import wire
 from tenuto.wires.anthropic_messages.errors import ERRORS
 from tenuto.wires.anthropic_messages.wire import REDACTED_THINKING, WIRE
 from tenuto.wires.registry import wires
-from tenuto.wires.stops import SPOKEN_ELSEWHERE
+from tenuto.wires.stops import SHARED_STOPS
 from tenuto.wires.stream import EventReader, plain_delta_in
 
 K = FaultKind
-STOPS = SPOKEN_ELSEWHERE | wire.STOPS
+STOPS = SHARED_STOPS | wire.STOPS
 TOOL = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1.0}}
 SERVER_TOOL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
 USAGE = {

@@ -76,6 +76,17 @@ def test_a_wire_of_another_package_finishes_a_cut_answer() -> None:
     assert [row["who"] for row in again["talk"]] == ["user", "brook", "user"]
 
 
+@pytest.mark.behaviour("N15", "P10")
+@pytest.mark.usefixtures("brook")
+def test_a_healthy_call_of_a_wire_of_another_package_keeps_its_bytes() -> None:
+    tools = [{"name": "look", "takes": {"type": "object", "required": ["where"]}}]
+    call = {"with": {"where": "the shore", "a": [1.0, 2]}, "key": "c1", "name": "look"}
+    whole = body("", "call", calls=[call])
+    with FarSide(json_answer(whole)) as far:
+        assert ask(far, tools=tools).content == whole
+    assert tenuto.detect(whole).anomalies == ()
+
+
 @pytest.mark.behaviour("N15")
 @pytest.mark.usefixtures("brook")
 def test_a_wire_of_another_package_joins_a_cut_stream() -> None:

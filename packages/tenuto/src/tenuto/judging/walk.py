@@ -24,6 +24,7 @@ from tenuto.judging.messages import calls_in
 from tenuto.judging.names import IDS, MODELS, STOPS
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
 from tenuto.wires.json import JsonObject
+from tenuto.wires.stops import SHARED_STOPS
 
 _DEEPEST = 6
 _MOST_NODES = 4_000
@@ -171,11 +172,16 @@ def _unwrapped_events(items: list[object]) -> list[object] | None:
     return [item[name] for item in items if isinstance(item, dict) and name in item]
 
 
-_OWN_WORDS = frozenset(
-    {"stop", "length", "max_tokens", "max_output_tokens", "end_turn", "stop_sequence", "eos"}
-    | {"eos_token", "tool_calls", "tool_use", "function_call", "content_filter", "model_length"}
+_OF_ANY_PROGRAM = frozenset(
+    {"error", "network_error", "timeout", "time_limit", "abort", "cancelled", "canceled"}
+    | {"user_cancel", "incomplete", "complete", "continuation", "repetition", "language"}
+    | {"sensitive", "safety", "moderation", "guardrail", "guardrails", "blocked", "blocklist"}
+    | {"censored", "escalation", "refusal", "policy_violation", "no_image", "compaction"}
 )
-"""Stops that only models have. Jobs and debuggers also end by `timeout` or `error`."""
+"""Stops with which jobs, debuggers and forums end as well."""
+
+_OWN_WORDS = SHARED_STOPS.keys() - _OF_ANY_PROGRAM
+"""Stops that only models have."""
 
 _OF_MODELS = frozenset(
     {*MODELS, "usage", "tokens", "completion_tokens"}

@@ -11,7 +11,7 @@ from tenuto.core.answer.stop import CLEAN, GRAVITY, StopReason
 StopTable = dict[str, tuple[StopReason, str | None]]
 """Native values in lower case, each with its reason and a more precise word for it."""
 
-SPOKEN_ELSEWHERE: StopTable = {
+SHARED_STOPS: StopTable = {
     # OpenAI's own, which gateways write on every wire.
     "stop": (StopReason.END_TURN, None),
     "length": (StopReason.MAX_TOKENS, None),
@@ -101,7 +101,9 @@ SPOKEN_ELSEWHERE: StopTable = {
     # AI21.
     "endoftext": (StopReason.END_TURN, None),
 }
-"""Values that also appear on wires other than their own."""
+"""Values that a host may write on any wire, since gateways pass on those of other wires and of
+servers that have none of their own. A new value of any model goes here; `STOPS` of a wire holds
+what its own reference lists."""
 
 
 ReadStop = Callable[[object, str], StopSeen | None]
@@ -115,7 +117,7 @@ def stop_reader(own: StopTable) -> ReadStop:
     >>> read_stop("length", "at").reason.value, read_stop("max_tokens", "at").reason.value
     ('paused', 'max_tokens')
     """
-    return partial(look_up, table={**SPOKEN_ELSEWHERE, **own})
+    return partial(look_up, table={**SHARED_STOPS, **own})
 
 
 def clean_stop(done: str, calling: str = "") -> Callable[[Sequence[object]], str]:

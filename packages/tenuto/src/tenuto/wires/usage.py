@@ -16,8 +16,10 @@ class Counts:
     """The members of a usage object.
 
     Attributes:
-        input, output, total: the tokens of the prompt, of the answer, and of both.
-        reasoning: the tokens of reasoning. Without `details` they are not counted in `output`.
+        input, output: the tokens of the prompt, and of the answer.
+        total: those of both; "": the API does not report it.
+        reasoning: the tokens of reasoning; "": the API does not report them. Without `details` they
+            are not counted in `output`.
         details: the member of the object that holds `reasoning`; "": it stands beside the others.
         cached: places that may count cached prompt tokens; the first one with a number counts.
     """
@@ -59,20 +61,23 @@ class Counts:
         {'in': 5, 'out': 9, 'both': 14}
         >>> Counts("in", "out", "both", "thought").merged({"in": 5}, Usage(5, 9, 2))
         {'in': 5, 'out': 7, 'both': 14, 'thought': 2}
+        >>> Counts("in", "out", "", "").merged({"in": 5}, Usage(5, 9, 2))
+        {'in': 5, 'out': 9}
         """
         merged = dict(raw or {})
         if usage is None or (usage.output_tokens is None and not self.details):
             return merged
-        thought, apart = usage.reasoning_tokens, not self.details
+        thought, apart = usage.reasoning_tokens, bool(self.reasoning) and not self.details
         if usage.input_tokens is not None or apart:
             merged[self.input] = usage.input_tokens or 0
         if usage.output_tokens is not None:
             beside = _beside(raw or {}, self)
             merged[self.output] = usage.output_tokens - ((apart and thought) or 0)
-            merged[self.total] = (usage.input_tokens or 0) + usage.output_tokens + beside
+            if self.total:
+                merged[self.total] = (usage.input_tokens or 0) + usage.output_tokens + beside
         if thought is not None and apart:
             merged[self.reasoning] = thought
-        elif thought is not None:
+        elif thought is not None and self.reasoning:
             details = object_in(merged.get(self.details))
             merged[self.details] = {**details, self.reasoning: thought}
         return merged

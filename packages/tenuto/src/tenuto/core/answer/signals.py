@@ -52,6 +52,10 @@ class RefusalDelta:
 class CallDelta:
     """A piece of a tool call. Missing parts are None; `arguments` is raw text, or None.
 
+    `index`: the number of the call among those of the answer, from 0 on, which says to which call a
+    piece belongs; None: the wire does not number calls. Then the id says it, and without an id, a
+    piece with a name begins a new call once the one before is complete.
+
     `odd` names what the wire had to correct to read it (T13). `free`: the tool takes text of any
     form, which cannot be judged as JSON. `may_be_empty`: on this wire, a call without arguments
     normally has no text; `may_lack_id` is the same for ids. `decoded`: the arguments came decoded,

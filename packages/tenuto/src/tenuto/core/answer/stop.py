@@ -16,6 +16,10 @@ from typing import Any
 class StopReason(StrEnum):
     """The normalized reason for the end of one model response.
 
+    `REFUSAL`: the model declined, in its own words or with an empty answer. `SAFETY_BLOCKED`: a
+    filter stopped the answer or took it back. `PAUSED`: the provider asks for another request to go
+    on. `DROPPED`: nothing said why it ended. docs/stops.md explains all of them.
+
     >>> StopReason("max_tokens") is StopReason.MAX_TOKENS
     True
     """
