@@ -38,8 +38,8 @@ def read(value: object, *, event: bool) -> list[kit.AnySignal]:
     signals: list[kit.AnySignal] = []
     if "id" in value:
         signals += [kit.Began(), kit.Said({"id": value["id"]})]
-    if "error" in value:
-        signals.append(kit.FaultSeen(read_fault(value["error"])))
+    if (error := kit.error_at(value)) is not None:
+        signals.append(kit.FaultSeen(read_fault(error)))
     if words := kit.text_in(value.get("words")):
         signals.append(kit.Piece(("words",), kit.Kind.TEXT, words, holds="words"))
     for call in kit.objects_in(value.get("calls")):
@@ -188,7 +188,7 @@ WIRE = kit.Wire(
     is_event=lambda value: not {"id", "stop"} <= value.keys(),
     read=read,
     usage_object=lambda value: kit.object_in(value.get("spent")) or None,
-    parse_fault=kit.fault_parser(lambda value: value.get("error"), read_fault),
+    parse_fault=kit.fault_parser(kit.error_at, read_fault),
     layout=BrookLayout,
     clean_stop=kit.clean_stop("end", "call"),
     render_body=render_body,

@@ -45,3 +45,16 @@ def test_a_border_that_goes_on_keeps_its_columns(border: str) -> None:
 def test_a_row_of_marks_without_a_header_goes_on() -> None:
     said, come = "A drawing:\n\n|--", "|-- |\n|  |\n"
     assert join(said, come) == joined(said, come) == said + come
+
+
+@pytest.mark.behaviour("C15")
+@pytest.mark.parametrize(
+    ("said", "come"),
+    [
+        ("$$x = \\frac{1}{2} + \\frac{1}{2}", " + \\frac{1}{2} = \\frac{3}{2}$$ is it."),
+        ("It cost 12.50 EUR, 12.50 EUR", ", 12.50 EUR and then nothing."),
+        ("buffalo calling; buffalo calling", "; buffalo calling, all night."),
+    ],
+)
+def test_a_series_of_equal_terms_has_a_further_one(said: str, come: str) -> None:
+    assert join(said, come) == joined(said, come) == said + come

@@ -40,6 +40,25 @@ def test_a_cancelled_answer_is_known_in_both_spellings_on_every_wire(wire, word)
     assert (stop.reason, stop.known) == (StopReason.CANCELLED, True)
 
 
+@pytest.mark.behaviour("N1", "N2")
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("tool-calls", StopReason.TOOL_CALL),
+        ("toolUse", StopReason.TOOL_CALL),
+        ("functionCalls", StopReason.TOOL_CALL),
+        ("Max Tokens", StopReason.MAX_TOKENS),
+        ("maxTokens", StopReason.MAX_TOKENS),
+        ("endTurn", StopReason.END_TURN),
+        ("contentFilter", StopReason.SAFETY_BLOCKED),
+    ],
+)
+@pytest.mark.parametrize("wire", sorted(wires()))
+def test_a_stop_is_known_however_its_words_are_joined(wire, word, reason):
+    stop = wires()[wire].read_stop(word, "stop")
+    assert (stop.reason, stop.known, stop.raw) == (reason, True, word)
+
+
 BODIES: dict[str, Any] = {
     "anthropic-messages": {
         "type": "message",

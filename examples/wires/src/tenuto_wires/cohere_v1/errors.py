@@ -15,6 +15,7 @@ from tenuto.wire_kit import (
     FaultKind,
     JsonObject,
     by_status,
+    error_at,
     fault_reader,
 )
 from tenuto.wire_kit import (
@@ -51,7 +52,7 @@ def error_of(value: JsonObject) -> object | None:
     """
     if isinstance(value.get("message"), str) and "event_type" not in value:
         return value
-    return value.get("error") or None
+    return error_at(value)
 
 
 read_fault = fault_reader(ERRORS)

@@ -27,6 +27,7 @@ from tenuto.wire_kit import (
     StopSeen,
     StopTable,
     UsageSeen,
+    error_at,
     error_body,
     fault_parser,
     fault_reader,
@@ -116,8 +117,8 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
 
 def _error_of(value: JsonObject) -> object:
     """Return the error: an object with a `code`, which an `error` event holds one level deeper."""
-    if value.get("error"):
-        return value["error"]
+    if (error := error_at(value)) is not None:
+        return error
     return value if value.get("code") and not object_in(value.get("output")) else None
 
 

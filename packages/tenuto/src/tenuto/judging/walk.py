@@ -174,7 +174,15 @@ def _unwrapped_events(items: list[object]) -> list[object] | None:
 
 _OF_ANY_PROGRAM = frozenset(
     {"error", "network_error", "timeout", "time_limit", "abort", "cancelled", "canceled"}
-    | {"user_cancel", "incomplete", "complete", "continuation", "repetition", "language"}
+    | {
+        "user_cancel",
+        "incomplete",
+        "complete",
+        "completed",
+        "continuation",
+        "repetition",
+        "language",
+    }
     | {"sensitive", "safety", "moderation", "guardrail", "guardrails", "blocked", "blocklist"}
     | {"censored", "escalation", "refusal", "policy_violation", "no_image", "compaction"}
 )

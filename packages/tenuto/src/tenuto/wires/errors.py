@@ -13,7 +13,7 @@ from typing import Any
 
 from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.core.answer.stop import printable
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.retry_after import retry_after_s
 
 
@@ -260,6 +260,24 @@ def read(
                 retry_after_s=retry_after_s,
             )
     raise AssertionError("the last row of an error table fits everything")
+
+
+def error_at(value: JsonObject) -> object | None:
+    """Return the error that an object has in its member `error`; None: it has none, or one without
+    a word. Some servers write the members of an error although there is none.
+
+    >>> error_at({"error": "busy"}), error_at({"error": {"code": None, "message": ""}})
+    ('busy', None)
+    """
+    error: object = value.get("error")
+    if isinstance(error, str):
+        return error if error.strip().lower() not in _NO_ERROR else None
+    if isinstance(error, dict):
+        return error if any(error.values()) else None
+    return error or None
+
+
+_NO_ERROR = ("", "none", "null")
 
 
 def has_code(entry: ErrorRow, codes: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -55,6 +56,9 @@ SHARED_STOPS: StopTable = {
     "malformed_model_output": (StopReason.ERROR, "malformed"),
     "complete": (StopReason.END_TURN, None),
     "tool_call": (StopReason.TOOL_CALL, None),
+    "function_calls": (StopReason.TOOL_CALL, None),
+    # OpenAI's Responses, whose status gateways write as a stop.
+    "completed": (StopReason.END_TURN, None),
     "timeout": (StopReason.ERROR, "time_limit"),
     # Gemini's compatible endpoint and gateways in front of it.
     "safety": (StopReason.SAFETY_BLOCKED, None),
@@ -132,11 +136,23 @@ def clean_stop(done: str, calling: str = "") -> Callable[[Sequence[object]], str
 
 _NO_STOP = frozenset({"", "null", "none"})
 
+_between_words = re.compile(r"(?<=[a-z])(?=[A-Z])|[ -]+").sub
+
+
+def _joined(raw: str) -> str:
+    """Return a value as the tables have it.
+
+    >>> _joined("toolUse"), _joined("tool-calls"), _joined("MAX TOKENS")
+    ('tool_use', 'tool_calls', 'max_tokens')
+    """
+    return _between_words("_", raw.strip()).lower()
+
 
 def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     """Return the stop that a native value means; None: it is no stop at all (N1a).
 
-    The match ignores case and surrounding white space. For `function_call_filter:
+    The match ignores case, surrounding white space, and how words are joined: `tool-calls` and
+    `toolCalls` are `tool_calls`. For `function_call_filter:
     MALFORMED_FUNCTION_CALL`, both halves are looked up, and the more severe one counts; a half
     alone proves no clean end.
 
@@ -156,8 +172,9 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     word = raw.strip().lower()
     if word in _NO_STOP:
         return None
-    if word in table:
-        return StopSeen(raw, field, *table[word])
+    known = table.get(word) or table.get(_joined(raw))
+    if known is not None:
+        return StopSeen(raw, field, *known)
     halves = [half.strip() for half in word.split(":", 1)]
     found = [row for half in halves if (row := table.get(half)) and row[0] not in CLEAN]
     if found:

@@ -60,6 +60,20 @@ def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
     return weighs and not is_utf8(data)
 
 
+def _says_nothing(event: Frame, value: object) -> bool:
+    """Return whether an event holds no part of an answer, which is always in an object: a ping,
+    which SDKs know by its name, or a value such as null."""
+    data = (event.data or b"").strip()
+    if event.name == "ping" or data.lower() in _KEEP_ALIVES or data == b"null":
+        return True
+    if isinstance(value, list):
+        return not any(isinstance(item, dict) for item in value)
+    return value is not None and not isinstance(value, dict)
+
+
+_KEEP_ALIVES = frozenset({b"ping", b"pong", b"keepalive", b"keep-alive", b"heartbeat"})
+
+
 def _speaks(signal: Signal) -> bool:
     """Return whether a signal is a piece of the answer."""
     text = isinstance(signal, TextDelta | ReasoningDelta) and bool(signal.text)
@@ -248,6 +262,8 @@ class EventReader:
                 return signals, value
         if not event.data.strip() or is_done(event.data):
             return [], None  # gateways end any stream with OpenAI's mark
+        if event.terminated and _says_nothing(event, value):
+            return [], None
         # Garbage in the middle of a stream is a fault; at its end it is half an event.
         garbage = FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))
         return [garbage if event.terminated else HalfSeen()], None

@@ -14,6 +14,14 @@ THINK_BLOCK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL
 
 _leading_thought = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL).match
 
+# Control and format characters show nothing, such as joiners and a byte order mark. Neither do
+# variation selectors, and the escapes that color a terminal.
+_shows = re.compile(
+    r"[^\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb]"
+).search
+_escapes = re.compile(r"\x1b\[[0-9;]*[A-Za-z]").sub
+
 
 def visible(text: str) -> str:
     """Return text without think blocks (closed or cut) and without white space around it (E1).
@@ -32,10 +40,14 @@ def is_visible(text: str) -> bool:
 
     >>> is_visible(" yes"), is_visible(" \\n"), is_visible("<think>cut in thoug")
     (True, False, False)
+    >>> is_visible("\u200b\ufeff"), is_visible("\x1b[0m")
+    (False, False)
     """
     if "<think" in text:
         text = THINK_BLOCK.sub("", text)
-    return bool(text) and not text.isspace()
+    if "\x1b" in text:
+        text = _escapes("", text)
+    return _shows(text) is not None
 
 
 def leading_thought(text: str) -> int:

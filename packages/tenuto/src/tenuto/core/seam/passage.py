@@ -111,6 +111,7 @@ word_run: Callable[[str], re.Match[str] | None] = re.compile(r"\w+").match
 _number = re.compile(r"\d[\d.,]*\d").fullmatch
 _before_number = re.compile(r"(?:\A|[^\w.,:/+-])\Z").search
 _hex = re.compile("(?=.*[0-9])[0-9A-Fa-f]+").fullmatch
+_sign = re.compile(r"\W{1,5}(?=\w)").match
 _doubled_cell = re.compile(r"\|([^|\n]*\w[^|\n]*(?:\|[^|\n]+)?)\|\1\|")
 
 
@@ -248,6 +249,13 @@ class Passage:
         """Whether the text has it twice in a row."""
         bare = self.text.strip()
         return self.text * 2 in self.whole.tail or bare + self.whole.blank + bare in self.whole.tail
+
+    @property
+    def is_next_term(self) -> bool:
+        """Whether it is what stands before it, with a mark in front: "1/2 + 1/2" may well have a
+        third term."""
+        sign = _sign(self.text)
+        return sign is not None and self.before.rstrip().endswith(self.text[sign.end() :].rstrip())
 
     @property
     def is_cell(self) -> bool:
@@ -392,6 +400,7 @@ RULES: Final = (
     # Passages that texts do repeat.
     Proof(lambda p: p.is_periodic, Grade.NONE),
     Proof(lambda p: p.before.rstrip().endswith(p.text.strip()), Grade.NONE),  # why not a third time
+    Proof(lambda p: p.is_next_term, Grade.NONE),
     Proof(lambda p: p.is_doubled, Grade.NONE),
     Proof(lambda p: p.is_cell and not p.is_line, Grade.NONE),
     # "typedef struct Slot Slot;", "--slave man1/psql.1.gz psql.1.gz"

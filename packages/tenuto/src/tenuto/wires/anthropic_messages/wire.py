@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 from urllib.parse import unquote
 
 from tenuto.core.answer.fault import Fault
@@ -51,7 +51,7 @@ from tenuto.wires.anthropic_messages.request import MessagesRequest, parse_reque
 from tenuto.wires.base import Wire, never
 from tenuto.wires.bedrock_like.guardrail import GUARDRAIL, guardrail_signals
 from tenuto.wires.beside_stop import with_words
-from tenuto.wires.errors import error_in
+from tenuto.wires.errors import error_at, error_in
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.reading import (
@@ -298,9 +298,7 @@ _EVENTS: dict[str, ReadOne] = {
 
 def _error_of(value: JsonObject) -> object | None:
     """Return the error in an object, or None."""
-    if value.get("error"):
-        return cast("object", value["error"])
-    return value if value.get("type") == "error" else None
+    return error_at(value) or (value if value.get("type") == "error" else None)
 
 
 _read: ReadAny = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)

@@ -37,6 +37,7 @@ from tenuto.wires.bedrock_like.guardrail import guardrail_signals, trace_words
 from tenuto.wires.bedrock_like.paths import asked_at
 from tenuto.wires.bedrock_like.render import error_of_ours
 from tenuto.wires.beside_stop import with_words
+from tenuto.wires.errors import error_at
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, value_at
 from tenuto.wires.request_edits import key_at
@@ -77,8 +78,8 @@ def blocks_of(body: JsonObject) -> list[object]:
 def error_of(value: JsonObject) -> object | None:
     """Return the error in an object, or None: an exception of a stream, or the body of an error
     response, which has little more than a message."""
-    if value.get("error"):
-        return value["error"]  # type: ignore[no-any-return]
+    if (error := error_at(value)) is not None:
+        return error
     named = value.get("message", value.get("Message"))
     if "__type" in value or (isinstance(named, str) and "output" not in value):
         return value

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from tenuto.core.answer.parts import (
     AnySignal,
@@ -40,7 +40,7 @@ from tenuto.wires.chat_like.errors import ERRORS, read_fault
 from tenuto.wires.chat_like.form import FORM
 from tenuto.wires.chat_like.paths import is_request
 from tenuto.wires.chat_like.request import parse_request
-from tenuto.wires.errors import blames, fault_parser
+from tenuto.wires.errors import blames, error_at, fault_parser
 from tenuto.wires.json import JsonObject, arguments_of, is_no_piece
 from tenuto.wires.members import word_in
 from tenuto.wires.stops import ReadStop, StopTable, stop_reader
@@ -149,8 +149,8 @@ def _read_choice(choice: JsonObject, number: int, event: bool, signals: list[Any
     of_it += _stops_of(choice, number)
     if number:
         signals.append(ChoiceSeen(number, tuple(Message().take(of_it))))
-    error = choice.get("error")
-    if error and isinstance(error, dict):
+    error = error_at(choice)
+    if isinstance(error, dict):
         signals.append(FaultSeen(read_fault(error)))
 
 
@@ -266,7 +266,7 @@ def _calls(message: JsonObject, event: bool) -> Iterator[CallPiece]:
     calls = message.get("tool_calls")
     if isinstance(calls, list):
         for number, call in enumerate(calls):
-            if call is not None:
+            if call or isinstance(call, dict):  # an empty text or list, or null, is no call
                 delta = read_call(call, number, event) if isinstance(call, dict) else _UNREADABLE
                 yield CallPiece(("tool_calls", delta.index), delta)
     elif calls:
@@ -326,14 +326,14 @@ def read_call(call: JsonObject, number: int, event: bool) -> CallDelta:
 
 def _error_of(value: JsonObject) -> object | None:
     """Return the error in an object, in any of the places that dialects use, or None."""
-    error = value.get("error")
-    if error:
-        return cast("object", error)
+    error = error_at(value)
+    if error is not None:
+        return error
     if value.get("object") == "error" or value.get("type") == "error":
         return value
     groq = value.get("x_groq")
-    if isinstance(groq, dict) and groq.get("error"):
-        return cast("object", groq["error"])
+    if isinstance(groq, dict) and (error := error_at(groq)) is not None:
+        return error
     base = value.get("base_resp")  # MiniMax: an error with status 200
     if isinstance(base, dict) and base.get("status_code") not in (0, None):
         return base

@@ -44,7 +44,7 @@ from tenuto.wires.cohere.content import merged_content
 from tenuto.wires.cohere.errors import ERRORS, read_fault
 from tenuto.wires.cohere.form import FORM
 from tenuto.wires.cohere.request import parse_request
-from tenuto.wires.errors import bare_error, fault_parser
+from tenuto.wires.errors import bare_error, error_at, fault_parser
 from tenuto.wires.json import JsonObject, count
 from tenuto.wires.members import object_in, others_in, value_at
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
@@ -128,7 +128,7 @@ def _read_part(part: object, place: Place) -> Iterator[Opened]:
     """Read a part of the content, from a body or from its start in a stream."""
     native, words = object_in(part), _words(part)
     kind = native.get("type")
-    if words is not None and kind in ("text", "thinking"):
+    if words is not None and (kind in ("text", "thinking") or not isinstance(kind, str)):
         yield Opened(place, words[0], native, words[1], words[2])
     elif kind == "thinking":
         yield Opened(place, Kind.REASONING, native, "thinking")
@@ -237,7 +237,7 @@ def _error_of(value: JsonObject) -> object | None:
     stream."""
     if isinstance(value.get("message"), str):
         return value
-    return value.get("error") or value_at(value, ("delta", "error")) or None
+    return error_at(value) or value_at(value, ("delta", "error")) or None
 
 
 # --- the wire itself --------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from tenuto.core.deciding.outcome import Outcome
 from tenuto.wires.answer import Shown, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.cursors import Cursors
-from tenuto.wires.errors import error_in
+from tenuto.wires.errors import error_at, error_in
 from tenuto.wires.gemini_interactions import body
 from tenuto.wires.gemini_interactions.content import TOKEN, merged_content
 from tenuto.wires.gemini_interactions.errors import ERRORS, errors_in, is_its_own, read_fault
@@ -143,7 +143,7 @@ def _read_step(
                 text = text_in(part)
                 other = Piece(place, Kind.OTHER, raw=part)
                 yield other if text is None else TextDelta(text)
-            if error := step.get("error"):
+            if (error := error_at(step)) is not None:
                 yield FaultSeen(read_fault(error))
         case "thought":
             yield Opened(place, Kind.REASONING, step, says=thought(step))
@@ -323,11 +323,11 @@ _EARLIER_EVENTS: dict[str, ReadOne] = {
 def _error_of(value: JsonObject) -> object | None:
     """Return the error in an object, or None. Diagnostics of an interaction that did not fail don't
     count."""
-    if value.get("error") or value.get("event_type") == "error":
-        return cast("object", value.get("error") or {})
+    if (error := error_at(value)) is not None or value.get("event_type") == "error":
+        return error or {}
     told = value if "status" in value and "event_type" not in value else _interaction(value)
-    if told.get("error"):
-        return cast("object", told["error"])
+    if (error := error_at(told)) is not None:
+        return error
     return cast("object", errors_in(told)) if told.get("status") == "failed" else None
 
 

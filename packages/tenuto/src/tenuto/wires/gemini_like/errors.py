@@ -7,7 +7,6 @@ https://ai.google.dev/gemini-api/docs/troubleshooting and https://cloud.google.c
 from __future__ import annotations
 
 import re
-from typing import cast
 
 from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.wires.errors import (
@@ -18,6 +17,7 @@ from tenuto.wires.errors import (
     PREFILL_REJECTED,
     ErrorRow,
     by_status,
+    error_at,
     read,
     row,
 )
@@ -61,7 +61,7 @@ ERRORS: tuple[ErrorRow, ...] = (
 
 def error_of(value: JsonObject) -> object | None:
     """Return the error in an object, or None."""
-    return cast("object", value["error"]) if value.get("error") else None
+    return error_at(value)
 
 
 def is_googles(error: object) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tenuto.core.answer.fault import FaultKind
 from tenuto.wires.chat_like.errors import ERRORS as CHAT_ERRORS
-from tenuto.wires.errors import UNREADABLE_CALL, ErrorRow, ReadFault, fault_reader, row
+from tenuto.wires.errors import UNREADABLE_CALL, ErrorRow, ReadFault, error_at, fault_reader, row
 from tenuto.wires.json import JsonObject
 
 _K = FaultKind
@@ -39,10 +39,8 @@ def error_of(value: JsonObject) -> object | None:
     >>> error_of({"error": "server busy", "type": "tenuto_incomplete"})
     {'error': 'server busy', 'type': 'tenuto_incomplete', 'message': 'server busy'}
     """
-    error = value.get("error")
-    if isinstance(error, str) and error:
-        return {**value, "message": error}
-    return error or None
+    error = error_at(value)
+    return {**value, "message": error} if isinstance(error, str) else error
 
 
 read_fault: ReadFault = fault_reader(ERRORS)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import cast
 
 from tenuto.core.answer.parts import (
     AnySignal,
@@ -41,7 +40,7 @@ from tenuto.wires.answer import Shown, error_body, shown_alike
 from tenuto.wires.base import Wire
 from tenuto.wires.beside_stop import filtered_categories, with_words
 from tenuto.wires.cursors import Cursors
-from tenuto.wires.errors import blames, fault_parser, openai_error
+from tenuto.wires.errors import blames, error_at, fault_parser, openai_error
 from tenuto.wires.json import JsonObject, arguments_of, as_text, count
 from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.openai_responses import body, short
@@ -447,11 +446,11 @@ _SERVER_EVENTS = (
 
 def _error_of(value: JsonObject) -> object | None:
     """Return the error in an object, or None: its own, or that of the response in an event."""
-    if value.get("error"):
-        return cast("object", value["error"])
+    if (error := error_at(value)) is not None:
+        return error
     if value.get("type") == "error":
         return {key: item for key, item in value.items() if key != "type"}
-    return object_in(value.get("response")).get("error") or None
+    return error_at(object_in(value.get("response")))
 
 
 read: ReadAny = reader(_read_body, _read_event, _error_of, read_fault)
