@@ -60,7 +60,7 @@ STRAY = (
     b"data: ping\n\n",
     b"data: null\n\n",
     b"data: []\n\n",
-    b"data: 5\n\n",
+    b'data: ""\n\n',
 )
 IGNORED_BY_SDK = {
     "anthropic-messages": STRAY,

@@ -225,7 +225,7 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         "otel_span",
         {"attributes": [{"key": "ai.response.finishReason", "value": {"stringValue": "tool-calls"}}, {"key": "ai.model.id", "value": {"stringValue": "m"}}]},
-        Outcome.DONE, "tool_calls",
+        Outcome.DONE, "tool-calls",
     ),
     Example(
         "otel_span",

@@ -142,10 +142,10 @@ _PREFIXES = ("finish_reason_", "finishreason.", "stopreason.", "finish_reason.")
 
 def stop_word(stored: object) -> object:
     """Return a stop as a provider writes it, from the spellings of tools: a list of one, a list in
-    a string, a number, an enum's name, a word with dashes.
+    a string, a number, an enum's name.
 
-    >>> stop_word('["stop"]'), stop_word(["length"]), stop_word(2), stop_word("tool-calls")
-    ('stop', 'length', 'MAX_TOKENS', 'tool_calls')
+    >>> stop_word('["stop"]'), stop_word(["length"]), stop_word(2)
+    ('stop', 'length', 'MAX_TOKENS')
     >>> stop_word("FinishReason.MAX_TOKENS"), stop_word(None)
     ('MAX_TOKENS', None)
     """
@@ -164,9 +164,6 @@ def stop_word(stored: object) -> object:
     for prefix in _PREFIXES:
         if low.startswith(prefix):
             stored = stored[len(prefix) :]
-    known = _read_stop(stored, "")
-    if known is not None and known.reason is StopReason.UNKNOWN and "-" in stored:
-        return stored.replace("-", "_")
     return stored
 
 

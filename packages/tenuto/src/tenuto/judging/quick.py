@@ -201,9 +201,12 @@ def verdict_on(
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text is neither empty or blank, nor shows a call or thinking."""
+    """Return whether a text begins with what a person sees, and shows no call and no thinking."""
     return not (
-        not text or text[0] in "<[" or text[0].isspace() or ("<" in text and "<think" in text)
+        not text
+        or text[0] in "<[ "
+        or not text[0].isprintable()
+        or ("<" in text and "<think" in text)
     )
 
 

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from tenuto.core.answer.closing import SENTENCE_ENDS
+from tenuto.core.answer.response import INVISIBLE
 from tenuto.core.answer.stop import StopReason
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.columns import row_of
@@ -198,8 +199,8 @@ _LAST_CHARS: Final = 48
 """As `signs.runs_away` has them: a text that runs away is no shorter, and its last characters come
 before, too."""
 
-_BLANKS: Final = "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
-    map(chr, range(0x2000, 0x200B))
+_BLANKS: Final = "\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    [*map(chr, range(0x2000, 0x200B)), *(char for char in INVISIBLE if char > " ")]
 )
 
 

@@ -61,17 +61,16 @@ def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
 
 
 def _says_nothing(event: Frame, value: object) -> bool:
-    """Return whether an event holds no part of an answer, which is always in an object: a ping,
-    which SDKs know by its name, or a value such as null."""
+    """Return whether an event that is no object keeps a connection alive and says nothing: a ping,
+    which SDKs know by its name or its word, or an empty value."""
     data = (event.data or b"").strip()
-    if event.name == "ping" or data.lower() in _KEEP_ALIVES or data == b"null":
-        return True
-    if isinstance(value, list):
-        return not any(isinstance(item, dict) for item in value)
-    return value is not None and not isinstance(value, dict)
+    return event.name == "ping" or data.strip(b'"').lower() in _KEEP_ALIVES or value in _EMPTY
 
 
-_KEEP_ALIVES = frozenset({b"ping", b"pong", b"keepalive", b"keep-alive", b"heartbeat"})
+_KEEP_ALIVES = frozenset(
+    {b"", b"null", b"ping", b"pong", b"keepalive", b"keep-alive", b"heartbeat"}
+)
+_EMPTY: tuple[object, ...] = ("", [])
 
 
 def _speaks(signal: Signal) -> bool:

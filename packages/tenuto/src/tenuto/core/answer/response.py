@@ -14,13 +14,19 @@ THINK_BLOCK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL
 
 _leading_thought = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL).match
 
-# Control and format characters show nothing, such as joiners and a byte order mark. Neither do
-# variation selectors, and the escapes that color a terminal.
-_shows = re.compile(
-    r"[^\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb]"
-).search
-_escapes = re.compile(r"\x1b\[[0-9;]*[A-Za-z]").sub
+INVISIBLE = "".join(
+    chr(code)
+    for codes in (
+        *(range(0x20), range(0x7F, 0xA0), (0xAD, 0x61C, 0x180E), range(0x200B, 0x2010)),
+        *(range(0x202A, 0x202F), range(0x2060, 0x2070), (0xFEFF,), range(0xFFF9, 0xFFFC)),
+    )
+    for code in codes
+)
+"""Control and format characters, which show nothing, such as joiners and a byte order mark. Of none
+of them does `str.isprintable` say that it is."""
+
+_shows = re.compile(rf"[^\s{INVISIBLE}]").search
+_escapes = re.compile(r"\x1b\[[0-9;]*[A-Za-z]").sub  # those that color a terminal
 
 
 def visible(text: str) -> str:
