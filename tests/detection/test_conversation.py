@@ -168,3 +168,106 @@ def test_nothing_at_all_makes_it_raise(source: Any) -> None:
     told = detect_conversation(source)
     assert told.why.isprintable()
     json.dumps(told.as_dict())
+
+
+HALVES: dict[str, dict[str, Any]] = {
+    "Anthropic's name": {"role": "assistant", "content": "half", "stop_reason": "max_tokens"},
+    "OpenAI's name": {"role": "assistant", "content": "half", "finish_reason": "length"},
+    "a name in camel case": {"role": "assistant", "content": [{"type": "text", "text": "half"}], "stopReason": "length"},
+    "Bedrock": {"role": "assistant", "content": [{"text": "half"}], "stopReason": "max_tokens"},
+    "Gemini": {"role": "model", "parts": [{"text": "half"}], "finishReason": "MAX_TOKENS"},
+    "Gemini's SDK": {"role": "model", "parts": [{"text": "half"}], "finish_reason": "MAX_TOKENS"},
+    "Ollama": {"role": "assistant", "content": "half", "done_reason": "length"},
+    "an item": {
+        "id": "m", "type": "message", "role": "assistant", "status": "incomplete", "content": [{"type": "output_text", "text": "half"}],
+    },
+    "an item of one text": {"type": "message", "role": "assistant", "status": "incomplete", "content": "half"},
+    "LangChain, as it is stored": {
+        "type": "ai", "data": {"content": "half", "response_metadata": {"finish_reason": "length"}},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", HALVES)
+def test_a_stop_in_a_history_is_believed_by_whatever_name(name: str) -> None:
+    for rows in ([ASK["chat"], HALVES[name]], json.dumps([ASK["chat"], HALVES[name]])):
+        told = detect_conversation(rows)
+        assert (told.may_end, told.why) == (False, "The output limit cut the answer.")
+        assert told.turns[0].stop.raw is not None
+
+
+@pytest.mark.behaviour("N14")
+def test_an_item_that_is_still_in_progress_is_not_finished() -> None:
+    item = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "h"}],
+    }
+    assert not detect_conversation([ASK["chat"], item | {"status": "in_progress"}]).may_end
+    assert detect_conversation([ASK["chat"], item | {"status": "completed"}]).may_end
+
+
+def stored(row: dict[str, Any]) -> dict[str, Any]:
+    """As `messages_to_dict` of LangChain writes a message."""
+    return {"type": row["type"], "data": row}
+
+
+@pytest.mark.behaviour("N14")
+def test_a_stored_conversation_of_langchain_is_read() -> None:
+    rows = [ASK["langchain"], *CALLS["langchain"], RESULTS["langchain"][0]]
+    told = detect_conversation([stored(row) for row in rows])
+    assert [call.id for call in told.waiting] == ["b"]
+    assert told == detect_conversation(rows)
+
+
+RUN_BY_CLIENTS: dict[str, dict[str, Any]] = {
+    "computer_call": {"action": {"type": "click"}, "status": "completed"},
+    "local_shell_call": {"action": {"type": "exec", "command": ["ls"]}},
+    "shell_call": {"action": {"commands": ["ls"]}},
+    "apply_patch_call": {"operation": {"type": "create_file", "path": "x", "diff": ""}},
+    "custom_tool_call": {"name": "tide", "input": "x"},
+}
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("kind", RUN_BY_CLIENTS)
+def test_a_call_of_a_tool_that_responses_knows_waits_for_its_result(kind: str) -> None:
+    rows = [ASK["responses"], {"type": kind, "id": "i1", "call_id": "c1", **RUN_BY_CLIENTS[kind]}]
+    told = detect_conversation(rows)
+    assert [call.id for call in told.waiting] == ["c1"]
+    assert (told.attempts, dict(told.roles)) == (1, {"user": 1, "assistant": 1})
+    assert told.turns[0].stop.reason is StopReason.TOOL_CALL
+    told = detect_conversation([*rows, {"type": f"{kind}_output", "call_id": "c1", "output": "x"}])
+    assert (told.waiting, told.why) == ((), "The last message is not the model's.")
+
+
+@pytest.mark.behaviour("N14")
+def test_a_request_for_an_approval_waits_for_it() -> None:
+    ask = {
+        "type": "mcp_approval_request",
+        "id": "ap",
+        "name": "x",
+        "arguments": "{}",
+        "server_label": "s",
+    }
+    told = detect_conversation([ASK["responses"], ask])
+    assert [call.id for call in told.waiting] == ["ap"]
+    assert told.attempts == 1
+    answer = {"type": "mcp_approval_response", "approval_request_id": "ap", "approve": True}
+    told = detect_conversation([ASK["responses"], ask, answer])
+    assert told.waiting == ()
+    assert told.roles["tool"] == 1
+
+
+@pytest.mark.behaviour("N14")
+def test_what_the_provider_ran_itself_waits_for_nothing() -> None:
+    hosted = {"type": "web_search_call", "id": "ws", "status": "completed"}
+    told = detect_conversation([ASK["responses"], hosted, ANSWER["responses"]])
+    assert (told.waiting, told.may_end, told.attempts) == ((), True, 1)
+
+
+@pytest.mark.behaviour("N14")
+def test_an_input_of_one_text_is_a_users_message() -> None:
+    told = detect_conversation({"model": "m", "input": "Hello"})
+    assert (told.why, dict(told.roles)) == ("The last message is not the model's.", {"user": 1})

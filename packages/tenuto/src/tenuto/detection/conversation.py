@@ -24,7 +24,9 @@ from tenuto.detection.objects import plain
 from tenuto.detection.reader import Reader
 from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.members import object_in, objects_in, word_in
+from tenuto.wires.openai_responses.items import is_client_call, is_made_by_model
 from tenuto.wires.registry import wire_for_shape, wires
+from tenuto.wires.stops import STOP_NAMES
 
 log: logging.Logger = logging.getLogger("tenuto")
 
@@ -257,8 +259,8 @@ def _rows(source: object, wire: str | None) -> Iterator[_Row]:
     items: list[JsonObject] = []  # of one answer of Responses
     for at, message in enumerate(_messages(source)):
         value = message if isinstance(message, dict) else plain(message)
-        value = value if isinstance(value, dict) else {}
-        if value.get("type") in _ITEMS or _is_output(value):
+        value = _flat(value) if isinstance(value, dict) else {}
+        if _is_output(value):
             items.append(value)
             continue
         if items:
@@ -276,6 +278,9 @@ def _messages(source: object) -> Sequence[object]:
     if not isinstance(source, list | tuple | dict):
         source = plain(source)
     if isinstance(source, dict):
+        asked = source.get("input")
+        if isinstance(asked, str) and asked and "model" in source:  # Responses' short form
+            return [{"role": "user", "content": asked}]
         source = next((source[name] for name in _HOLDERS if isinstance(source.get(name), list)), [])
     return source if isinstance(source, list | tuple) else []
 
@@ -297,6 +302,18 @@ def _row(at: int, value: JsonObject, wire: str | None) -> _Row:
     return _Row(at, "tool" if results else known, None, results)
 
 
+def _flat(value: JsonObject) -> JsonObject:
+    """Return a message of LangChain that `messages_to_dict` stored, as a message; any other row as
+    it is."""
+    held = value.get("data")
+    if isinstance(held, dict) and value.get("type") in _STORED:
+        return {**held, "type": value["type"]}
+    return value
+
+
+_STORED = ("human", "ai", "tool", "system", "function", "chat", "AIMessageChunk")
+
+
 def _is_answer(value: JsonObject) -> bool:
     """Return whether a row is an answer as it came. Most rows are messages of a role, for which no
     wires of other packages need to be read."""
@@ -307,18 +324,26 @@ def _read(row: JsonObject) -> Response:
     """Read a message of the model as an answer, by the reader of the wire that writes it so."""
     blocks = objects_in(row.get("content"))
     kinds = {block.get("type") for block in blocks}
-    stop = {name: row[name] for name in ("finish_reason", "stop_reason") if name in row}
+    stop = _stop_beside(row)
     value: JsonObject
     if "parts" in row:
-        read, value = "gemini-generate", {"candidates": [{"content": row}]}
+        read = "gemini-generate"
+        value = {"candidates": [{"content": row, "finishReason": stop}]}
     elif blocks and None in kinds:
-        read, value = "bedrock-converse", {"output": {"message": row}}
+        read, value = "bedrock-converse", {"output": {"message": row}, "stopReason": stop}
     elif blocks and "tool_calls" not in row:
         read = "anthropic-messages"
-        value = {"type": "message", "role": "assistant", "content": blocks} | stop
+        value = {"type": "message", "role": "assistant", "content": blocks, "stop_reason": stop}
     else:
-        read, value = "openai-chat", {"choices": [{"index": 0, "message": row} | stop]}
+        read = "openai-chat"
+        value = {"choices": [{"index": 0, "message": row, "finish_reason": stop}]}
     return _built(wires()[read].parse_object(value, event=False))
+
+
+def _stop_beside(row: JsonObject) -> object:
+    """Return the stop that a message of a history has, under any provider's name; None: it has
+    none, as most have."""
+    return next((row[name] for name in STOP_NAMES if row.get(name) is not None), None)
 
 
 def _built(signals: Sequence[Signal]) -> Response:
@@ -330,7 +355,7 @@ def _built(signals: Sequence[Signal]) -> Response:
 
 def _results(value: JsonObject) -> Iterator[_Result]:
     """Return the results of calls in a message that is not the model's."""
-    for name in ("tool_call_id", "call_id"):
+    for name in ("tool_call_id", "call_id", "approval_request_id"):
         if (found := word_in(value, name)) is not None:
             yield _Result(found, word_in(value, "name") or "")
             return
@@ -349,16 +374,25 @@ def _results(value: JsonObject) -> Iterator[_Result]:
 
 # --- Responses, whose messages, calls and reasoning are items
 
-_ITEMS = ("function_call", "custom_tool_call", "reasoning")
+_UNDONE = ("incomplete", "in_progress")
+"""What the status of an item may say, in the order of their weight, if it is not all that the model
+said."""
 
 
 def _is_output(value: JsonObject) -> bool:
-    parts = objects_in(value.get("content"))
-    return value.get("type") == "message" and any(p.get("type") == "output_text" for p in parts)
+    """Return whether a row is an item of a response. A message may be one of a chat, too."""
+    if value.get("type") != "message":
+        return is_made_by_model(value)
+    if value.get("role", "assistant") != "assistant" or "stop_reason" in value:
+        return False
+    parts = {part.get("type") for part in objects_in(value.get("content"))}
+    return value.get("status") in _UNDONE or not parts.isdisjoint(("output_text", "refusal"))
 
 
 def _of_items(at: int, items: Sequence[JsonObject]) -> _Row:
-    signals = wires()["openai-responses"].parse_object(
-        {"object": "response", "output": list(items)}, event=False
-    )
+    said = {item.get("status") for item in items if not is_client_call(item)}
+    response = {"object": "response", "output": list(items)}
+    if (undone := next((status for status in _UNDONE if status in said), None)) is not None:
+        response["status"] = undone
+    signals = wires()["openai-responses"].parse_object(response, event=False)
     return _Row(at, "assistant", _built(signals), messages=len(items))

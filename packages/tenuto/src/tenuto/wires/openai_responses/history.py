@@ -15,7 +15,7 @@ from tenuto.core import hints
 from tenuto.core.history.pairs import pair_anywhere
 from tenuto.core.history.table import Call, Changes, Result, Role, Rules
 from tenuto.wires.json import JsonObject
-from tenuto.wires.openai_responses.items import kind_of
+from tenuto.wires.openai_responses.items import MADE_BY_THE_MODEL, kind_of
 
 _ANSWERS = {
     "function_call": "function_call_output",
@@ -28,14 +28,13 @@ _ROLES = {
     "item_reference": Role.UNSEEN,
     "": Role.UNKNOWN,
 }
-_MADE_BY_THE_MODEL = ("_call", "compaction", "program", "mcp_list_tools", "mcp_approval_request")
 
 
 def _role_of(item: Any) -> Role:
     kind = kind_of(item)
     if kind == "message" and item.get("role") == "assistant":
         return Role.MODEL
-    return _ROLES.get(kind, Role.STEP if kind.endswith(_MADE_BY_THE_MODEL) else Role.OTHER)
+    return _ROLES.get(kind, Role.STEP if kind.endswith(MADE_BY_THE_MODEL) else Role.OTHER)
 
 
 def _result_changes(item: JsonObject) -> tuple[Changes, str]:

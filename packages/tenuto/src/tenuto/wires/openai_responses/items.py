@@ -19,6 +19,11 @@ CLIENT_CALLS = frozenset(
 """Further calls for the caller, which the provider decoded. Others are the caller's if they say so:
 the `execution` of a `tool_search_call` is then "client"."""
 
+MADE_BY_THE_MODEL = (
+    "_call", "compaction", "program", "mcp_list_tools", "mcp_approval_request",
+)  # fmt: skip
+"""The ends of the types of items that a response holds, beside its messages and its reasoning."""
+
 RESULTS = frozenset(
     {"function_call_output", "custom_tool_call_output", "computer_call_output"}
     | {"local_shell_call_output", "shell_call_output", "apply_patch_call_output"}
@@ -45,6 +50,16 @@ def kind_of(item: object) -> str:
         return ""
     kind = item.get("type", "message" if "role" in item else "")
     return kind if isinstance(kind, str) else ""
+
+
+def is_made_by_model(item: object) -> bool:
+    """Return whether an item is part of a response. Messages may be anyone's.
+
+    >>> is_made_by_model({"type": "computer_call"}), is_made_by_model({"type": "shell_call_output"})
+    (True, False)
+    """
+    kind = kind_of(item)
+    return kind == "reasoning" or kind.endswith(MADE_BY_THE_MODEL)
 
 
 def is_client_call(item: object) -> bool:
