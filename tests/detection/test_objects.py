@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenuto import StreamDetector, detect
+from tenuto import Confidence, StopReason, StreamDetector, detect
 from tenuto.core.answer.stop import NO_ANSWER
 
 SECRET = "sEcReT"
@@ -119,3 +119,26 @@ def test_an_object_that_can_be_read_in_another_way_leaves_none(
         detect(object())
         detect("prose")
     assert caplog.records == []
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "beside the content": {
+        "content": "", "additional_kwargs": {"refusal": "No"}, "response_metadata": {"finish_reason": "stop"},
+    },
+    "within the content": {
+        "content": [{"type": "refusal", "refusal": "No"}], "response_metadata": {"status": "completed", "model": "m"},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_in_a_message_of_langchain_is_one(name: str) -> None:
+    message = {"type": "ai", **REFUSED[name]}
+    told = {"finish_reason": "stop"}
+    generation = {"text": "", "generation_info": told, "message": message}
+    for source in (message, {"type": "ai", "data": message}, {"generations": [[generation]]}):
+        stop = detect(source)
+        assert (stop.reason, stop.confidence) == (StopReason.REFUSAL, Confidence.HIGH)
+    whole = {**message, "content": "Hi", "additional_kwargs": {"refusal": None}}
+    assert detect(whole).reason is StopReason.END_TURN

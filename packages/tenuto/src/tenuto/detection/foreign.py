@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tenuto.core.answer.signals import (
     CallDelta,
     ChoiceSeen,
+    RefusalDelta,
     Signal,
     StopSeen,
     TextDelta,
@@ -110,6 +111,7 @@ def _message(value: JsonObject) -> list[Foreign]:
     stop = _stop_in(told, "response_metadata.")
     text = _text_of(value.get("content"))
     signals = _said(text, _langchain_calls(value), value.get("usage_metadata"), stop)
+    signals = [*_refused(value), *signals]
     return [Foreign(signals, value["type"] != "AIMessageChunk", word_in(value, "id") or "")]
 
 
@@ -128,6 +130,16 @@ def _langchain_calls(value: JsonObject) -> Iterator[CallDelta]:
         yield CallDelta(number, word_in(call, "id"), word_in(call, "name"), arguments)
 
 
+def _refused(message: JsonObject) -> Iterator[RefusalDelta]:
+    """Return the words by which the model declined: OpenAI's of a chat beside the content, those of
+    Responses within it."""
+    beside = object_in(message.get("additional_kwargs")).get("refusal")
+    within = [part.get("refusal") for part in objects_in(message.get("content"))]
+    for words in (beside, *within):
+        if isinstance(words, str) and words:
+            yield RefusalDelta(words)
+
+
 def _generation(value: JsonObject) -> list[Foreign]:
     message = object_in(value.get("message"))
     told = object_in(value.get("generation_info"))
@@ -136,7 +148,8 @@ def _generation(value: JsonObject) -> list[Foreign]:
         return _message(message)
     text = _text_of(value.get("text"))
     calls = _langchain_calls(message)
-    return [Foreign(_said(text, calls, message.get("usage_metadata"), stop), True)]
+    signals = _said(text, calls, message.get("usage_metadata"), stop)
+    return [Foreign([*_refused(message), *signals], True)]
 
 
 def _is_generation(value: object) -> bool:
