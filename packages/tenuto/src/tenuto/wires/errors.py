@@ -131,6 +131,13 @@ UNREADABLE_CALL = row(
 """A call of the model that the server itself could not read. Servers report it as their own fault,
 with status 500 or 400. Sent again unchanged, the same request often gives the same call."""
 
+TOKEN_RATE = row(
+    _K.RATE_LIMITED,
+    words=r"too many tokens(?:\W*please (?:wait|slow|try)| per (?:second|minute|hour|day|month)\b)",
+)
+"""A limit of tokens in a time, in Bedrock's words and in those of others. A prompt that is too long
+is told alike, so this row stands before that of the context window."""
+
 CLAUDE_LIMIT_WORDS = (
     r"max_tokens: \d+ > (?P<maximum>\d{1,9}(?!\d))"
     # Prompt and max_tokens share the window, so the prompt determines the allowed output.

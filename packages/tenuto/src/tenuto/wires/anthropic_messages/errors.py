@@ -17,6 +17,7 @@ from tenuto.wires.errors import (
     GOOGLE,
     HISTORY_REJECTED,
     PREFILL_REJECTED,
+    TOKEN_RATE,
     UNREADABLE_CALL,
     ErrorRow,
     ReadFault,
@@ -35,6 +36,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     PREFILL_REJECTED,
     HISTORY_REJECTED,
     row(_K.UNKNOWN_KEY, words=EXTRA_INPUTS_WORDS),
+    TOKEN_RATE,
     row(
         _K.CONTEXT_OVERFLOW,
         "request_too_large context_length_exceeded exceed_context_size_error",

@@ -19,6 +19,7 @@ from tenuto.wires.errors import (
     HISTORY_REJECTED,
     OURS,
     PREFILL_REJECTED,
+    TOKEN_RATE,
     ErrorRow,
     by_code,
     by_status,
@@ -44,6 +45,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         _K.UNKNOWN_KEY,
         words=rf"extraneous key \[(?P<name>[^\]]+)\] is not permitted|{EXTRA_INPUTS_WORDS}",
     ),
+    TOKEN_RATE,
     row(_K.CONTEXT_OVERFLOW, words=CONTEXT_WORDS, statuses=range(413, 414)),
     *BLOCKED,
     # Both have the status 429 or 503; the second is about capacity that must be bought.

@@ -11,6 +11,7 @@ from tenuto.wires.errors import (
     GAVE_UP,
     HISTORY_REJECTED,
     PREFILL_REJECTED,
+    TOKEN_RATE,
     UNREADABLE_CALL,
     ErrorRow,
     ReadFault,
@@ -52,16 +53,26 @@ ERRORS: tuple[ErrorRow, ...] = (
         r"|extra inputs are not permitted, field: '(?P<extra>[^']+)'"
         r"|(?P<pydantic>[\w.\[\]]+): extra inputs are not permitted",
     ),
+    TOKEN_RATE,
     row(
         _K.CONTEXT_OVERFLOW,
         "context_length_exceeded exceed_context_size_error max_tokens_exceeded",
         "token_limit_exceeded 1039",
+        # GitHub Models: https://github.com/eslint/tsc-meetings/pull/593. GitHub Copilot:
+        # https://github.com/ericc-ch/copilot-api/issues/65 (read 2026-11-28).
+        "tokens_limit_reached model_max_prompt_tokens_exceeded",
         words=CONTEXT_WORDS,
     ),
     *BLOCKED,
     row(_K.REFUSED, "refusal"),
     # Comes with status 429, but waiting does not help.
     row(_K.AUTHENTICATION, "insufficient_quota 1008"),
+    # Zhipu: https://docs.z.ai/api-reference/api-code (read 2026-11-28).
+    row(
+        _K.RATE_LIMITED,
+        "1302 1303 1305",
+        words=r"(?:并发数|频率|访问量)(?:过高|过大)|请求过多|high (?:concurrency|frequency) usage",
+    ),
     row(
         _K.OVERLOADED,
         "overloaded_error provider_overloaded provider_unavailable engine_overloaded",
@@ -73,8 +84,18 @@ ERRORS: tuple[ErrorRow, ...] = (
         {
             _K.RATE_LIMITED: "rate_limit_exceeded rate_limit_error rate_limited 1002",
             _K.TIMEOUT: "timeout timeout_error 1001",
-            _K.AUTHENTICATION: "invalid_api_key authentication_error permission_error 1004 2049",
-            _K.INVALID_REQUEST: "invalid_request_error",
+            # The third of the second line is OpenAI's, the fourth Azure's:
+            # https://github.com/Azure-Samples/azure-search-openai-demo/issues/1870
+            _K.AUTHENTICATION: "invalid_api_key authentication_error permission_error 1004 2049"
+            " account_deactivated wrong_api_key unsupported_country_region_territory"
+            " permissiondenied",
+            # OpenAI's and, at the end, Azure's and those of GitHub Models.
+            _K.INVALID_REQUEST: "invalid_request_error model_not_found unknown_parameter"
+            " unsupported_parameter unsupported_value invalid_value invalid_type"
+            " missing_required_parameter invalid_function_parameters string_above_max_length"
+            " string_below_min_length array_above_max_length array_below_min_length"
+            " integer_above_max_value integer_below_min_value decimal_above_max_value"
+            " decimal_below_min_value deploymentnotfound unknown_model unavailable_model",
         }
     ),
 )

@@ -8,7 +8,15 @@ code, the `error_type`.
 from __future__ import annotations
 
 from tenuto.core.answer.fault import FaultKind
-from tenuto.wires.errors import OURS, PREFILL_REJECTED, ErrorRow, ReadFault, fault_reader, row
+from tenuto.wires.errors import (
+    OURS,
+    PREFILL_REJECTED,
+    TOKEN_RATE,
+    ErrorRow,
+    ReadFault,
+    fault_reader,
+    row,
+)
 from tenuto.wires.filters import BLOCKED
 
 _K = FaultKind
@@ -18,7 +26,12 @@ GAVE_UP = row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=rf"^{OURS}:"
 
 SAID_ALIKE: tuple[ErrorRow, ...] = (
     row(_K.UNKNOWN_KEY, words=r"unknown field: parameter '?(?P<unknown>[\w.\[\]]+)'? is not"),
-    row(_K.CONTEXT_OVERFLOW, words=r"too many tokens|size limit exceeded"),
+    TOKEN_RATE,
+    row(
+        _K.CONTEXT_OVERFLOW,
+        words=r"too many tokens\W*(?:size limit|total number|max tokens|.{0,60}?\b(?:prompt|input))"
+        r"|size limit exceeded",
+    ),
     # Blocked by the usage guidelines.
     row(_K.CONTENT_BLOCKED, words=r"blocked (?:output|input)", statuses=range(498, 499)),
 )
