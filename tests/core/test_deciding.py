@@ -33,6 +33,8 @@ ROWS: list[tuple[Stop, dict[str, Any], str, str, bool, str]] = [
     (Stop(R.ERROR, detail="overloaded"), {"retry_after_s": 9_000.0}, "fault", "", False, "retry"),
     (Stop(R.ERROR, detail="authentication"), {}, "fault", "", False, "stop"),
     (Stop(R.ERROR), {}, "fault", "send_again", True, "retry"),
+    # With a code that no table knows, as `detect` tells it.
+    (Stop(R.ERROR, raw="E1", confidence=Confidence.MEDIUM), {}, "fault", "", False, "stop"),
     (Stop(R.SAFETY_BLOCKED), {"text": TEXT}, "blocked", "", False, "modify_prompt"),
     (Stop(R.REFUSAL), {}, "refused", "", False, "modify_prompt"),
     (Stop(R.CONTEXT_WINDOW_EXCEEDED), {}, "overflow", "", False, "modify_prompt"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tenuto.core.answer.arguments import Finding
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.core.answer.response import Response
 from tenuto.core.answer.signals import Usage
-from tenuto.core.answer.stop import CALLS_MISSING, Stop, StopReason
+from tenuto.core.answer.stop import CALLS_MISSING, Confidence, Stop, StopReason
 from tenuto.core.deciding.machine import decided
 from tenuto.core.deciding.view import Budget, Facts, State
 from tenuto.core.errors import PolicyError
@@ -121,7 +121,15 @@ def decide(stop: Stop, context: Context | None = None, policy: Policy | None = N
         model=context.model,
     )
     response = _response(stop, context)
-    return decided(state, response, facts, policy or Policy(), context.elapsed_s)
+    told = decided(state, response, facts, policy or Policy(), context.elapsed_s)
+    return replace(told, suggestion="stop") if _is_untold(stop) and not told.proceed else told
+
+
+def _is_untold(stop: Stop) -> bool:
+    """Return whether an error has a code that says nothing to anybody, as `detect` tells it: that
+    the same request would fare better is no more likely than that it would not."""
+    untold = stop.detail is None and stop.confidence is Confidence.MEDIUM
+    return untold and stop.reason is StopReason.ERROR
 
 
 def _response(stop: Stop, context: Context) -> Response:
@@ -138,6 +146,7 @@ def _response(stop: Stop, context: Context) -> Response:
     usage = Usage(context.input_tokens, context.output_tokens or None)
     fault = None
     if stop.reason is StopReason.ERROR:
-        kind = FaultKind(stop.detail) if stop.detail in _FAULTS else FaultKind.SERVER
+        other = FaultKind.INVALID_REQUEST if _is_untold(stop) else FaultKind.SERVER
+        kind = FaultKind(stop.detail) if stop.detail in _FAULTS else other
         fault = Fault(kind, stop.raw or "", retry_after_s=context.retry_after_s)
     return Response(context.text, context.reasoning, "", calls, usage, stop, fault)
