@@ -133,7 +133,7 @@ def test_an_error_of_dashscope_may_have_members_without_a_value() -> None:
         stop = detect(body | more)
         assert (stop.detail, stop.confidence) == ("authentication", Confidence.HIGH)
     stop = detect(body | {"code": "NotYetKnown"})
-    assert (stop.detail, stop.confidence) == ("server", Confidence.MEDIUM)
+    assert (stop.detail, stop.confidence) == (None, Confidence.MEDIUM)
 
 
 def vertex(finish: str) -> dict[str, Any]:

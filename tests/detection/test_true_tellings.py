@@ -11,8 +11,17 @@ from typing import Any
 
 import botocore.exceptions
 import pytest
+from openai.types.chat import ChatCompletion
 
-from tenuto import Confidence, StopReason, StreamDetector, detect, detect_conversation, detect_each
+from tenuto import (
+    Confidence,
+    StopReason,
+    StreamDetector,
+    decide,
+    detect,
+    detect_conversation,
+    detect_each,
+)
 from tenuto.cli.app import main
 
 LOW, MEDIUM, HIGH = Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH
@@ -116,6 +125,128 @@ def test_an_error_in_the_form_or_in_the_words_of_a_provider_is_certain(name: str
     source, detail = OF_PROVIDERS[name]
     stop = detect(source)
     assert (stop.detail, stop.confidence) == (detail, HIGH)
+
+
+KINDS: dict[str, tuple[Any, str | None, Confidence]] = {
+    # Words.
+    "a limit of tokens in a time": (
+        {"message": "Too many tokens, please wait before trying again."}, "rate_limited", HIGH,
+    ),
+    "the same in a day": (
+        {"message": "Too many tokens per day, please wait before trying again."}, "rate_limited", HIGH,
+    ),
+    "the same in a minute": ({"error": "too many tokens per minute, please slow down"}, "rate_limited", HIGH),
+    "a prompt that is too long": (
+        {"error": {"message": "too many tokens: total number of tokens in the prompt cannot exceed 4081"}}, "context_overflow", HIGH,
+    ),
+    "a fun fair": ({"error": {"code": "T1", "message": "Too many tokens: at most 5 ride tokens per visit"}}, None, MEDIUM),
+    "an excavator": ({"error": {"code": "E77", "message": "engine overloaded"}}, None, MEDIUM),
+    "an excavator's words": ({"error": "engine overloaded"}, None, LOW),
+    "a lexer": ({"error": {"code": "E77", "message": "max_tokens: 5 > 4"}}, None, MEDIUM),
+    "a diff": ({"error": {"code": "E77", "message": "Maximum context length of diff hunks is 10"}}, None, MEDIUM),
+    "a workshop": ({"error": {"code": "tool_use_failed", "message": "Drill jammed"}}, "malformed_call", MEDIUM),
+    # An error that calls itself one.
+    "Notion's limit": (
+        {"object": "error", "status": 429, "code": "rate_limited", "message": "x", "request_id": "r"}, "rate_limited", MEDIUM,
+    ),
+    "Notion's page": (
+        {"object": "error", "status": 404, "code": "object_not_found", "message": "x"}, "invalid_request", MEDIUM,
+    ),
+    "a key": ({"object": "error", "code": "unauthorized", "message": "x"}, "authentication", MEDIUM),
+    "no access": ({"object": "error", "code": "forbidden", "message": "x"}, "authentication", MEDIUM),
+    "a gateway": ({"object": "error", "code": "gateway_timeout", "message": "x"}, "timeout", MEDIUM),
+    "a bad request": ({"object": "error", "code": "bad_request", "message": "x"}, "invalid_request", MEDIUM),
+    "Omise": (
+        {"object": "error", "location": "https://x/y", "code": "not_found", "message": "x"}, "invalid_request", MEDIUM,
+    ),
+    "Omise's key": (
+        {"object": "error", "location": "https://x/y", "code": "authentication_failure", "message": "x"}, None, MEDIUM,
+    ),
+    "vLLM": (
+        {"object": "error", "message": "x", "type": "BadRequestError", "param": None, "code": 400}, "invalid_request", HIGH,
+    ),
+    # OpenAI's form with a code of another's.
+    "Stripe's address": (
+        {"error": {"message": "x", "type": "invalid_request_error", "param": "url", "code": "url_invalid"}}, "invalid_request", MEDIUM,
+    ),
+    "Stripe's parameter": (
+        {"error": {"message": "x", "type": "invalid_request_error", "param": "color", "code": "parameter_unknown"}},
+        "unknown_key", MEDIUM,
+    ),
+    "a booking": (
+        {"error": {"message": "No such booking", "type": "not_found", "param": None, "code": None}}, "invalid_request", MEDIUM,
+    ),
+    # Numbers.
+    "a weather service's key": ({"error": {"code": 1002, "message": "API key is invalid."}}, None, MEDIUM),
+    "a parameter": ({"error": {"code": 1001, "message": "Required param missing"}}, None, MEDIUM),
+    "a table": ({"error": {"code": 1039, "message": "The table doesn't exist"}}, None, MEDIUM),
+    "an upload": ({"error": {"code": 413, "message": "Upload larger than 2 MB"}}, "invalid_request", MEDIUM),
+    "an upload with a code": ({"error": {"code": "PayloadTooLarge", "message": "x", "status": 413}}, "invalid_request", MEDIUM),
+    "a gate": ({"error": {"code": 446, "message": "Door open"}}, "invalid_request", MEDIUM),
+    "MiniMax": ({"base_resp": {"status_code": 1039, "status_msg": "x"}}, "context_overflow", HIGH),
+    "Zhipu's filter": (
+        {"contentFilter": [{"level": 1, "role": "user"}], "error": {"code": "1301", "message": "x"}}, "content_blocked", HIGH,
+    ),
+    "a number with words that say the same": (
+        {"error": {"code": "1302", "message": "您当前使用该API的并发数过高，请降低并发"}}, "rate_limited", MEDIUM,
+    ),
+    # Codes.
+    "Azure's access": ({"error": {"code": "PermissionDenied", "message": "x"}}, "authentication", MEDIUM),
+    "Azure's deployment": (
+        {"error": {"code": "DeploymentNotFound", "message": "The API deployment for this resource does not exist."}},
+        "invalid_request", HIGH,
+    ),
+    "OpenAI's country": (
+        {"error": {"message": "x", "type": "request_forbidden", "param": None, "code": "unsupported_country_region_territory"}},
+        "authentication", HIGH,
+    ),
+    "GitHub's model": ({"error": {"code": "unknown_model", "message": "x", "details": "x"}}, "invalid_request", MEDIUM),
+    "GitHub's limit": (
+        {"error": {"code": "tokens_limit_reached", "message": "Request body too large for gpt-4o model. Max size: 8000 tokens."}},
+        "context_overflow", HIGH,
+    ),
+    "Copilot's limit": (
+        {"error": {"message": "prompt token count of 9 exceeds the limit of 8", "code": "model_max_prompt_tokens_exceeded"}},
+        "context_overflow", HIGH,
+    ),
+    "a code of nobody's": ({"error": {"code": "no_such_code", "message": "x"}}, None, MEDIUM),
+    # Errors with the members of an answer.
+    "OpenRouter, as the SDK of OpenAI holds it": (
+        {"id": None, "choices": None, "created": None, "model": None, "object": None, "error": {"message": "x", "code": 429}},
+        "rate_limited", MEDIUM,
+    ),
+    "a line of a batch of Bedrock": (
+        {"recordId": "1", "modelInput": {}, "error": {"errorCode": 429, "errorMessage": "x"}}, "rate_limited", MEDIUM,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kind_of_an_error_is_told_by_what_means_it_to_all(name: str) -> None:
+    source, detail, sure = KINDS[name]
+    for stop in (detect(source), detect(json.dumps(source))):
+        assert (stop.detail, stop.confidence) == (detail, sure)
+        assert stop.reason is not StopReason.UNKNOWN
+        if detail is None:
+            assert stop.reason is StopReason.ERROR
+        if (detail, sure) == (None, MEDIUM):
+            assert decide(stop).suggestion == "stop"
+
+
+@pytest.mark.behaviour("N14")
+def test_a_number_tells_its_kind_where_the_wire_is_named() -> None:
+    error = {"error": {"code": 1002, "message": "x"}}
+    assert detect(error, wire="openai-chat").detail == "rate_limited"
+    assert detect(error).detail is None
+
+
+@pytest.mark.behaviour("N14")
+def test_an_error_that_the_sdk_of_openai_holds_as_a_completion_is_one() -> None:
+    held = ChatCompletion.construct(
+        id=None, choices=None, created=None, model=None, object=None, error={"message": "x", "code": 429}
+    )  # fmt: skip
+    assert (detect(held).reason, detect(held).detail) == (StopReason.ERROR, "rate_limited")
 
 
 CODES: dict[str, tuple[Any, str]] = {

@@ -50,7 +50,7 @@ def out_of_batch(value: JsonObject) -> JsonObject:
             return {"error": {"message": told}}
         return value["response"] if _is_of_gemini(value["response"]) else value
     if "recordId" in value and ("modelOutput" in value or "modelInput" in value):  # Bedrock
-        return object_in(value.get("modelOutput")) or _error_in(value)
+        return object_in(value.get("modelOutput")) or _error_of_bedrock(value)
     return value
 
 
@@ -60,3 +60,11 @@ def _is_of_gemini(value: JsonObject) -> bool:
 
 def _error_in(value: JsonObject) -> JsonObject:
     return {"error": value["error"]} if object_in(value.get("error")) else {}
+
+
+def _error_of_bedrock(value: JsonObject) -> JsonObject:
+    """Return the error of a line of Bedrock, whose members have names of their own, as one."""
+    told = object_in(value.get("error"))
+    if "errorCode" in told or "errorMessage" in told:
+        told = {"code": told.get("errorCode"), "message": told.get("errorMessage")}
+    return {"error": told} if told else {}

@@ -3,30 +3,37 @@
 Many programs write errors alike, with the same codes and the same words, and people write messages.
 So an error is claimed by a form that an API gives its own errors. It is certain only by a known
 code in a form that no other program has, or if what a table knows of it speaks of models (N14).
+What kind it is, where it is not certain, is in `error_kinds`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 
+from tenuto.core.answer.fault import FaultKind
 from tenuto.core.answer.stop import Confidence
-from tenuto.wires.errors import ErrorRow, error_words, has_code, has_words, is_status
+from tenuto.detection.error_kinds import is_code, kind_by_code, knows_code, knows_words, says_kind
+from tenuto.wires.errors import error_words
 from tenuto.wires.json import JsonObject, encode
-from tenuto.wires.members import list_in, object_in
-from tenuto.wires.registry import in_order
+from tenuto.wires.members import list_in, object_in, objects_in
+from tenuto.wires.registry import wires
 
 _MEMBERS = frozenset(
     {"error", "errors", "error_type", "message", "detail", "code", "type", "param", "object", "id"}
     | {"status", "status_code", "statusCode", "request_id", "requestId", "trace", "event_id"}
     | {"sequence_number", "user_id", "success", "provider", "timestamp", "path", "base_resp"}
+    | {"contentFilter"}
 )
 """What error bodies hold. An object with anything else beside its `error` is something else, such
 as a line of a log."""
 
-_NULL_IN_ERRORS = ("choices", "output", "usage")
-"""Members that errors of MiniMax and of DashScope's SDK have without a value."""
+_NULL_IN_ERRORS = (
+    "choices", "created", "model", "metadata", "moderation", "service_tier", "system_fingerprint",
+    "usage", "output",
+)  # fmt: skip
+"""Members of an answer that errors have without a value: those of MiniMax and of DashScope's SDK,
+and OpenRouter's, which the SDK of OpenAI holds as a completion."""
 
 _OF_A_PERSON = frozenset({"event_id", "user_id", "timestamp", "path", "success"})
 """Members that a message of a person has too. A body that is nothing but a message has none."""
@@ -40,13 +47,15 @@ _speaks_of_requests = re.compile(
 """Matches what errors say and people seldom do, in bodies that are nothing but a message."""
 
 _speaks_of_models = re.compile(
-    r"max_?(?:completion_?|output_?|new_?)?tokens|maximum (?:output )?tokens|too many tokens"
+    r"max_?(?:completion_?|output_?|new_?)?tokens|maximum (?:output )?tokens"
+    r"|too many tokens(?:, please (?:wait|slow)| per (?:second|minute|hour|day|month))"
+    r"|too many tokens: (?:total number|size limit)"
     r"|\b(?:\d+ |input |output |prompt |completion )tokens?\b|tokens? (?:exceed|per min|rate|quota)"
     r"|context[ _](?:length|window|size|limit)|\b(?:this|foundation) model\b"
     r"|prompt is too long:? \d"
     r"|model (?:id\b|identifier|output|capacity|limit|turn|returned|requires more system memory)"
     r"|requested model|\bmodels/|role: user, model|model_not_"
-    r"|(?:model|engine|provider)\w* (?:is |are )?(?:currently )?(?:overloaded|unavailable)"
+    r"|model\w* (?:is |are )?(?:currently )?(?:overloaded|unavailable)"
     r"|(?:model|engine|provider)_?(?:overloaded|unavailable|timeout|stream|error)"
     r"|support (?:tools|thinking|chat|generate|insert)\b|chat (?:template|completion|histor)"
     r"|assistant message|messages(?:\.|\[)\d|tool[_ ](?:calls?|use|results?|choice)|prefill"
@@ -62,11 +71,6 @@ _speaks_of_models = re.compile(
 _SEARCHED_CHARS = 2_000
 
 _CODED = frozenset({"code", "type", "param", "status", "error_type"})
-
-_SAYS_SERVER = re.compile(
-    r"(?:server|api|internal|service)_?(?:server_?|service_?)?error\Z", re.IGNORECASE
-).match
-"""Matches codes that say no more than that the server failed, which no table needs."""
 
 _STATUSES = range(400, 600)
 
@@ -85,10 +89,11 @@ def error_shown(value: JsonObject) -> Confidence | None:
     >>> error_shown({"message": "I can't come today"}) is None
     True
     """
-    unlike = value.keys() - _MEMBERS
-    unlike -= {name for name in _NULL_IN_ERRORS if value.get(name, "") is None}
-    if unlike or value.get("object", "error") != "error":
-        return None
+    if value.get("object") != "error":  # which says that it is one, whatever it has beside
+        unlike = value.keys() - _MEMBERS
+        unlike -= {name for name in _NULL_IN_ERRORS if value.get(name, "") is None}
+        if unlike or value.get("object") is not None:
+            return None
     error = _error_in(value)
     if "base_resp" in value:  # MiniMax's alone
         return Confidence.HIGH
@@ -96,21 +101,29 @@ def error_shown(value: JsonObject) -> Confidence | None:
         if not _is_message(value):
             return None
         return Confidence.HIGH if _is_of_models(value) else Confidence.LOW
-    if _tells_code(error) and any(own(value, object_in(error)) for own in _OWN_FORMS):
+    codes = _codes_of(error)
+    if is_code(codes) and any(own(value, object_in(error)) for own in _OWN_FORMS):
         return Confidence.HIGH
-    if (_tells_code(error) or _tells_words(error)) and _is_of_models(error):
+    known = knows_code(codes)
+    if (known or _tells_words(error)) and _is_of_models(error, strange=bool(codes) and not known):
         return Confidence.HIGH
     coded = isinstance(error, dict) and any(error.get(name) for name in _CODED)
     return Confidence.MEDIUM if coded else Confidence.LOW
 
 
-def kind_told(value: JsonObject) -> bool:
-    """Return whether a table knows the code of an error, so that its kind is no guess.
+def told_kind(value: JsonObject, read: FaultKind) -> FaultKind | None:
+    """Return the kind of an error that any program may have written; None: nothing tells it.
+    `read`: the kind as which a wire's table reads it.
 
-    >>> kind_told({"error": {"code": "E1", "message": "Your post was blocked by moderation"}})
-    False
+    >>> told_kind({"error": {"code": "timeout", "message": "Redis"}}, FaultKind.TIMEOUT).value
+    'timeout'
+    >>> words = {"error": {"code": "E1", "message": "Your post was blocked by moderation"}}
+    >>> told_kind(words, FaultKind.CONTENT_BLOCKED) is None
+    True
     """
-    return _tells_code(_error_in(value))
+    error = _error_in(value)
+    codes = _codes_of(error)
+    return read if says_kind(codes, error_words(error)[1]) else kind_by_code(codes)
 
 
 # --- the forms that only one API, or those that follow it, give their errors
@@ -122,11 +135,24 @@ def _as_anthropic(value: JsonObject, error: JsonObject) -> bool:
 
 def _as_openai(value: JsonObject, error: JsonObject) -> bool:
     """Return whether an error has all the members of OpenAI's, and none that other APIs add, such
-    as Stripe's `doc_url`. Some that follow OpenAI leave out `param`: those must have a code."""
+    as Stripe's `doc_url`. Its code is one of theirs, since other programs have that form too; where
+    it has none, its type is. Some that follow OpenAI leave out `param`: those must have a code."""
     if not error.keys() <= _OF_OPENAI or not {"message", "type", "code"} <= error.keys():
         return False
-    return "param" in error or _is_code([str(error["code"])])
+    told = error["code"]
+    if told is None or told == "":
+        return "param" in error and _is_of_chats(error["type"])
+    return _is_of_chats(told)
 
+
+def _is_of_chats(code: object) -> bool:
+    """Return whether a table of OpenAI's own wires has a code."""
+    known = wires()
+    rows = (row for name in _OF_CHATS for row in known[name].errors)
+    return is_code([str(code)], rows)
+
+
+_OF_CHATS = ("openai-chat", "openai-responses")
 
 _OF_OPENAI = frozenset(
     {"message", "type", "param", "code", "object", "status", "innererror", "inner_error"}
@@ -150,7 +176,16 @@ _OF_OPENROUTER = frozenset({"provider_name", "raw", "reasons", "flagged_input", 
 
 
 def _as_mistral(value: JsonObject, error: JsonObject) -> bool:
-    return "error" in (value.get("object"), error.get("object"))
+    """Return whether an error calls itself one and has the members of OpenAI's, as those of Mistral
+    and of vLLM. Notion's and Omise's have other members beside their code."""
+    whole = error if error.get("object") == "error" else value
+    return whole.get("object") == "error" and {"message", "type", "param", "code"} <= whole.keys()
+
+
+def _as_zhipu(value: JsonObject, _: JsonObject) -> bool:
+    """Return whether it says beside its error what its filter found:
+    https://docs.z.ai/api-reference/api-code (read 2026-11-28)."""
+    return any("level" in found for found in objects_in(value.get("contentFilter")))
 
 
 def _as_watsonx(value: JsonObject, _: JsonObject) -> bool:
@@ -175,6 +210,7 @@ _OWN_FORMS = (
     _as_openai,
     _as_openrouter,
     _as_mistral,
+    _as_zhipu,
     _as_watsonx,
     _as_dashscope,
 )
@@ -224,38 +260,36 @@ def _is_message(value: JsonObject) -> bool:
     return bool(said) and _tells_words({"message": said})
 
 
-def _is_of_models(error: object) -> bool:
-    """Return whether an error's codes, words or details speak of models or of their APIs."""
+def _is_of_models(error: object, *, strange: bool = False) -> bool:
+    """Return whether an error's codes, words or details speak of models or of their APIs.
+
+    `strange`: whether no table knows its codes, so that its words have to name a model."""
     codes, message = error_words(error)
     details = object_in(error).get("details")
-    said = [*codes, message[:_SEARCHED_CHARS]]
+    said = [message[:_SEARCHED_CHARS]]
     if isinstance(details, list | dict):
         said.append(encode(details)[:_SEARCHED_CHARS].decode("utf-8", "replace"))
+    if strange and not any(map(_names_models, (*codes, *said))):
+        return False
+    said += [code for code in codes if code.lower() not in _OF_MACHINES]
     return any(map(_speaks_of_models, said))
 
 
-def _tells_code(error: object) -> bool:
-    """Return whether a table of a wire has a code of an error, or an HTTP status is one. Those of
-    Google's other APIs are HTTP statuses too."""
-    if "errors" in object_in(error):
-        return False
-    return _is_code(error_words(error)[0])
+_names_models = re.compile(
+    r"model|prompt|assistant|completion|messages|\bclaude|\bgpt|openai|generative", re.IGNORECASE
+).search
+"""Matches what names a model, or what only a model is given: others have tokens, tools and contexts
+too."""
+
+_OF_MACHINES = frozenset({"tool_use_failed", "max_tokens_exceeded"})
+"""Codes that other programs may have: Groq's stands beside words of a model's."""
 
 
-def _is_code(codes: Sequence[str]) -> bool:
-    if any(map(is_status, codes)) or any(map(_SAYS_SERVER, codes)):
-        return True
-    return any(has_code(row, codes) for row in _rows())
+def _codes_of(error: object) -> list[str]:
+    """Return the codes of an error. What stands in watsonx' list has codes of its own."""
+    return [] if "errors" in object_in(error) else error_words(error)[0]
 
 
 def _tells_words(error: object) -> bool:
     """Return whether a table of a wire has the words of an error."""
-    message = error_words(error)[1]
-    return any(has_words(row, message) for row in _rows())
-
-
-def _rows() -> Iterator[ErrorRow]:
-    """Yield the rows of all tables of errors."""
-    for known in in_order():
-        for wire in known.values():
-            yield from wire.errors
+    return knows_words(error_words(error)[1])

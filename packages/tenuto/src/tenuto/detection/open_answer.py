@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from tenuto.core.answer.builder import RUNNING, Builder
-from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.answer.signals import (
     CallDelta,
     ChoiceSeen,
@@ -25,7 +25,7 @@ from tenuto.core.answer.signals import (
 )
 from tenuto.core.answer.stop import CALLS_MISSING, Confidence, Stop, StopReason
 from tenuto.detection.envelopes import out_of_batch
-from tenuto.detection.errors import error_shown, kind_told
+from tenuto.detection.errors import error_shown, told_kind
 from tenuto.detection.evidence import is_lookalike, is_notice
 from tenuto.detection.foreign import Foreign, foreign, unwrapped
 from tenuto.detection.openings import is_opening, may_be_opening, names_role
@@ -43,6 +43,7 @@ _NOT_REPORTED = (FaultKind.CONNECTION, FaultKind.TIMEOUT, FaultKind.REDIRECTED)
 """Faults that nobody reported: what they are is no guess."""
 _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 """What an error table says of an error of which it knows no more."""
+_KINDS = frozenset(FaultKind)
 _ENDS = (StopSeen, FaultSeen)
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
 _CHUNKS = frozenset({"choices", "candidates"})
@@ -105,7 +106,7 @@ class OpenAnswer:
         self.mixed: bool = False
         self.moved: str = ""
         self._error_shown = Confidence.HIGH  # how surely the first object is an error
-        self._kind_told = True  # whether more than its words says what kind of error it is
+        self._error: JsonObject | None = None  # the first object, if it is an error of anybody's
         self._raised = False  # whether it is an exception, so that nobody may have reported it
         self._steady: bool | None = None  # whether the second event names the first one's id
         self._stopped = False  # whether a stop was read
@@ -193,7 +194,7 @@ class OpenAnswer:
         """Add what an exception or an HTTP response says. Behind the beginning of an answer, it is
         surely that answer's."""
         if not self.known:
-            self._error_shown, self._kind_told, self._raised = failure.sure, True, True
+            self._error_shown, self._raised = failure.sure, True
         self.known = True
         if self.wire is None:
             self.error_wire = failure.wire
@@ -204,8 +205,8 @@ class OpenAnswer:
         if self.events is not None:
             self.feed(self.events.counted()[0])
         response = self.builder.build()
-        if self._error_shown is not Confidence.HIGH:
-            response = replace(response, stop=self._as_sure(response.stop))
+        if (stop := self._as_sure(response.stop)) is not response.stop:
+            response = replace(response, stop=stop)
         if not self.holds_calls and CALLS_MISSING in response.stop.anomalies:
             left = tuple(odd for odd in response.stop.anomalies if odd != CALLS_MISSING)
             response = replace(response, stop=replace(response.stop, anomalies=left))
@@ -213,14 +214,27 @@ class OpenAnswer:
 
     def _as_sure(self, stop: Stop) -> Stop:
         """Return a stop with the confidence that its error has. In a form that many programs share,
-        its kind would be a guess, and so would one that only its words tell."""
+        its kind would be a guess, unless a code tells it that means the same to all of them."""
         shown = self._error_shown
         if shown is Confidence.HIGH:
-            return stop
-        told = shown is Confidence.MEDIUM and (self._kind_told or stop.detail in _GENERAL)
-        if told or (self._raised and stop.detail in _NOT_REPORTED):
+            return self._as_told(stop)
+        if self._raised and (shown is Confidence.MEDIUM or stop.detail in _NOT_REPORTED):
             return replace(stop, confidence=shown)
-        return replace(stop, reason=StopReason.ERROR, detail=None, confidence=shown)
+        kind = self._kind_told(stop) if shown is Confidence.MEDIUM else None
+        return replace(_of_kind(stop, kind), confidence=shown)
+
+    def _as_told(self, stop: Stop) -> Stop:
+        """Return the stop of a certain error with the kind that its code tells, if the wire that
+        happened to read it knows no kind."""
+        if self.wire is not None or stop.detail != FaultKind.SERVER:
+            return stop
+        kind = self._kind_told(stop)
+        return stop if kind is None else _of_kind(stop, kind)
+
+    def _kind_told(self, stop: Stop) -> FaultKind | None:
+        if self._error is None or stop.detail not in _KINDS:
+            return None
+        return told_kind(self._error, FaultKind(stop.detail))
 
     # --- what belongs to another answer
 
@@ -369,8 +383,7 @@ class OpenAnswer:
         if self.wire is not None or likely is not None:
             shared = "error" in value or "code" in value  # in forms that others write too
             if shared and not self.names_one:
-                self._error_shown = error_shown(value) or Confidence.HIGH
-                self._kind_told = kind_told(value)
+                self._error_shown, self._error = error_shown(value) or Confidence.HIGH, value
             self.error_wire = likely
             return self.wire or likely
         return self._wire_of_error(value)
@@ -387,10 +400,17 @@ class OpenAnswer:
                     readers[wire] = kind
             knowing = next((wire for wire, kind in readers.items() if kind not in _GENERAL), None)
         if readers:
-            self._error_shown, self._kind_told = shown, kind_told(value)
+            self._error_shown, self._error = shown, value
         if len(readers) == 1:
             (self.error_wire,) = readers
         return knowing or next(iter(readers), None)
+
+
+def _of_kind(stop: Stop, kind: FaultKind | None) -> Stop:
+    """Return the stop of an error as one of this kind; None: of none."""
+    if kind is None:
+        return replace(stop, reason=StopReason.ERROR, detail=None)
+    return replace(stop, reason=FAULT_CLASSES[kind].reason, detail=kind.value)
 
 
 def is_held(value: object) -> TypeGuard[JsonObject]:

@@ -1,0 +1,124 @@
+"""What kind of error a code or words tell, where it is not known whose error it is.
+
+A word means the same to many programs, and so does an HTTP status. Any other number means what its
+provider says: 1002 is a limit of rates with MiniMax, and a wrong key with Zhipu and WeatherAPI. So
+a number tells something only in the form of the provider, or where the words beside it say the same
+(N14).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from http import HTTPStatus
+
+from tenuto.core.answer.fault import FaultKind
+from tenuto.wires.errors import ErrorRow, by_status, has_code, has_words, is_status
+from tenuto.wires.registry import in_order
+
+_GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
+"""What an error table says of an error of which it knows no more."""
+
+_STATUS_ROWS = by_status()
+
+_says_server = re.compile(
+    r"(?:server|api|internal|service)_?(?:server_?|service_?)?error\Z", re.IGNORECASE
+).match
+"""Matches codes that say no more than that the server failed, which no table needs."""
+
+
+def is_code(codes: Sequence[str], rows: Iterable[ErrorRow] | None = None) -> bool:
+    """Return whether a table has one of these codes, or one is an HTTP status. Those of Google's
+    other APIs are HTTP statuses too. `rows`: those of the table; None: of all of them.
+
+    >>> is_code(["rate_limit_error"]), is_code(["1002"]), is_code(["E1"])
+    (True, True, False)
+    """
+    if any(map(is_status, codes)) or any(map(_says_server, codes)):
+        return True
+    return any(has_code(row, codes) for row in (_rows() if rows is None else rows))
+
+
+def knows_code(codes: Sequence[str]) -> bool:
+    """Return the same, whoever wrote the error: numbers but HTTP statuses don't count.
+
+    >>> knows_code(["rate_limit_error"]), knows_code(["1002"])
+    (True, False)
+    """
+    return is_code([code for code in codes if is_status(code) or not _is_number(code)])
+
+
+def knows_words(message: str) -> bool:
+    """Return whether a table has the words of a message."""
+    return any(has_words(row, message) for row in _rows())
+
+
+def says_kind(codes: Sequence[str], message: str) -> bool:
+    """Return whether words tell the kind of an error: beside a known code, or beside a number that
+    stands for the same.
+
+    >>> [says_kind([code], "The content was blocked") for code in ("403", "1001", "1301")]
+    [True, False, True]
+    """
+    if knows_code(codes):
+        return knows_words(message)
+    return any(has_code(row, codes) and has_words(row, message) for row in _rows())
+
+
+def kind_by_code(codes: Sequence[str]) -> FaultKind | None:
+    """Return the kind that codes tell, the most specific first; None: they tell none.
+
+    >>> [kind_by_code([code]) for code in ("PermissionDenied", "gateway_timeout", "413")]
+    [<FaultKind.AUTHENTICATION: 'authentication'>, <FaultKind.TIMEOUT: 'timeout'>, \
+<FaultKind.INVALID_REQUEST: 'invalid_request'>]
+    >>> kind_by_code(["1002"]), kind_by_code(["E1"])
+    (None, None)
+    """
+    for code in codes:
+        kind = _kind_of_status(int(code)) if is_status(code) else _kind_of_word(code)
+        if kind is not None:
+            return kind
+    return FaultKind.SERVER if any(map(_says_server, codes)) else None
+
+
+def _kind_of_word(code: str) -> FaultKind | None:
+    if _is_number(code):
+        return None
+    spelled = _snake_case(code)
+    kinds = [row.kind for row in _rows() if has_code(row, [code, spelled])]
+    found = next((kind for kind in kinds if kind not in _GENERAL), next(iter(kinds), None))
+    if found is not None:
+        return found
+    status = _NAMES.get(spelled)
+    return _kind_of_status(status) if status is not None else None
+
+
+def _kind_of_status(status: int) -> FaultKind:
+    return next(
+        row.kind for row in _STATUS_ROWS if status in row.statuses or row is _STATUS_ROWS[-1]
+    )
+
+
+def _snake_case(code: str) -> str:
+    return _humps("_", code[:_CODE_CHARS]).replace("-", "_").replace(" ", "_").lower()
+
+
+_humps = re.compile(r"(?<=[a-z])(?=[A-Z])").sub
+_CODE_CHARS = 100
+
+_NAMES = {_snake_case(one.phrase): one.value for one in HTTPStatus if one.value >= 400} | {
+    "payload_too_large": 413,
+    "content_too_large": 413,
+}
+"""The HTTP statuses by their names, as codes have them."""
+
+
+def _is_number(code: str) -> bool:
+    return code.lstrip("-").isdigit()
+
+
+def _rows() -> Iterator[ErrorRow]:
+    """Yield the rows of all tables of errors."""
+    for known in in_order():
+        for wire in known.values():
+            yield from wire.errors
