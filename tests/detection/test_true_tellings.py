@@ -301,6 +301,21 @@ NONE: dict[str, Any] = {
     "a car": {"candidates": [{"content": {"parts": ["wheel"]}, "name": "car"}]},
     "a poll": {"choices": [{"index": 0, "message": {"content": "A"}}], "poll": True},
     "a quiz": {"choices": [{"text": "Red", "finish_reason": "picked"}]},
+    "a job that draws": {"id": "g", "model": "flux", "input": {"prompt": "a"}, "output": [], "error": None, "status": "canceled"},
+    "a job that trains": {"id": "j", "status": "queued", "model": "resnet", "output": []},
+    "a job that is done": {"id": "a", "status": "completed", "model": "yolo", "output": []},
+    "a job that failed": {"id": "a", "status": "failed", "model": "x", "output": []},
+    "a form": {
+        "id": "f", "object": "form.response", "status": "completed",
+        "output": [{"type": "message", "content": [{"type": "text", "text": "hi"}]}],
+    },
+    "a process": {"output": {"message": "done"}, "stopReason": "timeout", "usage": {"cpu": 3}},
+    "a printer": {"output": {"text": "printed"}, "stopReason": "end_turn", "printer": "P1"},
+    "a candidate of one text": {"candidates": [{"index": 0, "content": "x", "finishReason": "STOP"}]},
+    "a worker": {"id": "x", "finish_reason": "ERROR", "message": {"role": "worker"}},
+    "a genetic algorithm": {"generation": "12", "stop_reason": "length", "best": 0.3},
+    "a bus stop": {"messageStop": {"at": "Main St"}},
+    "a note on chunks": {"object": "chat.completion.chunk", "note": "docs"},
 }  # fmt: skip
 
 
@@ -333,6 +348,21 @@ ANSWERS: dict[str, tuple[Any, str]] = {
     "Cohere": ({"message": {"role": "assistant", "content": TEXT}, "finish_reason": "MAX_TOKENS"}, "MAX_TOKENS"),
     "an event of Responses": ({"type": "response.completed", "response": {"id": "resp_1", "status": "completed"}}, "completed"),
     "a completion": ({"choices": [{"text": "Hi", "finish_reason": "length"}]}, "length"),
+    "a response without its name": (
+        {"id": "r", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []}, "max_output_tokens",
+    ),
+    "a response with its tokens": (
+        {"id": "r", "status": "completed", "model": "m", "output": [], "usage": {"input_tokens": 1, "output_tokens": 0}}, "completed",
+    ),
+    "a response with an item": (
+        {"status": "completed", "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}]},
+        "completed",
+    ),
+    "Converse without a message": (
+        {"output": {}, "stopReason": "max_tokens", "usage": {"inputTokens": 1, "outputTokens": 0}}, "max_tokens",
+    ),
+    "an end of Converse": ({"messageStop": {"stopReason": "max_tokens"}}, "max_tokens"),
+    "Llama alone": ({"generation": "Hi", "stop_reason": "length"}, "length"),
 }  # fmt: skip
 
 

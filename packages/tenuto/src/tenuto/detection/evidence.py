@@ -47,7 +47,8 @@ def is_lookalike(value: JsonObject) -> bool:
 
 
 _OUTLINES = frozenset(
-    {"choices", "candidates", "usageMetadata", "usage_metadata", "type", "is_finished", "output"}
+    {"messageStart", "messageStop", "contentBlockStart", "contentBlockDelta", "contentBlockStop"}
+    | {"choices", "candidates", "usageMetadata", "usage_metadata", "type", "is_finished", "output"}
     | {"object", "status", "done", "request_id", "event_type", "message", "content"}
     | {"completion", "completions", "generation", "generations", "outputs", "outputText", "results"}
 )
@@ -127,6 +128,10 @@ def _is_signed(value: JsonObject) -> bool:
 
 
 def _chat(value: JsonObject) -> bool:
+    """Return whether a choice is a model's, and whether what has none has more than a name:
+    https://platform.openai.com/docs/api-reference/chat/object (read 2026-11-28)."""
+    if "object" in value and _OF_CHUNKS.isdisjoint(value):
+        return False
     choice = object_in(next(iter(list_in(value.get("choices"))), None))
     said = object_in(choice.get("message") or choice.get("delta"))
     if not said:
@@ -137,6 +142,11 @@ def _chat(value: JsonObject) -> bool:
     if not signed and value.keys() != {"choices"} and not ("role" in said or _ends(choice)):
         return False  # a choice of a poll has a message with a content, too
     return signed or not _OF_MESSAGES.isdisjoint(said)
+
+
+_OF_CHUNKS = frozenset(
+    {"choices", "id", "created", "model", "usage", "error", "x_groq", "base_resp"}
+)
 
 
 def _ends(choice: JsonObject) -> bool:
@@ -155,6 +165,8 @@ def _gemini(value: JsonObject) -> bool:
     if "candidates" not in value:
         return "error" in value or all(_spelled(name) in _BESIDE_CANDIDATES for name in value)
     candidate = object_in(next(iter(list_in(value["candidates"])), None))
+    if not isinstance(candidate.get("content"), dict | None) and not _is_signed(value):
+        return False
     content = object_in(candidate.get("content"))
     parts = content.get("parts")
     if not _is_models(content.get("role"), signed=_is_signed(value)):
@@ -251,7 +263,8 @@ def _dashscope(value: JsonObject) -> bool:
 
 def _responses(value: JsonObject) -> bool:
     """Return whether a body names its model, has an id of OpenAI's, holds an item of a model's
-    output, or says why there is none:
+    output, or says why there is none. Jobs of other programs have a status, a model and an output
+    too, so what does not call itself a response must have more of one than that:
     https://platform.openai.com/docs/api-reference/responses/object (read 2026-11-28)."""
     kind = value.get("type")
     if isinstance(kind, str) and kind.startswith("response.") and value.get("object") != "response":
@@ -264,12 +277,15 @@ def _responses(value: JsonObject) -> bool:
     items = value.get("output")
     if str(value.get("id")).startswith("resp_"):
         return True
-    if any(map(_is_output, list_in(items))) or isinstance(value.get("model"), str):
+    says_so = value.get("object") == "response"
+    if not says_so and value.get("object") is not None:
+        return False
+    if any(map(_is_output, list_in(items))) or isinstance(value.get("incomplete_details"), dict):
         return True
-    ends = ("error", "incomplete_details", "usage")
-    return value.get("object") == "response" and any(
-        isinstance(value.get(name), dict) for name in ends
-    )
+    if not says_so:
+        return "input_tokens" in object_in(value.get("usage"))
+    ends = isinstance(value.get("error"), dict) or isinstance(value.get("usage"), dict)
+    return ends or isinstance(value.get("model"), str)
 
 
 _OF_WHOLE = frozenset(
@@ -338,13 +354,39 @@ def _cohere(value: JsonObject) -> bool:
     https://docs.cohere.com/v2/reference/chat-stream (read 2026-11-28)."""
     if "finish_reason" in value:
         role = object_in(value.get("message")).get("role")
-        return _is_models(role, signed=_is_signed(value))
+        return _is_models(role, signed="usage" in value)
     return "type" not in value or not {"delta", "index", "id", "error"}.isdisjoint(value)
 
 
 def _converse(value: JsonObject) -> bool:
-    message = object_in(object_in(value.get("output")).get("message"))
+    """Return whether a message is a model's and has a list of blocks, and whether an event has a
+    member of events of its kind:
+    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+    (read 2026-11-28)."""
+    output = value.get("output")
+    if not isinstance(output, dict):
+        held = [(name, value[name]) for name in _OF_FLOWING if isinstance(value.get(name), dict)]
+        return all(not told or not _OF_FLOWING[name].isdisjoint(told) for name, told in held)
+    message = output.get("message")
+    if message is None:
+        return not output or _is_counted(value)
+    if not isinstance(message, dict) or not isinstance(message.get("content"), list | None):
+        return False
     return _is_models(message.get("role"), signed=_is_signed(value))
+
+
+_OF_FLOWING: dict[str, frozenset[str]] = {
+    "messageStart": frozenset({"role"}),
+    "messageStop": frozenset({"stopReason", "additionalModelResponseFields"}),
+    "contentBlockStart": frozenset({"start", "contentBlockIndex"}),
+    "contentBlockDelta": frozenset({"delta", "contentBlockIndex"}),
+    "contentBlockStop": frozenset({"contentBlockIndex"}),
+}
+"""What the events of a stream hold, by their names. What is empty tells nothing against it."""
+
+
+def _is_counted(value: JsonObject) -> bool:
+    return not {"inputTokens", "outputTokens"}.isdisjoint(object_in(value.get("usage")))
 
 
 def _completion(value: JsonObject) -> bool:
@@ -373,7 +415,8 @@ def _invoked(value: JsonObject) -> bool:
     known = _read_makers_stop(told, "") if told is not None else None
     counted = any(type(value_at(value, steps(path))) is int for path in place.used if path)
     if known is not None and known.reason is not StopReason.UNKNOWN:
-        return isinstance(value_at(value, steps(place.text)), str | None)
+        said = isinstance(value_at(value, steps(place.text)), str | None)
+        return said and ("generation" not in value or counted or _has_only(value, place))
     if not isinstance(value_at(value, steps(place.text)), str):
         return False
     named = isinstance(value.get("model"), str)
