@@ -30,6 +30,17 @@ ONE = {
     "a comment in the middle": chat().replace('"choices"', '/* ["\n */ "choices"'),
     "a comma before the end": chat()[:-1] + ",}",
     "an array with a comma": "[" + chat() + ",]",
+    "an end that a person left out": chat()[:-1] + ",...}",
+    "the same with one character": chat()[:-1] + ", \u2026 }",
+    "a beginning that was left out": "{..., " + chat()[1:],
+    "a value that was left out": chat()[:-1] + ', "usage": ...}',
+    "members and rows that were left out": chat()[:-1]
+    + ', "usage": {...}, "a": [...], "b": [..., 1, ..., 2]}',
+    "a text with dots": chat(a="...", b="wait, ...]"),
+    "a dict of Python": repr(
+        json.loads(chat(a=None, b=[True, False], c="it's \xa0 \U0001f600 \x7f"))
+    ),
+    "a dict of Python with literals alone": chat()[:-1] + ', "a": None}',
 }
 """One whole answer with something that no provider sends."""
 
@@ -137,12 +148,29 @@ def test_an_answer_that_broke_off_is_said_to_have_done_so(value: dict[str, Any])
 
 
 @pytest.mark.behaviour("N6")
-@pytest.mark.parametrize("text", ['"', "/*", ",", '{"a":', "[", "\\", '{"a": "\\', "//"])
+@pytest.mark.parametrize(
+    "text", ['"', "'", "'\\\\", "...", ":...", "/*", ",", '{"a":', "[", "\\", '{"a": "\\', "//"]
+)
 def test_odd_documents_are_looked_at_once(text: str) -> None:
     """Otherwise this would not end."""
     long = (text * (400_000 // len(text))).encode()
     assert isinstance(tidied(long), bytes)
     begun(long)
+
+
+NO_JSON = (
+    '{"id": "msg_1", "type": "message", "role": "assistant", "content": [], "stop_reason": max_tokens}',
+    '{"id": "chatcmpl-1", "object": "chat.completion", "choices": [{"index": 0 "finish_reason": "length"}]}',
+)
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("source", NO_JSON)
+def test_what_is_no_json_is_not_the_providers_fault_for_sure(source: str) -> None:
+    stop = detect(source)
+    assert (stop.detail, stop.confidence.value) == ("garbage", "low")
+    assert "provider" not in stop.message
+    assert detect(source, wire="openai-chat").confidence.value == "high"
 
 
 @pytest.mark.behaviour("N6")

@@ -1,9 +1,10 @@
-"""JSON that broke off, and JSON with what people and programs add to it."""
+"""JSON that broke off, and JSON with what people and programs add to it or make of it."""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from bisect import bisect_left
 from collections.abc import Callable
 
@@ -71,10 +72,54 @@ _ADDED: Callable[[Callable[[re.Match[str]], str], str], str] = re.compile(
 
 
 def tidied(data: bytes) -> bytes:
-    """Return a document without comments and without commas before its ends.
+    """Return a document without comments and without commas before its ends. If it is none then,
+    but is one where people left something out (`...`), or as Python shows a dict, return that.
 
     >>> tidied(b'[1, "a // b", /* two */ {"c": 2,}, ] // end')
     b'[1, "a // b",  {"c": 2} ] '
+    >>> tidied(b'{"a": [...], "b": 1, ...}'), tidied(b"{'a': None}"), tidied(b"{a: 1}")
+    (b'{"a": [], "b": 1}', b'{"a": null}', b'{a: 1}')
     """
     text = data.decode("utf-8", "surrogateescape")
-    return _ADDED(lambda found: found[1] or "", text).encode("utf-8", "surrogateescape")
+    tidy = _ADDED(lambda found: found[1] or "", text)
+    if _value_of(tidy) is None:
+        read = _LEFT_OUT(_as_json, tidy)
+        tidy = tidy if _value_of(read) is None else read
+    return tidy.encode("utf-8", "surrogateescape")
+
+
+_DOTS = r"(?:\.\.\.|\u2026)"
+
+_LEFT_OUT: Callable[[Callable[[re.Match[str]], str], str], str] = re.compile(
+    r"""(?P<text>"(?:[^"\\]|\\.)*(?:"|\\?\Z)|'(?:[^'\\]|\\.)*(?:'|\\?\Z))"""
+    r"|\b(?P<word>None|True|False)\b"
+    rf"|(?P<value>:\s*){_DOTS}|,\s*{_DOTS}(?=\s*[,\]}}])|{_DOTS}\s*,?",
+    re.DOTALL,
+).sub
+"""Replaces what stands for something that was left out, and what Python writes in its own way. What
+has no end goes on to the end of all, as above."""
+
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+
+
+def _as_json(found: re.Match[str]) -> str:
+    if (text := found["text"]) is not None:
+        ends = text[:1] == text[-1:] and len(text) > 1
+        return f'"{_ESCAPES(_escape, text[1:-1])}"' if ends else text
+    if found["word"]:
+        return _WORDS[found["word"]]
+    return f"{found['value']}null" if found["value"] else ""
+
+
+_ESCAPES: Callable[[Callable[[re.Match[str]], str], str], str] = re.compile(
+    r"""\\x([0-9a-f]{2})|\\U([0-9a-f]{8})|\\.|"|\n""", re.DOTALL
+).sub
+
+
+def _escape(found: re.Match[str]) -> str:
+    """Return an escape of Python's, or a quotation mark, as JSON has it."""
+    short, long = found.groups()
+    if short or long:
+        number = int(short or long, 16)
+        return json.dumps(chr(number))[1:-1] if number <= sys.maxunicode else found[0]
+    return {"\\'": "'", '"': '\\"'}.get(found[0], found[0])

@@ -39,7 +39,9 @@ from tenuto.wires.registry import in_order, is_built_in, wire_for_frame, wire_fo
 from tenuto.wires.stops import unread_stop
 from tenuto.wires.stream import EventReader, event_object, garbled
 
-_NOT_REPORTED = (FaultKind.CONNECTION, FaultKind.TIMEOUT, FaultKind.REDIRECTED)
+_NOT_REPORTED = (
+    FaultKind.CONNECTION, FaultKind.TIMEOUT, FaultKind.REDIRECTED, FaultKind.GARBAGE,
+)  # fmt: skip
 """Faults that nobody reported: what they are is no guess."""
 _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 """What an error table says of an error of which it knows no more."""
@@ -127,6 +129,11 @@ class OpenAnswer:
     def names_one(self) -> bool:
         """Whether a wire or a provider was named, so that what comes is said to be an answer."""
         return self._named is not None or self._likely is not None
+
+    @property
+    def sure(self) -> Confidence:
+        """How sure it is that what came is of an API, where nothing in it tells."""
+        return Confidence.HIGH if self.names_one else Confidence.LOW
 
     @property
     def is_over(self) -> bool:

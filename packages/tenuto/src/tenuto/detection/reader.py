@@ -310,7 +310,7 @@ class Reader:
         elif is_cut(body):
             self._answer.verdict = self._cut(body)
         elif self._begins_answer(body):
-            self._failure(Failure(Fault(FaultKind.GARBAGE), None))
+            self._failure(Failure(Fault(FaultKind.GARBAGE), None, self._answer.sure))
         else:
             self._read_amid(body)
 
@@ -458,8 +458,7 @@ class Reader:
         if (status := phrase_status(value)) is not None:
             reply = Reply(status, {}, encode(value))
             fault = fault_of(reply, wires()["openai-chat"])
-            sure = Confidence.HIGH if self._answer.names_one else Confidence.LOW
-            self._failure(Failure(fault, None, sure))
+            self._failure(Failure(fault, None, self._answer.sure))
             return
         if self._answer.is_behind(value, in_lines=self._source.in_lines):
             self._next()

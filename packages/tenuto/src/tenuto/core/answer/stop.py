@@ -103,7 +103,7 @@ _SAID_OF: dict[str, str] = {
     "needs_wire": "This is of an API that Tenuto reads with the package tenuto-wires, which is not "
     "installed.",
     # Faults that the provider did not report itself.
-    "garbage": "The provider sent something that cannot be read.",
+    "garbage": "What came cannot be read.",
     "not_this_api": "What answers is not this API.",
     "redirected": "The answer is a redirect.",
 }
