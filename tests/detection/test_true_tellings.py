@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import botocore.exceptions
+import httpx
 import pytest
 from openai.types.chat import ChatCompletion
 
@@ -209,6 +210,9 @@ KINDS: dict[str, tuple[Any, str | None, Confidence]] = {
         {"error": {"message": "prompt token count of 9 exceeds the limit of 8", "code": "model_max_prompt_tokens_exceeded"}},
         "context_overflow", HIGH,
     ),
+    "Cerebras": (
+        {"message": "Wrong API Key", "type": "invalid_request_error", "param": "api_key", "code": "wrong_api_key"}, "authentication", HIGH,
+    ),
     "a code of nobody's": ({"error": {"code": "no_such_code", "message": "x"}}, None, MEDIUM),
     # Errors with the members of an answer.
     "OpenRouter, as the SDK of OpenAI holds it": (
@@ -239,6 +243,15 @@ def test_a_number_tells_its_kind_where_the_wire_is_named() -> None:
     error = {"error": {"code": 1002, "message": "x"}}
     assert detect(error, wire="openai-chat").detail == "rate_limited"
     assert detect(error).detail is None
+
+
+@pytest.mark.behaviour("N14")
+def test_a_number_in_a_response_of_an_http_client_tells_no_more_than_its_status() -> None:
+    error = {"error": {"code": 1002, "message": "API key is invalid."}}
+    stop = detect(httpx.Response(401, json=error))
+    assert (stop.detail, stop.confidence) == ("authentication", MEDIUM)
+    words = {"error": {"code": 403, "message": "Your post was blocked by moderation"}}
+    assert detect(httpx.Response(403, json=words)).detail == "content_blocked"
 
 
 @pytest.mark.behaviour("N14")

@@ -118,7 +118,8 @@ def detect_conversation(messages: object, *, wire: str | None = None) -> Detecte
     Args:
         messages: the messages as OpenAI's Chat or Responses, Anthropic, Gemini, Bedrock Converse,
             Cohere, Mistral or Ollama have them, as dicts or objects of an SDK or of LangChain; or a
-            request that holds them, as a dict or as JSON. Whole answers may stand among them.
+            request that holds them, as a dict or as JSON. Whole answers may stand among them. A
+            message may have its stop beside it, under the name that any provider gives it.
         wire: the wire or the provider of whole answers, as for `detect`; None: found from their
             shape.
 

@@ -111,9 +111,9 @@ def error_shown(value: JsonObject) -> Confidence | None:
     return Confidence.MEDIUM if coded else Confidence.LOW
 
 
-def told_kind(value: JsonObject, read: FaultKind) -> FaultKind | None:
+def told_kind(value: JsonObject, read: FaultKind, status: int | None = None) -> FaultKind | None:
     """Return the kind of an error that any program may have written; None: nothing tells it.
-    `read`: the kind as which a wire's table reads it.
+    `read`: the kind as which a wire's table reads it; `status`: the HTTP status, if it is known.
 
     >>> told_kind({"error": {"code": "timeout", "message": "Redis"}}, FaultKind.TIMEOUT).value
     'timeout'
@@ -122,7 +122,7 @@ def told_kind(value: JsonObject, read: FaultKind) -> FaultKind | None:
     True
     """
     error = _error_in(value)
-    codes = _codes_of(error)
+    codes = [*_codes_of(error), *([str(status)] if status is not None else [])]
     return read if says_kind(codes, error_words(error)[1]) else kind_by_code(codes)
 
 
@@ -179,12 +179,12 @@ def _as_mistral(value: JsonObject, error: JsonObject) -> bool:
     """Return whether an error calls itself one and has the members of OpenAI's, as those of Mistral
     and of vLLM. Notion's and Omise's have other members beside their code."""
     whole = error if error.get("object") == "error" else value
-    return whole.get("object") == "error" and {"message", "type", "param", "code"} <= whole.keys()
+    return whole.get("object") == "error" and whole.keys() >= _FLAT
 
 
 def _as_zhipu(value: JsonObject, _: JsonObject) -> bool:
     """Return whether it says beside its error what its filter found:
-    https://docs.z.ai/api-reference/api-code (read 2026-11-28)."""
+    https://docs.z.ai/api-reference/api-code (read 2026-11-29)."""
     return any("level" in found for found in objects_in(value.get("contentFilter")))
 
 
@@ -244,10 +244,14 @@ def _error_in(value: JsonObject) -> object:
         return error
     if value.get("type") == "error" and isinstance(error, dict) and error.get("type"):
         return error
-    if value.get("object") == "error" or _as_dashscope(value):
+    if value.get("object") == "error" or _as_dashscope(value) or value.keys() >= _FLAT:
         return value
     first = next(iter(list_in(value.get("errors"))), None)
     return first if object_in(first).get("message") else None
+
+
+_FLAT = frozenset({"message", "type", "param", "code"})
+"""OpenAI's members. Cerebras gives them without an `error` around them."""
 
 
 def _is_message(value: JsonObject) -> bool:

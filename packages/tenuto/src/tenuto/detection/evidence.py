@@ -128,8 +128,7 @@ def _is_signed(value: JsonObject) -> bool:
 
 
 def _chat(value: JsonObject) -> bool:
-    """Return whether a choice is a model's, and whether what has none has more than a name:
-    https://platform.openai.com/docs/api-reference/chat/object (read 2026-11-28)."""
+    """Return whether a choice is a model's, and whether what has none has more than a name."""
     if "object" in value and _OF_CHUNKS.isdisjoint(value):
         return False
     choice = object_in(next(iter(list_in(value.get("choices"))), None))
@@ -360,9 +359,7 @@ def _cohere(value: JsonObject) -> bool:
 
 def _converse(value: JsonObject) -> bool:
     """Return whether a message is a model's and has a list of blocks, and whether an event has a
-    member of events of its kind:
-    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
-    (read 2026-11-28)."""
+    member of events of its kind (shapes read in botocore 1.43, 2026-11-29)."""
     output = value.get("output")
     if not isinstance(output, dict):
         held = [(name, value[name]) for name in _OF_FLOWING if isinstance(value.get(name), dict)]

@@ -6,13 +6,14 @@ Nothing here imports a client, or reads from a connection, which is the caller's
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.core.answer.stop import Confidence
-from tenuto.detection.errors import error_shown
+from tenuto.detection.errors import error_shown, told_kind
 from tenuto.providers.registry import behind
 from tenuto.wires.base import Wire
 from tenuto.wires.json import decode_object
@@ -96,6 +97,7 @@ _ERRORS_FROM = 300
 """HTTP statuses from this on bring no answer."""
 
 _REDIRECTS = range(300, 400)
+_ERRORS = range(400, 600)
 
 
 def fault_of(reply: Reply, wire: Wire) -> Fault:
@@ -114,7 +116,12 @@ def failure_of(reply: Reply, wire: Wire | None) -> Failure:
         sure = Confidence.HIGH
     else:
         sure = Confidence.LOW if reply.url else Confidence.MEDIUM
-    return Failure(fault_of(reply, wire or wires()["openai-chat"]), wire, sure)
+    fault = fault_of(reply, wire or wires()["openai-chat"])
+    if sure is not Confidence.HIGH and wire is None and isinstance(value, dict):
+        # Another program's number means something else than the same one of a provider's.
+        kind = told_kind(value, fault.kind, reply.status) if reply.status in _ERRORS else None
+        fault = replace(fault, kind=kind or fault.kind)
+    return Failure(fault, wire, sure)
 
 
 def is_of_api(url: str) -> bool:

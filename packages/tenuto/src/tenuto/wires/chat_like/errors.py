@@ -59,7 +59,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         "context_length_exceeded exceed_context_size_error max_tokens_exceeded",
         "token_limit_exceeded 1039",
         # GitHub Models: https://github.com/eslint/tsc-meetings/pull/593. GitHub Copilot:
-        # https://github.com/ericc-ch/copilot-api/issues/65 (read 2026-11-28).
+        # https://github.com/ericc-ch/copilot-api/issues/65 (read 2026-11-29).
         "tokens_limit_reached model_max_prompt_tokens_exceeded",
         words=CONTEXT_WORDS,
     ),
@@ -67,7 +67,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     row(_K.REFUSED, "refusal"),
     # Comes with status 429, but waiting does not help.
     row(_K.AUTHENTICATION, "insufficient_quota 1008"),
-    # Zhipu: https://docs.z.ai/api-reference/api-code (read 2026-11-28).
+    # Zhipu: https://docs.z.ai/api-reference/api-code (read 2026-11-29).
     row(
         _K.RATE_LIMITED,
         "1302 1303 1305",
