@@ -213,10 +213,18 @@ def stored(row: dict[str, Any]) -> dict[str, Any]:
     return {"type": row["type"], "data": row}
 
 
+def dumped(row: dict[str, Any]) -> dict[str, Any]:
+    """As `dumpd` of LangChain writes it."""
+    name = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}[row["type"]]
+    path = ["langchain", "schema", "messages", name]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": row}
+
+
 @pytest.mark.behaviour("N14")
-def test_a_stored_conversation_of_langchain_is_read() -> None:
+@pytest.mark.parametrize("store", [stored, dumped])
+def test_a_stored_conversation_of_langchain_is_read(store: Any) -> None:
     rows = [ASK["langchain"], *CALLS["langchain"], RESULTS["langchain"][0]]
-    told = detect_conversation([stored(row) for row in rows])
+    told = detect_conversation([store(row) for row in rows])
     assert [call.id for call in told.waiting] == ["b"]
     assert told == detect_conversation(rows)
 

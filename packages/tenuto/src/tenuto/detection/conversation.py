@@ -23,7 +23,7 @@ from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.objects import plain
 from tenuto.detection.reader import Reader
 from tenuto.wires.json import JsonObject, decode_object
-from tenuto.wires.members import object_in, objects_in, word_in
+from tenuto.wires.members import list_in, object_in, objects_in, word_in
 from tenuto.wires.openai_responses.items import is_client_call, is_made_by_model
 from tenuto.wires.registry import wire_for_shape, wires
 from tenuto.wires.stops import STOP_NAMES
@@ -304,15 +304,25 @@ def _row(at: int, value: JsonObject, wire: str | None) -> _Row:
 
 
 def _flat(value: JsonObject) -> JsonObject:
-    """Return a message of LangChain that `messages_to_dict` stored, as a message; any other row as
-    it is."""
-    held = value.get("data")
-    if isinstance(held, dict) and value.get("type") in _STORED:
-        return {**held, "type": value["type"]}
+    """Return a message of LangChain that `messages_to_dict` or `dumpd` stored, as a message; any
+    other row as it is."""
+    kind, held, kept = value.get("type"), value.get("data"), value.get("kwargs")
+    if kind in _STORED and isinstance(held, dict):
+        return {**held, "type": kind}
+    if kind == "constructor" and "lc" in value and isinstance(kept, dict):
+        name = str(next(reversed(list_in(value.get("id"))), ""))
+        return {**kept, "type": _DUMPED.get(name, name)}
     return value
 
 
 _STORED = ("human", "ai", "tool", "system", "function", "chat", "AIMessageChunk")
+_DUMPED = {
+    "HumanMessage": "human",
+    "AIMessage": "ai",
+    "ToolMessage": "tool",
+    "SystemMessage": "system",
+}
+"""The types of LangChain's messages, by the names of their classes."""
 
 
 def _is_answer(value: JsonObject) -> bool:
