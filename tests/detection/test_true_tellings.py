@@ -210,6 +210,13 @@ KINDS: dict[str, tuple[Any, str | None, Confidence]] = {
         {"error": {"message": "prompt token count of 9 exceeds the limit of 8", "code": "model_max_prompt_tokens_exceeded"}},
         "context_overflow", HIGH,
     ),
+    "Copilot's limit without a code": (
+        {"error": {"message": "prompt token count of 9 exceeds the limit of 8", "param": "", "code": "", "type": ""}},
+        "context_overflow", HIGH,
+    ),
+    "Moonshot": (
+        {"error": {"message": "The engine is currently overloaded", "type": "engine_overloaded_error"}}, "overloaded", HIGH,
+    ),
     "Cerebras": (
         {"message": "Wrong API Key", "type": "invalid_request_error", "param": "api_key", "code": "wrong_api_key"}, "authentication", HIGH,
     ),

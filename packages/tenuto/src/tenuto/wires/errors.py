@@ -209,6 +209,8 @@ CONTEXT_WORDS = (
     r"|input token count \([\d,]*\) exceeds the maximum number of tokens allowed)"
     r"(?:(?:: \d+ tokens >| is| of)? ?\(?(?P<window>\d{1,9}))?"
     r"|exceed context limit|input token count .* exceeds|input is too long"
+    # GitHub Copilot: https://github.com/jjleng/copilot-more/issues/35 (read 2026-11-29).
+    r"|prompt token count of \d+ exceeds the limit"
 )
 """Words for a prompt that is too long."""
 

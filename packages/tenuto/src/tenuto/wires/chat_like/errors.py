@@ -76,6 +76,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     row(
         _K.OVERLOADED,
         "overloaded_error provider_overloaded provider_unavailable engine_overloaded",
+        "engine_overloaded_error",  # Moonshot's
         # Mistral, to all callers, also with status 429.
         words=r"service tier capacity exceeded",
         statuses=range(529, 530),
