@@ -56,6 +56,7 @@ def test_a_cancelled_answer_is_known_in_both_spellings_on_every_wire(wire, word)
 @pytest.mark.parametrize("wire", sorted(wires()))
 def test_a_stop_is_known_however_its_words_are_joined(wire, word, reason):
     stop = wires()[wire].read_stop(word, "stop")
+    assert stop is not None
     assert (stop.reason, stop.known, stop.raw) == (reason, True, word)
 
 
