@@ -156,7 +156,8 @@ class Asker:
 
     def meet(self, case: Case, way: str, *, second_tool: bool = False) -> Turn:
         """A turn that meets the case, and the conversation's next one."""
-        prompt = f"Tell me about {case.name}, take {next(_number)}."
+        number = next(_number)
+        prompt = f"Tell me about {case.name}, take {number}."
         before = len(self.sim.requests)
         self.events.clear()
         self.ran.clear()
@@ -165,9 +166,9 @@ class Asker:
         self.options |= options_of(self.wire, case.request)
         first = "list_files" if case.kind is Kind.NO_ARGUMENTS else "write_file"
         tools = (first, "read_file")[: 1 + second_tool] if case.wants_tools else ()
-        # How a host ends its answers is learned by model: one that has marked its ends before is
-        # another host.
-        own = case.name if case.name.startswith("host_") else ""
+        # How a host ends its answers is learned by model: one that has marked its ends before, as
+        # in the next turn below, is another host.
+        own = f"{case.name}-{number}" if case.name.startswith("host_") else ""
         chat = self.agent(*tools, model=own).conversation()
         result = self.said(chat, prompt, way)
         events, ran = [*self.events], [*self.ran]
