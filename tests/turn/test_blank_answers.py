@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from support.one_turn import Played
 from tenuto.core.settings.policy import Policy
 from tenuto.turn.drivers.commands import Request
 from tenuto.turn.drivers.drive import Drive
@@ -77,3 +78,24 @@ def test_white_space_behind_a_paused_answer_is_no_text_either(blank: str) -> Non
     given = b"".join(p for p in Drive(run, script.connect).pieces() if isinstance(p, bytes))
     told = json.loads(given)["content"]
     assert "".join(block["text"] for block in told) == "Measure the pressure."
+
+
+@pytest.mark.behaviour("S3c")
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+@pytest.mark.parametrize("more", ["", " ", "\n"])
+def test_a_prefill_that_the_server_repeats_confirms_no_end(more: str, on_incomplete: str) -> None:
+    half = "First it is. Then a retired judge"
+
+    def unmarked(text: str) -> Scripted:
+        event = {"choices": [{"index": 0, "delta": {"content": text}}]}
+        return Scripted.stream(f"data: {json.dumps(event)}\n\n".encode())
+
+    played = Played(
+        "https://host.example/v1/chat/completions",
+        ASKED | {"stream": True},
+        unmarked(half),
+        *[unmarked(half + more)] * 4,
+        prefill="always",
+        on_incomplete=on_incomplete,
+    )
+    assert played.report.status == "partial"

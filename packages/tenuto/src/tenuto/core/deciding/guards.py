@@ -380,8 +380,10 @@ def _ended_unmarked_again(view: View) -> bool:
         return False
     if view.response.calls:
         return view.state.unmarked > 1 and view.state.calls == len(view.response.calls)
-    # A stream without a word may have broken off as well (S3c).
-    confirms = view.facts.adds_nothing and is_visible(view.response.text)
+    # A stream without a word may have broken off as well (S3c), and some servers begin their
+    # answer with the prefill: that word is not the model's.
+    said = is_visible(view.response.text) and not holds_prefill(view.state.last_edits)
+    confirms = view.facts.adds_nothing and said
     return _ended_unmarked(view) and bool(view.kept_text) and confirms
 
 
