@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-
 from support.one_turn import Played
+
 from tenuto.core.settings.policy import Policy
 from tenuto.turn.drivers.commands import Request
 from tenuto.turn.drivers.drive import Drive

@@ -56,8 +56,14 @@ def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
     >>> garbled(b"\\xff", [TextDelta("\\ufffd")]), garbled(b"\\xff", []), garbled(b"{}", [])
     (False, True, False)
     """
-    weighs = not signals or any(isinstance(signal, CallDelta) for signal in signals)
-    return weighs and not is_utf8(data)
+    return (not signals or any(map(_damaged, signals))) and not is_utf8(data)
+
+
+def _damaged(signal: Signal) -> bool:
+    """Return whether a call holds a replacement character, or may hold one where nobody read."""
+    if not isinstance(signal, CallDelta):
+        return False
+    return signal.unseen or "\ufffd" in f"{signal.id}{signal.name}{signal.arguments}"
 
 
 def _says_nothing(event: Frame, value: object) -> bool:

@@ -141,6 +141,9 @@ class Calls:
             return
         if slot is None and delta.unreadable and not (delta.id or delta.name):
             return  # it belongs to something else than a call
+        if slot is not None and _is_foreign(delta, slot):
+            self.odd.append("arguments_unreadable")
+            return
         self.odd.extend(delta.odd)
         if slot is None:
             if delta.index is not None and any(s.index == delta.index for s in self.slots):
@@ -359,6 +362,14 @@ def _is_more(less: str, more: str) -> bool:
         and before != after
         and grows(before, after)
     )
+
+
+def _is_foreign(delta: CallDelta, slot: _Slot) -> bool:
+    """Return whether a piece without a number, an id or a name belongs to no call: those of the
+    call before it are whole, and it could only break them."""
+    if delta.index is not None or delta.id or delta.name:
+        return False
+    return (delta.unreadable or delta.arguments == "}") and slot.is_whole
 
 
 def _begins_another(delta: CallDelta, slot: _Slot) -> bool:
