@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenuto import StreamDetector, detect
+from tenuto import StreamDetector, detect, detect_each
 from tenuto.core.answer.stop import Confidence, Stop, StopReason
 
 R = StopReason
@@ -192,3 +192,43 @@ def test_one_choice_of_several_is_read_by_itself(number: int) -> None:
     body = chat({"index": number, **SAID, "stop": "length"})
     assert detect(body["choices"][0]).reason is R.MAX_TOKENS
     assert told(body) == (R.MAX_TOKENS, Confidence.HIGH)
+
+
+def generation(stop: str) -> dict[str, Any]:
+    """As LangChain has it."""
+    ended = {"finish_reason": stop}
+    message = {"type": "ai", "content": "Hi", "response_metadata": ended}
+    return {"text": "Hi", "generation_info": ended, "message": message}
+
+
+class Result:
+    """As LangChain has it: `LLMResult`, `ChatResult`."""
+
+    def __init__(self, generations: Any) -> None:
+        self.generations = generations
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        return {"generations": self.generations, "llm_output": None}
+
+
+def dumped(generations: Any) -> dict[str, Any]:
+    return Result(generations).model_dump()
+
+
+ORDERS = (("stop", "length"), ("length", "stop"), ("stop", "stop", "length"))
+
+
+@pytest.mark.behaviour("S6", "N14")
+@pytest.mark.parametrize("form", [Result, dumped, lambda given: json.dumps(dumped(given))])
+@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+def test_the_gravest_of_the_generations_for_a_prompt_counts(
+    form: Any, order: tuple[str, ...]
+) -> None:
+    generations = [generation(stop) for stop in order]
+    assert told(form(generations)) == told(form([generations])) == (R.MAX_TOKENS, Confidence.HIGH)
+    whole = [generation("stop")]
+    for prompts, raws in (
+        ([generations] * 2, ["length"] * 2),
+        ([generations, whole], ["length", "stop"]),
+    ):
+        assert [stop.raw for stop in detect_each(form(prompts))] == raws

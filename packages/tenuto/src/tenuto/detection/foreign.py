@@ -8,7 +8,7 @@ vLLM's documentation, 2026-11-28.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -160,13 +160,27 @@ def _first(value: object) -> object:
     return next(iter(list_in(value)), None)
 
 
-def _result(value: JsonObject) -> list[Foreign]:
-    """Read the generations of each prompt. The first one of each counts."""
-    rows = value["generations"]
-    firsts = [_first(row) for row in rows] if isinstance(rows[0], list) else rows[:1]
+def _prompts(value: JsonObject) -> list[list[JsonObject]]:
+    """Return the generations of each prompt; those of one may stand alone."""
+    rows = list_in(value.get("generations"))
+    rows = rows if isinstance(_first(rows), list) else [rows]
     return [
-        answer for one in firsts if _is_generation(one) for answer in _generation(object_in(one))
+        found for row in rows if (found := [one for one in objects_in(row) if _is_generation(one)])
     ]
+
+
+def _result(value: JsonObject) -> list[Foreign]:
+    """Read the generations of each prompt: one answer with several choices."""
+    return [
+        _of_choices([_generation(one)[0] for one in generations]) for generations in _prompts(value)
+    ]
+
+
+def _of_choices(choices: Sequence[Foreign]) -> Foreign:
+    """Return several choices as one answer."""
+    first, *others = choices
+    more = [ChoiceSeen(number, tuple(one.signals)) for number, one in enumerate(others, 1)]
+    return first._replace(signals=[*first.signals, *more])
 
 
 def _is_metadata(value: JsonObject) -> bool:
@@ -274,14 +288,15 @@ def _is_vllm(value: JsonObject) -> bool:
 
 
 def _vllm(value: JsonObject) -> list[Foreign]:
-    signals: list[Signal] = []
+    whole, this_id = value["finished"] is True, word_in(value, "request_id") or ""
+    choices = []
     for number, output in enumerate(objects_in(value["outputs"])):
         stop = _stop_in({"finish_reason": output.get("finish_reason")}, f"outputs[{number}].")
         if stop is not None and stop.reason is StopReason.END_TURN and output.get("stop_reason"):
             stop = replace(stop, reason=StopReason.STOP_SEQUENCE)  # the text or token that matched
         said = _said(_text_of(output.get("text")), iter(()), None, stop)
-        signals += [ChoiceSeen(number, tuple(said))] if number else said
-    return [Foreign(signals, value["finished"] is True, word_in(value, "request_id") or "")]
+        choices.append(Foreign(said, whole, this_id))
+    return [_of_choices(choices)]
 
 
 def unwrapped(value: JsonObject) -> JsonObject:
@@ -338,16 +353,7 @@ _Form = tuple[Callable[[JsonObject], bool], Callable[[JsonObject], list[Foreign]
 
 _FORMS: tuple[_Form, ...] = (
     (_is_message, _message),
-    (
-        lambda value: (
-            bool(value.get("generations"))
-            and (
-                _is_generation(_first(value["generations"]))
-                or _is_generation(_first(_first(value["generations"])))
-            )
-        ),
-        _result,
-    ),
+    (lambda value: bool(_prompts(value)), _result),
     (_is_generation, _generation),
     (_is_metadata, _metadata),
     (_is_model_response, _model_response),
