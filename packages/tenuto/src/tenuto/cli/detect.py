@@ -10,7 +10,7 @@ from tenuto.cli.explained import plain_stop, why
 from tenuto.cli.recorded import Answer, Capture, NotRecorded, read_answers, read_recording
 from tenuto.command_kit.command_error import CommandError
 from tenuto.command_kit.printing import BAD_FILE, FileName, JsonFlag, print_told, read_file, told_of
-from tenuto.core.answer.stop import NEEDS_WIRE, NO_ANSWER, StopReason, printable
+from tenuto.core.answer.stop import NEEDS_WIRE, NO_ANSWER, SEVERAL_ANSWERS, StopReason, printable
 from tenuto.providers.registry import named
 from tenuto.wires.registry import WIRES
 
@@ -82,7 +82,8 @@ def _message(answer: Answer) -> str:
 def described(name: str, content: bytes, wire: str | None = None) -> list[dict[str, Any]]:
     """Return why each answer of a file ended, as plain values. `answer` is its number, from 1
     on, or None for what is no answer, and for what broke off before it showed whether it is one;
-    `answers` is how many answers the file holds. `wire` is None if no wire knows the format, or if
+    `answers` is how many answers the file holds. Both are None for streams that alternate, which
+    nobody counts. `wire` is None if no wire knows the format, or if
     several share the format of an error.
 
     Raises:
@@ -103,14 +104,17 @@ def described(name: str, content: bytes, wire: str | None = None) -> list[dict[s
             raise NotRecorded("it is a capture that does not hold all of the last answer")
         answers = read_answers(body, wire or answers.wire)
     numbers = accumulate(int(answer.counted) for answer in answers)
-    count = sum(answer.counted for answer in answers)
+    mixed = any(answer.response.stop == SEVERAL_ANSWERS for answer in answers)
+    count = None if mixed else sum(answer.counted for answer in answers)
     return [
         _described(name, number if answer.counted else None, count, answer)
         for number, answer in zip(numbers, answers, strict=True)
     ]
 
 
-def _described(name: str, number: int | None, answers: int, answer: Answer) -> dict[str, Any]:
+def _described(
+    name: str, number: int | None, answers: int | None, answer: Answer
+) -> dict[str, Any]:
     stop = answer.response.stop
     return {
         "file": name,

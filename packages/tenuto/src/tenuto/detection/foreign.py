@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tenuto.core.answer.signals import (
     CallDelta,
     ChoiceSeen,
+    Ended,
     RefusalDelta,
     Signal,
     StopSeen,
@@ -111,8 +112,22 @@ def _message(value: JsonObject) -> list[Foreign]:
     stop = _stop_in(told, "response_metadata.")
     text = _text_of(value.get("content"))
     signals = _said(text, _langchain_calls(value), value.get("usage_metadata"), stop)
-    signals = [*_refused(value), *signals]
+    end = [Ended()] if value.get("chunk_position") == "last" else []
+    signals = [*_refused(value), *signals, *end]
     return [Foreign(signals, value["type"] != "AIMessageChunk", word_in(value, "id") or "")]
+
+
+def paired(items: Sequence[object]) -> JsonObject | None:
+    """Return the message of a pair as LangGraph streams them, with what it tells of each; None: it
+    is something else.
+
+    >>> paired([{"type": "ai", "response_metadata": {}}, {"langgraph_step": 1}])
+    {'type': 'ai', 'response_metadata': {}}
+    """
+    if len(items) != 2 or not isinstance(items[1], dict) or _is_message(items[1]):
+        return None
+    message = plain(items[0])
+    return message if isinstance(message, dict) and _is_message(message) else None
 
 
 def _langchain_calls(value: JsonObject) -> Iterator[CallDelta]:

@@ -6,7 +6,7 @@ that names another id, or opens a stream, begins another answer (N14).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -23,7 +23,7 @@ from tenuto.core.answer.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.core.answer.stop import CALLS_MISSING, Confidence, Stop, StopReason
+from tenuto.core.answer.stop import CALLS_MISSING, ERROR_AFTER_END, Confidence, Stop, StopReason
 from tenuto.detection.envelopes import out_of_batch
 from tenuto.detection.errors import error_shown, told_kind
 from tenuto.detection.evidence import is_lookalike, is_notice
@@ -48,7 +48,7 @@ _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 _KINDS = frozenset(FaultKind)
 _ENDS = (StopSeen, FaultSeen)
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
-_CHUNKS = frozenset({"choices", "candidates"})
+_CHUNKS = frozenset({"choices", "candidates", "response_metadata"})
 _IN_BODIES = frozenset(
     {"choices", "candidates", "promptFeedback", "content", "output", "message", "response"}
     | {"generations", "text", "results", "steps", "outputs", "generated_text"}
@@ -63,6 +63,7 @@ class OpenAnswer:
         named: the wire that was named.
         likely: the wire of the provider that was named. A provider may speak several wires.
         overrides: native stops that mean something else with this provider.
+        left: the ids of answers before it that had no end when another one began.
 
     Attributes:
         wire: the wire that reads it, once one is known.
@@ -88,9 +89,11 @@ class OpenAnswer:
         named: Wire | None,
         likely: Wire | None,
         overrides: Mapping[str, StopReason] | None,
+        left: Collection[str] = (),
     ) -> None:
         self._named = named
         self._likely = likely
+        self._left = left
         self.wire: Wire | None = named
         self.builder: Builder = Builder(overrides=overrides)
         self.events: EventReader | None = None
@@ -114,6 +117,7 @@ class OpenAnswer:
         self._stopped = False  # whether a stop was read
         self._closed = False  # whether nothing more belongs to it
         self._needle = b""  # the id as it is written in an event
+        self._late_fault: FaultKind | None = None  # of an error that came behind the end mark
         self._away = False  # whether the last chunk had another id
         self._progress = RUNNING
         self._progressed = False
@@ -148,13 +152,16 @@ class OpenAnswer:
             self.feed([Ended()])
 
     @property
-    def _id(self) -> str:
+    def id(self) -> str:
         """The id of the answer; "" if it names none. Seldom asked for."""
         return self.given_id or answer_id(self.first)
 
     def feed(self, signals: Sequence[Signal]) -> None:
         """Add what was read of the answer."""
         for signal in signals:
+            if isinstance(signal, FaultSeen) and self.builder.ended:
+                self._late_fault = signal.fault.kind
+                continue
             self.builder.feed(signal)
             if not isinstance(signal, _TELLS_NO_STOP):
                 self._progressed = True
@@ -163,6 +170,7 @@ class OpenAnswer:
     def add_foreign(self, part: Foreign) -> None:
         """Add what an object of a framework says."""
         self.known, self.whole, self.holds_calls = True, part.whole, part.content
+        self.running = not part.whole
         self.given_id = self.given_id or part.id
         self.feed([*part.signals, *([Ended()] if part.whole else [])])
 
@@ -197,6 +205,16 @@ class OpenAnswer:
             self.feed([Ended()])
         return True
 
+    def takes_late(self, value: object) -> bool:
+        """Return whether an event behind a stop still belongs to the answer. Behind the end mark,
+        an error is noted: the answer is whole."""
+        if not self.builder.ended:
+            return True
+        if isinstance(value, dict) and self.wire is not None:
+            read = self.wire.parse_object(value, event=True)
+            self.feed([one for one in read if isinstance(one, FaultSeen)])
+        return False
+
     def add_failure(self, failure: Failure) -> None:
         """Add what an exception or an HTTP response says. Behind the beginning of an answer, it is
         surely that answer's."""
@@ -212,11 +230,14 @@ class OpenAnswer:
         if self.events is not None:
             self.feed(self.events.counted()[0])
         response = self.builder.build()
-        if (stop := self._as_sure(response.stop)) is not response.stop:
+        stop = self._as_sure(response.stop)
+        if not self.holds_calls and CALLS_MISSING in stop.anomalies:
+            stop = replace(stop, anomalies=tuple(a for a in stop.anomalies if a != CALLS_MISSING))
+        if (late := self._late_fault) is not None:
+            told = {**stop.metadata, ERROR_AFTER_END: late.value}
+            stop = replace(stop, anomalies=(*stop.anomalies, ERROR_AFTER_END), metadata=told)
+        if stop is not response.stop:
             response = replace(response, stop=stop)
-        if not self.holds_calls and CALLS_MISSING in response.stop.anomalies:
-            left = tuple(odd for odd in response.stop.anomalies if odd != CALLS_MISSING)
-            response = replace(response, stop=replace(response.stop, anomalies=left))
         return Reading(response, self.wire or self.error_wire)
 
     def _as_sure(self, stop: Stop) -> Stop:
@@ -258,44 +279,61 @@ class OpenAnswer:
         """Return whether an event amid a stream is the first one of another stream."""
         data = event.data or b""
         if self._steady is None:
-            this_id = self._id.encode("utf-8", "surrogatepass")
+            this_id = self.id.encode("utf-8", "surrogatepass")
             self._needle = b'"%b"' % this_id if this_id else b""
             self._steady = bool(this_id) and self._needle in data
-        if self._needle and (self._needle in data) is self._away:
-            self.note_mixed(event_object(event))
-        if may_be_opening(data) is None:
+        turns = bool(self._needle) and (self._needle in data) is self._away
+        if not turns and may_be_opening(data) is None:
             return False
         value = event_object(event)
         return isinstance(value, dict) and self.opens_another(value)
 
-    def note_mixed(self, value: object) -> None:
-        """Note whether a chunk is of another stream, or of the first one behind a chunk of another:
-        then several streams alternate. Some relays give each chunk an id of its own, but none
-        comes back to an earlier one."""
-        if not isinstance(value, dict) or _CHUNKS.isdisjoint(value):
-            return
-        new_id, this_id = answer_id(value), self._id
-        self.mixed = self.mixed or (self._away and bool(new_id) and new_id == this_id)
-        self._away = bool(new_id and this_id) and new_id != this_id
-
     def opens_another(self, value: JsonObject) -> bool:
         """Return whether an event amid a stream, or behind it, is the first one of another. Some
         relays repeat the first event, and some give each chunk an id of its own."""
-        new_id, this_id = answer_id(value), self._id
+        new_id, this_id = answer_id(value), self.id
         differs = bool(new_id and this_id) and new_id != this_id
+        if self._steady is None:
+            self._steady = bool(new_id) and new_id == this_id
+        self._note_mixed(value, new_id, differs=differs)
         if is_opening(value):
             if new_id and new_id == this_id:
                 return self.is_over
             so_far = self.builder.build(over=False)
             has_content = bool(so_far.text or so_far.reasoning or so_far.calls)
             return self.is_over or differs or has_content
+        if not differs:
+            return False
         role, alone = names_role(value)
-        return role and differs and (self.is_over or alone or bool(self._steady))
+        if role and (self.is_over or alone or self._steady):
+            return True
+        return self._is_piece_of_another(value)
+
+    def _note_mixed(self, value: JsonObject, new_id: str, *, differs: bool) -> None:
+        """Note whether a chunk is of a stream that another one interrupted: then several streams
+        alternate. Some relays give each chunk an id of its own, but none comes back to an earlier
+        one."""
+        if _CHUNKS.isdisjoint(value):
+            return
+        back = (self._away and not differs) or new_id in self._left
+        self.mixed = self.mixed or (back and bool(new_id))
+        self._away = differs
+
+    def _is_piece_of_another(self, value: JsonObject) -> bool:
+        """Return whether an event with another id has content of its own answer: the last chunk of
+        some streams has another id, too, and nothing but a stop or the usage. Where each chunk has
+        an id of its own, only another wire's content shows it."""
+        if parts := foreign(value):
+            return bool(self._steady) and any(map(_has_content, parts[0].signals))
+        if _holds_content(self.wire, value):
+            return bool(self._steady)
+        wire = wire_for_shape(value) if self._named is None else None
+        return wire is not self.wire and _holds_content(wire, value)
 
     def is_body_apart(self, value: JsonObject) -> bool:
         """Return whether an object is a whole body of another answer: it has another id or, where
         one of the two has none, another wire."""
-        new_id, this_id = answer_id(value), self._id
+        new_id, this_id = answer_id(value), self.id
         if _IN_BODIES.isdisjoint(value) or (new_id and new_id == this_id):
             return False
         wire = wire_for_shape(value)
@@ -310,10 +348,8 @@ class OpenAnswer:
         line."""
         if self._closed:
             return True
-        if self.running:
-            self.note_mixed(value)
-            if self.opens_another(value) or self.is_body_apart(value):
-                return True
+        if self.running and (self.opens_another(value) or self.is_body_apart(value)):
+            return True
         return self.is_over and self.is_of_another(value, in_lines=in_lines)
 
     def is_of_another(self, value: JsonObject, *, in_lines: bool) -> bool:
@@ -327,9 +363,9 @@ class OpenAnswer:
         if foreign(value) is not None:
             wire = None
         if self.running and self.builder.ended and wire and wire.is_terminator(b"[DONE]"):
-            return any(map(_has_content, wire.parse_object(value, event=True)))
+            return _holds_content(wire, value)
         new_id = answer_id(value)
-        if new_id and new_id == self._id:
+        if new_id and new_id == self.id:
             return self.whole and (wire is None or not wire.last_is_body)
         if wire is None:
             return self.whole
@@ -338,7 +374,7 @@ class OpenAnswer:
         if apart and any(isinstance(one, FaultSeen) for one in signals):
             return True
         has_content = any(map(_has_content, signals))
-        if new_id and self._id:
+        if new_id and self.id:
             return has_content
         if not wire.last_is_body:
             return self.whole
@@ -473,6 +509,11 @@ def _tells_end(signal: Signal) -> bool:
     if isinstance(signal, ChoiceSeen):
         return any(map(_tells_end, signal.signals))
     return isinstance(signal, _ENDS)
+
+
+def _holds_content(wire: Wire | None, value: JsonObject) -> bool:
+    """Return whether a wire reads a piece of an answer in an event."""
+    return wire is not None and any(map(_has_content, wire.parse_object(value, event=True)))
 
 
 def _has_content(signal: Signal) -> bool:

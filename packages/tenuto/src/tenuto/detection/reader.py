@@ -23,7 +23,6 @@ from tenuto.core.answer.stop import (
     NOTHING_CAME,
     SEVERAL_ANSWERS,
     UNREAD,
-    Confidence,
     Stop,
     StopReason,
 )
@@ -40,21 +39,20 @@ from tenuto.detection.documents import (
 )
 from tenuto.detection.encodings import as_utf8
 from tenuto.detection.envelopes import out_of_batch
-from tenuto.detection.errors import phrase_status
 from tenuto.detection.evidence import moved_wire
-from tenuto.detection.foreign import Foreign, foreign, unwrapped
+from tenuto.detection.foreign import Foreign, foreign, paired, unwrapped
 from tenuto.detection.loose_json import tidied
 from tenuto.detection.objects import plain
 from tenuto.detection.open_answer import OpenAnswer, is_held
 from tenuto.detection.reading import Reading, nothing_for, only_stop
-from tenuto.detection.replies import BrokeOff, Failure, Reply, Unread, failure_of, fault_of
+from tenuto.detection.replies import BrokeOff, Failure, Reply, Unread, failure_in_phrase, failure_of
 from tenuto.detection.source_bytes import SourceBytes, unparted
 from tenuto.frames.frame import Frame
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.providers.registry import named
-from tenuto.wires.json import JsonObject, decode_object, encode
-from tenuto.wires.registry import wire_for_shape, wires, wires_for_path
+from tenuto.wires.json import JsonObject, decode_object
+from tenuto.wires.registry import wire_for_shape
 from tenuto.wires.stream import EventReader, event_object
 
 _BYTES = (bytes, bytearray, memoryview)
@@ -80,10 +78,11 @@ class Reader:
         self._came = False  # whether anything came at all
         self._unread_source = False
         self._mixed = False  # whether chunks of several streams alternate
+        self._left: set[str] = set()  # the ids of the answers that another one followed too early
         self._begin()
 
     def _begin(self) -> None:
-        self._answer = OpenAnswer(self._named, self._likely, self._overrides)
+        self._answer = OpenAnswer(self._named, self._likely, self._overrides, self._left)
 
     @property
     def progress(self) -> Stop:
@@ -106,18 +105,18 @@ class Reader:
             self._bytes(bytes(source))
         elif isinstance(source, list | tuple):
             for item in source:
-                if isinstance(item, list | tuple):
-                    self._came = self._came or bool(item)
-                    self._inner(item)
-                else:
-                    self._item(item)
+                self._item(item)
         else:
             self._came = True
             self._value(plain(source))
 
     def _inner(self, items: Sequence[object]) -> None:
-        """Take a list within a list: the events of one of several streams. Lists within it are none
-        of an answer."""
+        """Take a list within a list: the events of one of several streams, or a message in a pair.
+        Lists within it are none of an answer."""
+        self._came = self._came or bool(items)
+        if (message := paired(items)) is not None:
+            self._object(message)
+            return
         inner = Reader(self._name)
         for item in items:
             if not isinstance(item, list | tuple):
@@ -132,6 +131,9 @@ class Reader:
 
     def _item(self, item: object) -> None:
         """Take an item of a list: an event, a piece of bytes, or one of several answers."""
+        if isinstance(item, list | tuple):
+            self._inner(item)
+            return
         if isinstance(item, str):
             item = item.encode("utf-8", "surrogatepass")
         if isinstance(item, _BYTES):
@@ -265,6 +267,8 @@ class Reader:
 
     def _next(self) -> None:
         """Begin another answer."""
+        if not self._answer.is_over:
+            self._left.add(self._answer.id)
         self._before.append(self._built())
         self._mixed = self._mixed or self._answer.mixed
         self._begin()
@@ -348,8 +352,8 @@ class Reader:
             self._next()
         if begins_events(data) is not None:
             self._before += self._inside(data)
-            return
-        self._before.append(only_stop(self._cut(data) if is_cut(data) else NO_ANSWER))
+        else:
+            self._before.append(only_stop(self._cut(data) if is_cut(data) else NO_ANSWER))
 
     def _events(self, events: Sequence[Frame]) -> None:
         for number, event in enumerate(events):
@@ -411,7 +415,7 @@ class Reader:
             if self._answer.is_of_another(value, in_lines=False):
                 self._next()
                 return True
-        return not self._answer.builder.ended
+        return self._answer.takes_late(value)
 
     def _reader_for(self, event: Frame) -> EventReader | None:
         """Return the reader of the first event that a wire knows; None if none knows this one."""
@@ -455,10 +459,8 @@ class Reader:
         if self._answer.holds_none(value):
             self._no_answer()
             return
-        if (status := phrase_status(value)) is not None:
-            reply = Reply(status, {}, encode(value))
-            fault = fault_of(reply, wires()["openai-chat"])
-            self._failure(Failure(fault, None, self._answer.sure))
+        if (failure := failure_in_phrase(value, self._answer.sure)) is not None:
+            self._failure(failure)
             return
         if self._answer.is_behind(value, in_lines=self._source.in_lines):
             self._next()
@@ -486,14 +488,12 @@ class Reader:
 
     def _reply(self, reply: Reply) -> None:
         """Read an HTTP response: an error, or bytes as they were received."""
+        if reply.is_error:
+            wire = self._named or self._likely
+            self._failure(failure_of(reply, wire, named=wire is not None))
+            return
         if self._answer.is_over:
             self._next()
-        wire = self._named or self._likely or next(iter(wires_for_path(reply.path)), None)
-        if reply.is_error:
-            failure = failure_of(reply, wire)
-            sure = Confidence.HIGH if self._answer.names_one else failure.sure
-            self._failure(failure._replace(sure=sure))
-            return
         self._before += self._inside(reply.content)
 
     def _failure(self, failure: Failure) -> None:

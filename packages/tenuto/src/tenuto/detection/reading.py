@@ -11,6 +11,7 @@ from tenuto.core.answer.stop import (
     NEEDS_WIRE,
     NO_ANSWER,
     NOTHING_CAME,
+    SEVERAL_ANSWERS,
     UNREAD,
     Confidence,
     Stop,
@@ -36,8 +37,8 @@ class Reading(NamedTuple):
 
     @property
     def is_counted(self) -> bool:
-        """Whether it has shown that it is an answer, or the beginning of one."""
-        return self.is_answer and self.response.stop not in (BROKE_OFF_UNREAD, NOTHING_CAME)
+        """Whether it has shown that it is one answer, or the beginning of one."""
+        return self.is_answer and self.response.stop not in _UNCOUNTED
 
     @property
     def is_guess(self) -> bool:
@@ -58,6 +59,9 @@ def nothing_for(wire: str) -> Stop:
 
 
 _NONE = frozenset(each.detail for each in (NO_ANSWER, UNREAD, NEEDS_WIRE))
+
+
+_UNCOUNTED = (BROKE_OFF_UNREAD, NOTHING_CAME, SEVERAL_ANSWERS)
 
 
 def only_stop(stop: Stop, *, strange: bool = False) -> Reading:

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.core.answer.stop import Confidence
-from tenuto.detection.errors import error_shown, told_kind
+from tenuto.detection.errors import error_shown, phrase_status, told_kind
 from tenuto.providers.registry import behind
 from tenuto.wires.base import Wire
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.registry import wires, wires_for_path
 
 
@@ -107,12 +107,14 @@ def fault_of(reply: Reply, wire: Wire) -> Fault:
     return wire.parse_fault(reply.status, reply.headers, reply.content)
 
 
-def failure_of(reply: Reply, wire: Wire | None) -> Failure:
+def failure_of(reply: Reply, wire: Wire | None, *, named: bool = False) -> Failure:
     """Return what an error of an HTTP client tells. Any website answers with an error, so it is
-    certain only by the URL of a known API, or by what the body says."""
+    certain only by the URL of a known API, or by what the body says. `wire`: that of the SDK, or
+    one that the caller `named`; None: the path of the URL tells, if anything does."""
+    wire = wire or next(iter(wires_for_path(reply.path)), None)
     value = decode_object(reply.content)
     said = error_shown(value) if isinstance(value, dict) else None
-    if said is Confidence.HIGH or is_of_api(reply.url):
+    if named or said is Confidence.HIGH or is_of_api(reply.url):
         sure = Confidence.HIGH
     else:
         sure = Confidence.LOW if reply.url else Confidence.MEDIUM
@@ -122,6 +124,15 @@ def failure_of(reply: Reply, wire: Wire | None) -> Failure:
         kind = told_kind(value, fault.kind, reply.status) if reply.status in _ERRORS else None
         fault = replace(fault, kind=kind or fault.kind)
     return Failure(fault, wire, sure)
+
+
+def failure_in_phrase(value: JsonObject, sure: Confidence) -> Failure | None:
+    """Return what an object tells that says no more than the phrase of an HTTP status; None: it
+    says something else."""
+    status = phrase_status(value)
+    if status is None:
+        return None
+    return Failure(fault_of(Reply(status, {}, encode(value)), wires()["openai-chat"]), None, sure)
 
 
 def is_of_api(url: str) -> bool:

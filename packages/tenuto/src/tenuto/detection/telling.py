@@ -83,10 +83,10 @@ def detect_each(source: object, *, wire: str | None = None) -> list[Stop]:
             a stop with the detail `no_answer`, and a line that was cut is DROPPED. Lines below a
             comment or the head of an HTTP response are read, and so are the objects below or amid
             prose, whose own lines have no stop.
-            Not told apart: streams of Gemini without ids, a stream of Ollama or of a chat that
-            broke off (a chat: in its first chunk) and the next one, and the answers of a JSON array
-            that broke off. Chunks of several streams that alternate are one stop, with the detail
-            `several_answers` and no count.
+            Not told apart: streams of Gemini without ids, a stream of Ollama that broke off and the
+            next one, the same of other streams that broke off in their first chunk, and the answers
+            of a JSON array that broke off. Chunks of several streams that alternate are one stop,
+            with the detail `several_answers` and no count.
         wire: as for `detect`.
 
     Returns:
@@ -206,7 +206,9 @@ class StreamDetector:
 
 def _one(found: list[Reading]) -> Stop:
     answers = [reading for reading in found if reading.is_counted]
-    if len(answers) > 1 and SEVERAL_ANSWERS not in [one.response.stop for one in answers]:
+    if SEVERAL_ANSWERS in [one.response.stop for one in found]:
+        return SEVERAL_ANSWERS
+    if len(answers) > 1:
         return replace(SEVERAL_ANSWERS, metadata={"answers": str(len(answers))})
     return (answers or found)[0].response.stop
 

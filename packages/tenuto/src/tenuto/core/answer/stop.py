@@ -93,6 +93,10 @@ NO_STOP = "no_stop"
 CALLS_MISSING = "tool_calls_missing"
 """The anomaly of an answer that holds no call, although its stop says that it does (N3)."""
 
+ERROR_AFTER_END = "error_after_end"
+"""The anomaly of an answer behind whose end mark the provider reported an error: it is whole. The
+metadata has the kind of the error under this name."""
+
 _SAID_OF: dict[str, str] = {
     # What `detect` was given.
     "no_answer": "This is not an answer in the format of a known API.",
@@ -205,7 +209,12 @@ class Stop:
         sentence = sentence or SENTENCES[self.reason]
         if self.detail:
             sentence = f"{sentence[:-1]} ({printable(self.detail)})."
-        return f"{sentence} A tool call is broken ({self.broken})." if self.broken else sentence
+        if self.broken:
+            sentence = f"{sentence} A tool call is broken ({self.broken})."
+        if ERROR_AFTER_END in self.anomalies:
+            kind = printable(self.metadata.get(ERROR_AFTER_END) or "error")
+            sentence = f"{sentence} Behind its end, the provider reported an error ({kind})."
+        return sentence
 
 
 _NO_CALL = "The provider says that the model asks for a tool, but the answer holds no tool call."
