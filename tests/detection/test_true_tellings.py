@@ -70,6 +70,15 @@ OF_OTHERS: dict[str, tuple[Any, Confidence]] = {
     "a queue": ({"error": {"code": "timeout", "message": "Worker"}, "sequence_number": 3}, MEDIUM),
     "a map": ({"error": {"code": 404, "message": "Vertex 17 not found"}}, MEDIUM),
     "a game": ({"error": {"code": 429, "message": "Rate limit reached while thinking"}}, MEDIUM),
+    "a cart with OpenAI's members": ({"error": {"message": "No such cart", "type": "not_found", "code": "404"}}, MEDIUM),
+    "a shop with OpenAI's members": ({"error": {"message": "Closed", "type": "shop", "code": 503}}, MEDIUM),
+    "a lock with OpenAI's members": (
+        {"error": {"message": "Too many tries", "type": "limit", "code": "rate_limit_exceeded"}}, MEDIUM,
+    ),
+    "a login with OpenAI's members": ({"error": {"message": "No.", "type": "auth", "code": "invalid_api_key"}}, MEDIUM),
+    "any server with OpenAI's members": (
+        {"error": {"message": "x", "type": "server_error", "code": "internal_server_error"}}, MEDIUM,
+    ),
     "digits without an end": ({"error": {"code": "4" * 5_000, "message": "No."}}, MEDIUM),
     "a job": ({"id": "j", "status": "failed", "error": {"code": "timeout", "message": "Disk"}}, MEDIUM),
 }  # fmt: skip
@@ -96,6 +105,11 @@ OF_PROVIDERS: dict[str, tuple[Any, str]] = {
         {"error": {"message": "No such thing", "type": "invalid_request_error", "param": None, "code": None}}, "invalid_request",
     ),
     "Groq": ({"error": {"message": "x", "type": "tokens", "code": "rate_limit_exceeded"}}, "rate_limited"),
+    "Groq's requests": ({"error": {"message": "x", "type": "requests", "code": "rate_limit_exceeded"}}, "rate_limited"),
+    "Groq's model": ({"error": {"message": "x", "type": "invalid_request_error", "code": "model_not_found"}}, "invalid_request"),
+    "Groq's call": (
+        {"error": {"message": "x", "type": "invalid_request_error", "code": "tool_use_failed", "failed_generation": "y"}}, "malformed_call",
+    ),
     "Azure": (
         {"error": {"code": "429", "message": "You have exceeded the token rate limit of your Azure OpenAI tier."}}, "rate_limited",
     ),
@@ -146,6 +160,21 @@ KINDS: dict[str, tuple[Any, str | None, Confidence]] = {
     "a lexer": ({"error": {"code": "E77", "message": "max_tokens: 5 > 4"}}, None, MEDIUM),
     "a diff": ({"error": {"code": "E77", "message": "Maximum context length of diff hunks is 10"}}, None, MEDIUM),
     "a workshop": ({"error": {"code": "tool_use_failed", "message": "Drill jammed"}}, "malformed_call", MEDIUM),
+    # Words beside a type that says otherwise.
+    "a server": ({"error": {"message": "The engine is overloaded", "type": "server_error"}}, "server", MEDIUM),
+    "a server in OpenAI's form": (
+        {"error": {"message": "The server is overloaded", "type": "server_error", "param": None, "code": None}}, "server", HIGH,
+    ),
+    "a server's limit": ({"error": {"message": "Rate limit reached", "type": "server_error"}}, "server", MEDIUM),
+    "a server's filter": ({"error": {"message": "Blocked by moderation", "code": "internal_error"}}, "server", MEDIUM),
+    "an API's": ({"error": {"message": "Overloaded", "type": "api_error"}}, "server", MEDIUM),
+    "a request": ({"error": {"message": "Server overloaded", "type": "invalid_request_error"}}, "invalid_request", MEDIUM),
+    "a key that was blocked": (
+        {"error": {"message": "Blocked by moderation", "code": "invalid_api_key"}}, "authentication", MEDIUM,
+    ),
+    "a field of a request": (
+        {"error": {"message": "Unknown parameter: 'page'", "type": "invalid_request_error"}}, "unknown_key", MEDIUM,
+    ),
     # An error that calls itself one.
     "Notion's limit": (
         {"object": "error", "status": 429, "code": "rate_limited", "message": "x", "request_id": "r"}, "rate_limited", MEDIUM,

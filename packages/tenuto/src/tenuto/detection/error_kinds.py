@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 
-from tenuto.core.answer.fault import FaultKind
+from tenuto.core.answer.fault import FAULT_CLASSES, FaultKind
 from tenuto.wires.errors import ErrorRow, by_status, has_code, has_words, is_status
 from tenuto.wires.registry import in_order
+from tenuto.wires.stops import snake_case
 
 _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 """What an error table says of an error of which it knows no more."""
@@ -65,6 +66,22 @@ def says_kind(codes: Sequence[str], message: str) -> bool:
     return any(has_code(row, codes) and has_words(row, message) for row in _rows())
 
 
+def leaves_open(kind: FaultKind | None, codes: Sequence[str], read: FaultKind) -> bool:
+    """Return whether codes leave it to the words what an error is. A status, or that the request
+    was wrong, says little: the words may say what was wrong, but not that the server was.
+
+    `kind`: what the codes tell; `read`: what the words tell.
+
+    >>> [leaves_open(kind_by_code([code]), [code], FaultKind.CONTENT_BLOCKED)
+    ...     for code in ("403", "invalid_request_error", "server_error")]
+    [True, True, False]
+    """
+    if kind is None:
+        return True
+    general = kind is FaultKind.INVALID_REQUEST or all(map(is_status, codes))
+    return general and not any(FAULT_CLASSES[each].retryable for each in (kind, read))
+
+
 def kind_by_code(codes: Sequence[str]) -> FaultKind | None:
     """Return the kind that codes tell, the most specific first; None: they tell none.
 
@@ -84,7 +101,7 @@ def kind_by_code(codes: Sequence[str]) -> FaultKind | None:
 def _kind_of_word(code: str) -> FaultKind | None:
     if _is_number(code):
         return None
-    spelled = _snake_case(code)
+    spelled = snake_case(code[:_CODE_CHARS])
     kinds = [row.kind for row in _rows() if has_code(row, [code, spelled])]
     found = next((kind for kind in kinds if kind not in _GENERAL), next(iter(kinds), None))
     if found is not None:
@@ -99,14 +116,9 @@ def _kind_of_status(status: int) -> FaultKind:
     )
 
 
-def _snake_case(code: str) -> str:
-    return _humps("_", code[:_CODE_CHARS]).replace("-", "_").replace(" ", "_").lower()
-
-
-_humps = re.compile(r"(?<=[a-z])(?=[A-Z])").sub
 _CODE_CHARS = 100
 
-_NAMES = {_snake_case(one.phrase): one.value for one in HTTPStatus if one.value >= 400} | {
+_NAMES = {snake_case(one.phrase): one.value for one in HTTPStatus if one.value >= 400} | {
     "payload_too_large": 413,
     "content_too_large": 413,
 }

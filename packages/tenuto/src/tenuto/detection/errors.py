@@ -9,12 +9,20 @@ What kind it is, where it is not certain, is in `error_kinds`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from http import HTTPStatus
 
 from tenuto.core.answer.fault import FaultKind
 from tenuto.core.answer.stop import Confidence
-from tenuto.detection.error_kinds import is_code, kind_by_code, knows_code, knows_words, says_kind
-from tenuto.wires.errors import error_words
+from tenuto.detection.error_kinds import (
+    is_code,
+    kind_by_code,
+    knows_code,
+    knows_words,
+    leaves_open,
+    says_kind,
+)
+from tenuto.wires.errors import ErrorRow, error_words, has_code
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import list_in, object_in, objects_in
 from tenuto.wires.registry import wires
@@ -123,7 +131,9 @@ def told_kind(value: JsonObject, read: FaultKind, status: int | None = None) -> 
     """
     error = _error_in(value)
     codes = [*_codes_of(error), *([str(status)] if status is not None else [])]
-    return read if says_kind(codes, error_words(error)[1]) else kind_by_code(codes)
+    kind = kind_by_code(codes)
+    by_words = says_kind(codes, error_words(error)[1]) and leaves_open(kind, codes, read)
+    return read if by_words else kind
 
 
 # --- the forms that only one API, or those that follow it, give their errors
@@ -136,20 +146,32 @@ def _as_anthropic(value: JsonObject, error: JsonObject) -> bool:
 def _as_openai(value: JsonObject, error: JsonObject) -> bool:
     """Return whether an error has all the members of OpenAI's, and none that other APIs add, such
     as Stripe's `doc_url`. Its code is one of theirs, since other programs have that form too; where
-    it has none, its type is. Some that follow OpenAI leave out `param`: those must have a code."""
+    it has none, its type is. Some that follow OpenAI leave out `param`: those must have both."""
     if not error.keys() <= _OF_OPENAI or not {"message", "type", "code"} <= error.keys():
         return False
-    told = error["code"]
+    told, kind = error["code"], error["type"]
     if told is None or told == "":
-        return "param" in error and _is_of_chats(error["type"])
-    return _is_of_chats(told)
+        return "param" in error and _is_of_chats(kind)
+    return _is_of_chats(told) and ("param" in error or _is_type(kind))
 
 
 def _is_of_chats(code: object) -> bool:
-    """Return whether a table of OpenAI's own wires has a code."""
+    """Return whether a table of OpenAI's own wires has a code, or it is any server's."""
+    return is_code([str(code)], _rows_of_chats())
+
+
+def _is_type(kind: object) -> bool:
+    """Return whether an error's type is one of OpenAI's, in its tables or among Groq's."""
+    return kind in _OF_GROQ or any(has_code(row, [str(kind)]) for row in _rows_of_chats())
+
+
+def _rows_of_chats() -> Iterator[ErrorRow]:
     known = wires()
-    rows = (row for name in _OF_CHATS for row in known[name].errors)
-    return is_code([str(code)], rows)
+    return (row for name in _OF_CHATS for row in known[name].errors)
+
+
+_OF_GROQ = ("tokens", "requests")
+"""What was limited: https://github.com/danielmiessler/Fabric/issues/364 (read 2026-11-29)."""
 
 
 _OF_CHATS = ("openai-chat", "openai-responses")

@@ -46,6 +46,7 @@ _NOT_REPORTED = (
 _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 """What an error table says of an error of which it knows no more."""
 _KINDS = frozenset(FaultKind)
+_RETRIED = frozenset(kind for kind in FaultKind if FAULT_CLASSES[kind].retryable)
 _ENDS = (StopSeen, FaultSeen)
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
 _CHUNKS = frozenset({"choices", "candidates", "response_metadata"})
@@ -253,8 +254,8 @@ class OpenAnswer:
 
     def _as_told(self, stop: Stop) -> Stop:
         """Return the stop of a certain error with the kind that its code tells, if the wire that
-        happened to read it knows no kind."""
-        if self.wire is not None or stop.detail != FaultKind.SERVER:
+        happened to read it knows no kind, or one by words that say the same of any server."""
+        if self.wire is not None or stop.detail not in _RETRIED:
             return stop
         kind = self._kind_told(stop)
         return stop if kind is None else _of_kind(stop, kind)

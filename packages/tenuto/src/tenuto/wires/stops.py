@@ -139,10 +139,10 @@ _NO_STOP = frozenset({"", "null", "none"})
 _between_words = re.compile(r"(?<=[a-z])(?=[A-Z])|[ -]+").sub
 
 
-def _joined(raw: str) -> str:
-    """Return a value as the tables have it.
+def snake_case(raw: str) -> str:
+    """Return words as the tables have them, however they are joined.
 
-    >>> _joined("toolUse"), _joined("tool-calls"), _joined("MAX TOKENS")
+    >>> snake_case("toolUse"), snake_case("tool-calls"), snake_case("MAX TOKENS")
     ('tool_use', 'tool_calls', 'max_tokens')
     """
     return _between_words("_", raw.strip()).lower()
@@ -172,7 +172,7 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     word = raw.strip().lower()
     if word in _NO_STOP:
         return None
-    known = table.get(word) or table.get(_joined(raw))
+    known = table.get(word) or table.get(snake_case(raw))
     if known is not None:
         return StopSeen(raw, field, *known)
     halves = [half.strip() for half in word.split(":", 1)]
