@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from enum import Enum
+from types import SimpleNamespace
 from typing import Any
 
 import anthropic
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -279,3 +282,99 @@ def test_what_the_provider_ran_itself_waits_for_nothing() -> None:
 def test_an_input_of_one_text_is_a_users_message() -> None:
     told = detect_conversation({"model": "m", "input": "Hello"})
     assert (told.why, dict(told.roles)) == ("The last message is not the model's.", {"user": 1})
+
+
+class Role(Enum):
+    MODEL = "assistant"
+
+
+class Word(str, Enum):  # noqa: UP042 - as many programs have it
+    MODEL = "assistant"
+
+
+SAID = {"content": "At noon."}
+OF_MODELS: dict[str, Any] = {
+    **{word: {"role": word, **SAID} for word in ("Assistant", "gpt", "agent", "bot", "chatgpt", "CHATBOT")},
+    "an enum": {"role": Role.MODEL, **SAID},
+    "an enum of words": {"role": Word.MODEL, **SAID},
+    "a pair": ("assistant", "At noon."),
+    "a pair of LangChain": ("ai", "At noon."),
+    "AutoGen": {"source": "assistant", "type": "TextMessage", **SAID},
+    "ShareGPT": {"from": "gpt", "value": "At noon."},
+    "Cohere": {"role": "CHATBOT", "message": "At noon."},
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_a_message_of_the_model_is_one_by_whatever_word(name: str) -> None:
+    told = detect_conversation([ASK["chat"], OF_MODELS[name]])
+    assert told == detect_conversation([ASK["chat"], ANSWER["chat"]])
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize(
+    "last", [{"role": "narrator", **SAID}, {"source": "writer", **SAID}, SAID, None, 5]
+)
+def test_a_role_that_nobody_knows_is_not_said_to_be_another_ones(last: Any) -> None:
+    told = detect_conversation([ASK["chat"], last])
+    assert (told.may_end, told.why) == (False, "The role of the last message is not known.")
+    assert dict(told.roles) == {"user": 1, "other": 1}
+
+
+ROWS = [ASK["chat"], ANSWER["chat"]]
+HELD: dict[str, tuple[Any, dict[str, int], str]] = {
+    "lines": ("\n".join(map(json.dumps, ROWS)), {"user": 1, "assistant": 1}, ""),
+    "ShareGPT": (
+        {"conversations": [{"from": "human", "value": "When?"}, {"from": "gpt", "value": "At noon."}]},
+        {"user": 1, "assistant": 1}, "",
+    ),
+    "Cohere": (
+        {"model": "m", "message": "And then?", "chat_history": [
+            {"role": "USER", "message": "When?"}, {"role": "CHATBOT", "message": "At noon."}]},
+        {"user": 2, "assistant": 1}, "The last message is not the model's.",
+    ),
+    "Cohere's first": ({"model": "m", "message": "When?"}, {"user": 1}, "The last message is not the model's."),
+    "an answer": (chat("length", content="At"), {"assistant": 1}, "The output limit cut the answer."),
+    "an answer as JSON": (json.dumps(chat("length", content="At")), {"assistant": 1}, "The output limit cut the answer."),
+    "an answer of an SDK": (
+        ChatCompletion.model_validate(chat("length", content="At")), {"assistant": 1}, "The output limit cut the answer.",
+    ),
+    "a response": (httpx.Response(200, json=chat("length", content="At")), {"assistant": 1}, "The output limit cut the answer."),
+    "a message": (ANSWER["chat"], {"assistant": 1}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", HELD)
+def test_whatever_holds_a_conversation_is_read(name: str) -> None:
+    source, roles, why = HELD[name]
+    told = detect_conversation(source)
+    assert dict(told.roles) == roles
+    assert (told.may_end, told.why) == (not why, why or told.why)
+
+
+NOTHING = {
+    "There is no message.": ([], (), {"messages": []}, "[]"),
+    "No messages were found in this: give a list of messages, or a request or an answer.": (
+        None, 5, "prose", "", {}, {"name": "x"}, "{}", SimpleNamespace(x=1),
+    ),
+    "This has not been read: give the messages of a stream or an iterator as a list.": (
+        (row for row in ROWS), iter(ROWS), httpx.Response(200, stream=httpx.ByteStream(b"[]")),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("why", NOTHING)
+def test_what_holds_no_message_is_said_to_be_that(why: str) -> None:
+    for source in NOTHING[why]:
+        told = detect_conversation(source)
+        assert (told.may_end, told.why, told.messages) == (False, why, 0)
+
+
+@pytest.mark.behaviour("N14")
+def test_nothing_is_taken_from_an_iterator_of_messages() -> None:
+    messages = iter(ROWS)
+    detect_conversation(messages)
+    assert list(messages) == ROWS

@@ -19,9 +19,12 @@ from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.response import Response
 from tenuto.core.answer.signals import Ended, Signal
 from tenuto.core.answer.stop import CALLS_MISSING, CLEAN, NO_STOP, Stop, printable
+from tenuto.detection.documents import documents
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.objects import plain
 from tenuto.detection.reader import Reader
+from tenuto.detection.replies import Reply, Unread
+from tenuto.detection.roles import OF_DATA_SETS, role_of
 from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.members import list_in, object_in, objects_in, word_in
 from tenuto.wires.openai_responses.items import is_client_call, is_made_by_model
@@ -80,7 +83,7 @@ class DetectedConversation:
             of tools.
         messages: how many messages there are.
         roles: how many there are of each role: "user", "assistant", "tool", "system"; "other" for
-            what no wire knows. A message with results of calls counts as "tool".
+            what is not known. A message with results of calls counts as "tool".
         attempts: how many answers of the model there are, each of which took a request at least.
         input_tokens: tokens of all requests whose answers tell them; None if none does. A request
             sends the whole conversation, so this is more than the conversation's size.
@@ -118,8 +121,10 @@ def detect_conversation(messages: object, *, wire: str | None = None) -> Detecte
     Args:
         messages: the messages as OpenAI's Chat or Responses, Anthropic, Gemini, Bedrock Converse,
             Cohere, Mistral or Ollama have them, as dicts or objects of an SDK or of LangChain; or a
-            request that holds them, as a dict or as JSON. Whole answers may stand among them. A
-            message may have its stop beside it, under the name that any provider gives it.
+            request that holds them, as a dict or as JSON, or the same on lines of their own. Also
+            pairs of a role and a text, and the conversations of ShareGPT. Whole answers may stand
+            among them, or alone. A message may have its stop beside it, under the name that any
+            provider gives it. Nothing is read from an iterator.
         wire: the wire or the provider of whole answers, as for `detect`; None: found from their
             shape.
 
@@ -134,14 +139,18 @@ def detect_conversation(messages: object, *, wire: str | None = None) -> Detecte
     ('tool_call', 2, 1)
     """
     try:
-        return _told(list(_rows(messages, wire)))
+        found = _messages(messages)
+        if isinstance(found, str):
+            return _told([], found)
+        return _told(list(_rows(found, wire)))
     except Exception as error:  # noqa: BLE001 - somebody else's object, as in `detect`
         names = printable(type(messages).__qualname__), printable(type(error).__qualname__)
         log.warning("detect_conversation could not read an object of the class %s: %s", *names)
         return _told([])
 
 
-def _told(rows: Sequence[_Row]) -> DetectedConversation:
+def _told(rows: Sequence[_Row], nothing: str = "There is no message.") -> DetectedConversation:
+    """`nothing`: why a conversation without messages may not end."""
     turns: list[AssistantTurn] = []
     waiting: list[WaitingCall] = []
     for row in rows:
@@ -151,7 +160,7 @@ def _told(rows: Sequence[_Row]) -> DetectedConversation:
             waiting += [
                 WaitingCall(row.at, _own_id(call), call.name) for call in row.response.calls
             ]
-    why = _why_not(rows, turns, waiting)
+    why = _why_not(rows, turns, waiting) if rows else nothing
     return DetectedConversation(
         tuple(turns),
         tuple(waiting),
@@ -165,6 +174,11 @@ def _told(rows: Sequence[_Row]) -> DetectedConversation:
     )
 
 
+_NO_ROLE = "The role of the last message is not known."
+_NO_CONVERSATION = (
+    "No messages were found in this: give a list of messages, or a request or an answer."
+)
+_NOT_READ = "This has not been read: give the messages of a stream or an iterator as a list."
 _FINISHED = "The model finished its answer, and no tool call waits."
 _UNTOLD = "The last message is the model's, without a reason why it ended, and no tool call waits."
 """For a history, which seldom holds the provider's stops: the message may be a half one."""
@@ -210,13 +224,12 @@ def _why_not(
     rows: Sequence[_Row], turns: Sequence[AssistantTurn], waiting: Sequence[WaitingCall]
 ) -> str:
     """Return why a conversation may not end; "" if it may."""
-    if not rows:
-        return "There is no message."
     if waiting:
         names = ", ".join(printable(call.name or call.id or "?") for call in waiting)
         return f"Tool calls wait for their results: {names}."
     if rows[-1].response is None:
-        return "The last message is not the model's."
+        known = rows[-1].role in _KNOWN
+        return "The last message is not the model's." if known else _NO_ROLE
     stop = turns[-1].stop
     whole = stop.reason in CLEAN and CALLS_MISSING not in stop.anomalies and stop.broken is None
     return "" if whole else stop.message
@@ -224,16 +237,8 @@ def _why_not(
 
 # --- reading
 
-_ROLES = {
-    "human": "user",
-    "ai": "assistant",
-    "AIMessageChunk": "assistant",
-    "model": "assistant",
-    "CHATBOT": "assistant",
-    "developer": "system",
-    "function": "tool",
-}
-"""Other words for the roles: LangChain's, Gemini's, Cohere's, OpenAI's."""
+_PLACES = (*OF_DATA_SETS, "source", "type")
+"""Where a message names its role: AutoGen's in its source, LangChain's in its type."""
 
 _KNOWN = frozenset({"user", "assistant", "tool", "system"})
 
@@ -256,11 +261,10 @@ class _Row(NamedTuple):
     messages: int = 1
 
 
-def _rows(source: object, wire: str | None) -> Iterator[_Row]:
+def _rows(messages: Sequence[object], wire: str | None) -> Iterator[_Row]:
     items: list[JsonObject] = []  # of one answer of Responses
-    for at, message in enumerate(_messages(source)):
-        value = message if isinstance(message, dict) else plain(message)
-        value = _flat(value) if isinstance(value, dict) else {}
+    for at, message in enumerate(messages):
+        value = _as_message(message)
         if _is_output(value):
             items.append(value)
             continue
@@ -269,24 +273,56 @@ def _rows(source: object, wire: str | None) -> Iterator[_Row]:
             items = []
         yield _row(at, value, wire)
     if items:
-        yield _of_items(len(list(_messages(source))) - len(items), items)
+        yield _of_items(len(messages) - len(items), items)
 
 
-def _messages(source: object) -> Sequence[object]:
-    """Return the messages of a conversation, of a request, or of its JSON."""
+def _messages(source: object) -> Sequence[object] | str:
+    """Return the messages of a conversation, of a request, or of its JSON; otherwise a sentence
+    that says why there are none."""
+    source = plain(source) if not isinstance(source, str | bytes | list | tuple) else source
+    if isinstance(source, Unread):
+        return _NOT_READ
+    if isinstance(source, Reply):
+        source = source.content
     if isinstance(source, str | bytes):
-        source = decode_object(source if isinstance(source, bytes) else source.encode())
-    if not isinstance(source, list | tuple | dict):
-        source = plain(source)
+        data = source if isinstance(source, bytes) else source.encode("utf-8", "replace")
+        source = decode_object(data)
+        if source is None:
+            source = documents(data) or None
     if isinstance(source, dict):
-        asked = source.get("input")
-        if isinstance(asked, str) and asked and "model" in source:  # Responses' short form
-            return [{"role": "user", "content": asked}]
-        source = next((source[name] for name in _HOLDERS if isinstance(source.get(name), list)), [])
-    return source if isinstance(source, list | tuple) else []
+        source = _messages_of(source)
+    return source if isinstance(source, list | tuple) else _NO_CONVERSATION
 
 
-_HOLDERS = ("messages", "contents", "input")
+def _messages_of(value: JsonObject) -> object:
+    """Return the messages that a request holds, or an answer or a message as the only one; None:
+    there are none."""
+    if isinstance(asked := value.get("input"), str) and asked and "model" in value:
+        return [{"role": "user", "content": asked}]  # Responses' short form
+    if isinstance(asked := value.get("message"), str) and not _is_message(value):  # Cohere's older
+        return [*list_in(value.get("chat_history")), {"role": "user", "content": asked}]
+    held = next((value[name] for name in _HOLDERS if isinstance(value.get(name), list)), None)
+    alone = _is_message(value) or foreign(value) is not None or _is_answer(unwrapped(value))
+    return [value] if held is None and alone else held
+
+
+def _is_message(value: JsonObject) -> bool:
+    return bool(role_of(value, _PLACES))
+
+
+_HOLDERS = ("messages", "contents", "input", "conversations")
+
+
+def _as_message(item: object) -> JsonObject:
+    """Return a row as a message that names its role and its content as the wires do; {} if it is
+    none."""
+    if isinstance(item, list | tuple) and len(item) == 2:  # LangChain's, of a role and a text
+        return {"role": item[0], "content": item[1]}
+    value = item if isinstance(item, dict) else plain(item)
+    if not isinstance(value, dict):
+        return {}
+    said = value.get("content", value.get("value", value.get("message")))  # ShareGPT's, Cohere's
+    return _flat(value | {"content": said} if isinstance(said, str) else value)
 
 
 def _row(at: int, value: JsonObject, wire: str | None) -> _Row:
@@ -294,8 +330,8 @@ def _row(at: int, value: JsonObject, wire: str | None) -> _Row:
         reader = Reader(wire)
         reader.feed(value)
         return _Row(at, "assistant", reader.finish()[0].response)
-    told = value.get("role") or value.get("type") or ("user" if "parts" in value else "")
-    role = _ROLES.get(str(told), str(told).lower())
+    nobodys = "parts" in value and "role" not in value  # Gemini's
+    role = "user" if nobodys else role_of(value, _PLACES)
     if role == "assistant":
         return _Row(at, role, _read(value))
     results = tuple(_results(value))

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from tenuto.detection.roles import role_of
 from tenuto.judging.files import ranges_of, rows_of
-from tenuto.judging.messages import role_of
 from tenuto.judging.requests import asked_in, asks
 from tenuto.wires.json import JsonObject, decode_object
 
@@ -19,7 +19,6 @@ _BODIES: Final = ("body", "params", "request", "modelInput")
 _PROMPTS: Final = ("prompt", "system", "instructions", "inputText", "systemInstruction")
 _HISTORIES: Final = ("messages", "contents", "input")
 _TALKS: Final = ("messages", "contents")
-_OF_MODEL: Final = ("assistant", "model")
 
 
 @dataclass(slots=True)
@@ -110,6 +109,6 @@ def _without_prompt(body: JsonObject) -> JsonObject:
     for name in _HISTORIES:
         last = kept[name][-1] if isinstance(kept.get(name), list) and kept[name] else None
         if name in kept:
-            begun = isinstance(last, dict) and role_of(last) in _OF_MODEL
+            begun = isinstance(last, dict) and role_of(last) == "assistant"
             kept[name] = [last] if begun else []
     return kept

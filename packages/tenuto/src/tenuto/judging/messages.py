@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from tenuto.detection.roles import role_of
 from tenuto.judging.answers import text_in
 from tenuto.judging.beside import stop_beside, tokens_in
 from tenuto.judging.held import Called, Held, Told
@@ -13,26 +14,11 @@ from tenuto.judging.names import LIMITS
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in, objects_in
 
-_OF_MODEL: Final = frozenset({"assistant", "gpt", "model", "chatgpt", "bing", "bard", "ai"})
-_OF_OTHERS: Final = frozenset(
-    {"system", "user", "human", "tool", "function", "developer", "observation", "ipython"}
-    | {"function_response", "function_call", "environment", "input"}
-)
 _OF_REQUESTS: Final = frozenset(
     {*LIMITS, "temperature", "stream", "top_p", "stop"}
     | {"response_format", "tool_choice", "stop_sequences", "n"}
 )
 """Members that only requests have."""
-
-
-def role_of(message: JsonObject) -> str:
-    """Return who wrote a message, in lower case; "": it does not say.
-
-    >>> role_of({"role": "Assistant"}), role_of({"from": "gpt"}), role_of({})
-    ('assistant', 'gpt', '')
-    """
-    role = message.get("role", message.get("from"))
-    return role.lower() if isinstance(role, str) else ""
 
 
 def are_messages(messages: object) -> bool:
@@ -48,9 +34,7 @@ def are_messages(messages: object) -> bool:
     if not rows or not all(isinstance(row, dict) for row in rows):
         return False
     roles = [role_of(row) for row in rows]
-    return all(role in _OF_MODEL or role in _OF_OTHERS for role in roles) and any(
-        role in _OF_MODEL for role in roles
-    )
+    return all(roles) and "assistant" in roles
 
 
 def is_conversation(row: JsonObject) -> bool:
@@ -60,7 +44,7 @@ def is_conversation(row: JsonObject) -> bool:
     if not are_messages(messages):
         return False
     last = objects_in(messages)[-1]
-    if role_of(last) in ("user", "human", "system", "developer"):
+    if role_of(last) in ("user", "system"):
         return False
     return not _asks(row) or _has_ended(row) or _has_ended(last)
 
@@ -97,7 +81,7 @@ _OF_ANSWERS: Final = ("response_format", "n")
 def turns_in(messages: object, tools: object = None) -> Iterator[Held]:
     """Read each message of the model."""
     for message in objects_in(messages):
-        if role_of(message) in _OF_MODEL:
+        if role_of(message) == "assistant":
             yield Held(answer=own) if (own := _own_answer(message)) else turn(message, tools)
 
 
