@@ -35,6 +35,8 @@ ROWS: list[tuple[Stop, dict[str, Any], str, str, bool, str]] = [
     (Stop(R.ERROR), {}, "fault", "send_again", True, "retry"),
     # With a code that no table knows, as `detect` tells it.
     (Stop(R.ERROR, raw="E1", confidence=Confidence.MEDIUM), {}, "fault", "", False, "stop"),
+    # What `detect` says of things that are not one answer.
+    *((Stop(R.UNKNOWN, detail=d), {}, "unknown", "", False, "stop") for d in ("no_answer", "unread", "needs_wire", "several_answers")),
     (Stop(R.SAFETY_BLOCKED), {"text": TEXT}, "blocked", "", False, "modify_prompt"),
     (Stop(R.REFUSAL), {}, "refused", "", False, "modify_prompt"),
     (Stop(R.CONTEXT_WINDOW_EXCEEDED), {}, "overflow", "", False, "modify_prompt"),

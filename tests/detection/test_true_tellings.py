@@ -364,6 +364,10 @@ NONE: dict[str, Any] = {
     "a worker": {"id": "x", "finish_reason": "ERROR", "message": {"role": "worker"}},
     "a genetic algorithm": {"generation": "12", "stop_reason": "length", "best": 0.3},
     "a bus stop": {"messageStop": {"at": "Main St"}},
+    "a form's choice": {"id": "x", "choices": [{"text": "Red", "index": 0, "logprobs": None}], "model": "form-v2"},
+    "a job with outputs": {
+        "id": "j", "status": "completed", "model": "yolo", "outputs": [{"type": "text", "text": "x"}],
+    },
     "a note on chunks": {"object": "chat.completion.chunk", "note": "docs"},
 }  # fmt: skip
 

@@ -314,15 +314,17 @@ def _is_output(item: object) -> bool:
 
 
 def _interactions(value: JsonObject) -> bool:
-    """Return whether a body names its model or agent, or holds a step of a model:
-    https://ai.google.dev/api/interactions-api (read 2026-11-28)."""
+    """Return whether a body names its model or agent, or holds a step of a model. A job has a
+    model, a status and outputs, too: https://ai.google.dev/api/interactions-api
+    (read 2026-11-28)."""
     if "event_type" in value:
         return not _OF_STEPS.isdisjoint(value)
-    if value.get("object") != "interaction":
+    says_so = value.get("object") == "interaction"
+    named = {"model", "agent", "error", "errors"} if says_so else {"agent", "error"}
+    if not named.isdisjoint(value):
         return True
-    if not {"model", "agent", "error", "errors"}.isdisjoint(value):
-        return True
-    parts = [object_in(part) for name in ("steps", "outputs") for part in list_in(value.get(name))]
+    places = ("steps", "outputs") if says_so else ("steps",)
+    parts = [object_in(part) for name in places for part in list_in(value.get(name))]
     counted = any(name.startswith("total_") for name in object_in(value.get("usage")))
     return counted or any(part.get("type") in _OF_INTERACTIONS for part in parts)
 
@@ -388,10 +390,15 @@ def _is_counted(value: JsonObject) -> bool:
 
 def _completion(value: JsonObject) -> bool:
     """Return whether the stop beside a text is some API's: in a game, `finish_reason` may be
-    anything."""
+    anything. Without a stop, a choice of a form looks alike."""
     choice = object_in(next(iter(list_in(value.get("choices"))), None))
     told = choice.get("finish_reason")
-    return told is None or _is_stop(told) or _is_signed(value)
+    if told is None:
+        return not _OF_COMPLETIONS.isdisjoint(value)
+    return _is_stop(told) or _is_signed(value)
+
+
+_OF_COMPLETIONS = frozenset({"object", "created", "usage"})
 
 
 def _invoked(value: JsonObject) -> bool:

@@ -302,3 +302,6 @@ BROKE_OFF_UNREAD = Stop(StopReason.DROPPED, detail="broke_off_unread")
 UNREAD = Stop(StopReason.UNKNOWN, detail="unread")
 NEEDS_WIRE = Stop(StopReason.UNKNOWN, detail="needs_wire")
 """What `detect` says of things that are not one answer (N14)."""
+
+WITHOUT_END = frozenset(each.detail for each in (NO_ANSWER, SEVERAL_ANSWERS, UNREAD, NEEDS_WIRE))
+"""Details of what has no end of its own."""

@@ -10,8 +10,9 @@ from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.core.answer.response import Response
 from tenuto.core.answer.signals import Usage
-from tenuto.core.answer.stop import CALLS_MISSING, Confidence, Stop, StopReason
+from tenuto.core.answer.stop import CALLS_MISSING, WITHOUT_END, Confidence, Stop, StopReason
 from tenuto.core.deciding.machine import decided
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.core.deciding.view import Budget, Facts, State
 from tenuto.core.errors import PolicyError
 from tenuto.core.settings.names import not_known, refuses_unknown
@@ -88,8 +89,8 @@ def decide(stop: Stop, context: Context | None = None, policy: Policy | None = N
         policy: the limits; None: the defaults. Its own `decide` is asked, as in a turn.
 
     Returns:
-        the decision. A turn that knows more, such as what an error says about the request, may find
-        a way on that this does not.
+        the decision; for what is not one answer, to stop. A turn that knows more, such as what an
+        error says about the request, may find a way on that this does not.
 
     >>> cut = Stop(StopReason.MAX_TOKENS, raw="length")
     >>> told = decide(cut, Context(text="The tide comes in twi", max_tokens=100))
@@ -122,6 +123,9 @@ def decide(stop: Stop, context: Context | None = None, policy: Policy | None = N
     )
     response = _response(stop, context)
     told = decided(state, response, facts, policy or Policy(), context.elapsed_s)
+    if stop.detail in WITHOUT_END:  # another request changes nothing about what it is
+        unknown, why = Outcome.UNKNOWN, f"{Outcome.UNKNOWN}: {stop.message}"
+        return replace(told, outcome=unknown, rung="", proceed=False, why=why, suggestion="stop")
     return replace(told, suggestion="stop") if _is_untold(stop) and not told.proceed else told
 
 
