@@ -354,7 +354,7 @@ def test_whatever_holds_a_conversation_is_read(name: str) -> None:
     assert (told.may_end, told.why) == (not why, why or told.why)
 
 
-NOTHING = {
+NOTHING: dict[str, tuple[Any, ...]] = {
     "There is no message.": ([], (), {"messages": []}, "[]"),
     "No messages were found in this: give a list of messages, or a request or an answer.": (
         None, 5, "prose", "", {}, {"name": "x"}, "{}", SimpleNamespace(x=1),

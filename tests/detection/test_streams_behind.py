@@ -36,9 +36,13 @@ def langchain(number: str, text: str, stop: str | None = None) -> Row:
 
 
 def claude(number: str, stop: str | None = None) -> list[Row]:
-    begun = {"id": number, "type": "message", "role": "assistant", "content": [], "usage": {}}
+    begun: Row = {"id": number, "type": "message", "role": "assistant", "content": [], "usage": {}}
     said = {"type": "text_delta", "text": "The tide"}
-    end = {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 2}}
+    end: Row = {
+        "type": "message_delta",
+        "delta": {"stop_reason": stop},
+        "usage": {"output_tokens": 2},
+    }
     return [
         {"type": "message_start", "message": begun | {"stop_reason": None}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
@@ -108,6 +112,8 @@ def test_ids_that_differ_in_one_stream_are_no_further_answers(made: Made, form: 
     ("rows", "found"),
     [
         (claude("a") + claude("b", "end_turn"), [None, "end_turn"]),
+        (claude("a") + claude("a", "end_turn"), [None, "end_turn"]),  # a request that was retried
+        (claude("a")[:1] + claude("a", "end_turn"), ["end_turn"]),  # some relays repeat it
         (claude("a", "max_tokens") + whole(chat, "b"), ["max_tokens", "stop"]),
         (claude("a") + whole(completion, "b"), [None, "stop"]),
         (claude("a") + whole(gemini, "b"), [None, "stop"]),
@@ -116,7 +122,7 @@ def test_ids_that_differ_in_one_stream_are_no_further_answers(made: Made, form: 
         (whole(chat, "a") + whole(gemini, "b"), ["stop", "stop"]),
     ],
 )
-def test_a_stream_of_another_wire_behind_one_is_told(
+def test_a_stream_that_opens_or_is_of_another_wire_is_told_behind_one(
     rows: list[Row], found: list[str | None], form: Any
 ) -> None:
     assert raws(form(rows)) == found

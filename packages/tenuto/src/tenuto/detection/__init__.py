@@ -10,7 +10,7 @@ Read `telling.py`, which has `detect()`, and `reader.py`, which tells the form o
 `open_answer.py` collects one answer, which `reading.py` holds. `openings.py` tells where a stream
 begins another one, and `begun.py` whether what broke off is an answer. `evidence.py` says whether
 an object is one, and `errors.py` whether it is an error, whose kind `error_kinds.py` tells.
-`conversation.py` reads histories.
+`conversation.py` reads histories, and `roles.py` who wrote a message.
 """
 
 from tenuto.detection.conversation import (

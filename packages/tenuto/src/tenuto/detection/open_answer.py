@@ -298,8 +298,6 @@ class OpenAnswer:
             self._steady = bool(new_id) and new_id == this_id
         self._note_mixed(value, new_id, differs=differs)
         if is_opening(value):
-            if new_id and new_id == this_id:
-                return self.is_over
             so_far = self.builder.build(over=False)
             has_content = bool(so_far.text or so_far.reasoning or so_far.calls)
             return self.is_over or differs or has_content

@@ -42,24 +42,25 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
         the stop. For what is not one answer, it has low confidence, and `detail` says what it is:
         `no_answer`: no known API has this format (reason UNKNOWN), or it is a message alone, such
         as a bare `ChatCompletionMessage` of OpenAI's. `several_answers`: it holds several;
-        `metadata["answers"]` counts them, without what is none and without what broke off before it
-        showed whether it is one, and `detect_each` tells each (UNKNOWN).
+        `metadata["answers"]` counts them, unless their chunks alternate, without what is none and
+        what broke off before it showed whether it is one; `detect_each` tells each (UNKNOWN).
         `needs_wire`: it is of an API whose wire is in another package, which is not installed;
         `metadata["wire"]` names the wire (UNKNOWN).
         `unread`: a stream, an iterator, a file, or a response whose body was not read; `detect`
         reads from none of them; or packed bytes that hold too many (UNKNOWN). `nothing_came`: it
         is empty (DROPPED).
         `broke_off_unread`: it broke off before it showed whether it is an answer (DROPPED). An
-        answer that breaks off is DROPPED without a detail. Of several choices in an answer, the
-        gravest end counts; it breaks off where one of them does. An error has high confidence if it
-        has a known code in a form that only APIs of models have, or if its known code or words
-        speak of models. Otherwise one with a code has medium confidence, and one with words alone,
-        such as `{"error": "not found"}`, low, as has one of a URL or an HTTP client that is not
-        known to be of an API. With medium confidence, `detail` says the kind of an error only if a
-        code does that means the same to all, such as an HTTP status: one provider's number
-        does not, unless the form or the words show whose it is. An exception that any program
-        may raise (`TimeoutError`, an error of S3) is no answer. What begins as an answer and
-        cannot be read is an ERROR, `garbage`. What the provider's values mean:
+        answer that breaks off is DROPPED without a detail. An error behind a stream's end mark
+        leaves its answer whole, with the anomaly `error_after_end`. Of several choices in an
+        answer, the gravest end counts; it breaks off where one of them does. An error has high
+        confidence if it has a known code in a form that only APIs of models have, or if its known
+        code or words speak of models. Otherwise one with a code has medium confidence, and one with
+        words alone, such as `{"error": "not found"}`, low, as has one of a URL or an HTTP client
+        that is not known to be of an API. With medium confidence, `detail` says the kind of an
+        error only if a code does that means the same to all, such as an HTTP status: one provider's
+        number does not, unless the form or the words show whose it is. An exception that any
+        program may raise (`TimeoutError`, an error of S3) is no answer. What begins as an answer
+        and cannot be read is an ERROR, `garbage`. What the provider's values mean:
         https://platform.openai.com/docs/api-reference/chat/object
 
     >>> detect({"object": "chat.completion", "choices": [
