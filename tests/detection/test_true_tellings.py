@@ -364,7 +364,6 @@ NONE: dict[str, Any] = {
     "a worker": {"id": "x", "finish_reason": "ERROR", "message": {"role": "worker"}},
     "a genetic algorithm": {"generation": "12", "stop_reason": "length", "best": 0.3},
     "a bus stop": {"messageStop": {"at": "Main St"}},
-    "a form's choice": {"id": "x", "choices": [{"text": "Red", "index": 0, "logprobs": None}], "model": "form-v2"},
     "a job with outputs": {
         "id": "j", "status": "completed", "model": "yolo", "outputs": [{"type": "text", "text": "x"}],
     },
@@ -386,7 +385,7 @@ def test_what_has_the_names_of_an_answer_and_not_its_members_is_none(name: str) 
     assert told == ["stop", None, "length"]
 
 
-ANSWERS: dict[str, tuple[Any, str]] = {
+ANSWERS: dict[str, tuple[Any, str | None]] = {
     "Ollama": ({"message": {"role": "assistant", "content": "x"}, "done": True, "done_reason": "length"}, "length"),
     "a role of a server's own": (
         {"model": "m", "choices": [{"message": {"role": "Llama", "content": "x"}, "finish_reason": "length"}]}, "length",
@@ -400,6 +399,7 @@ ANSWERS: dict[str, tuple[Any, str]] = {
     "Gemini": ({"candidates": [{"content": {"role": "model", "parts": [{"text": "x"}]}, "finishReason": "MAX_TOKENS"}]}, "MAX_TOKENS"),
     "Cohere": ({"message": {"role": "assistant", "content": TEXT}, "finish_reason": "MAX_TOKENS"}, "MAX_TOKENS"),
     "an event of Responses": ({"type": "response.completed", "response": {"id": "resp_1", "status": "completed"}}, "completed"),
+    "a completion of Writer": ({"choices": [{"text": "Hi", "log_probs": None}], "model": "palmyra-x4"}, None),
     "a completion": ({"choices": [{"text": "Hi", "finish_reason": "length"}]}, "length"),
     "a response without its name": (
         {"id": "r", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []}, "max_output_tokens",

@@ -390,15 +390,10 @@ def _is_counted(value: JsonObject) -> bool:
 
 def _completion(value: JsonObject) -> bool:
     """Return whether the stop beside a text is some API's: in a game, `finish_reason` may be
-    anything. Without a stop, a choice of a form looks alike."""
+    anything."""
     choice = object_in(next(iter(list_in(value.get("choices"))), None))
     told = choice.get("finish_reason")
-    if told is None:
-        return not _OF_COMPLETIONS.isdisjoint(value)
-    return _is_stop(told) or _is_signed(value)
-
-
-_OF_COMPLETIONS = frozenset({"object", "created", "usage"})
+    return told is None or _is_stop(told) or _is_signed(value)
 
 
 def _invoked(value: JsonObject) -> bool:
