@@ -357,7 +357,7 @@ def test_whatever_holds_a_conversation_is_read(name: str) -> None:
 NOTHING: dict[str, tuple[Any, ...]] = {
     "There is no message.": ([], (), {"messages": []}, "[]"),
     "No messages were found in this: give a list of messages, or a request or an answer.": (
-        None, 5, "prose", "", {}, {"name": "x"}, "{}", SimpleNamespace(x=1),
+        None, 5, "prose", "", {}, {"name": "x"}, "{}", {"message": "Too many requests"}, SimpleNamespace(x=1),
     ),
     "This has not been read: give the messages of a stream or an iterator as a list.": (
         (row for row in ROWS), iter(ROWS), httpx.Response(200, stream=httpx.ByteStream(b"[]")),

@@ -206,4 +206,6 @@ def test_an_error_behind_the_end_of_a_stream_is_told_and_the_answer_is_whole(nam
 @pytest.mark.behaviour("S1")
 def test_an_error_before_the_end_of_a_stream_ends_it() -> None:
     sent = sse([*whole(chat, "a"), {"error": SERVER}]) + DONE
-    assert (detect(sent).reason.value, detect(sent).anomalies) == ("error", ())
+    failed = RESPONSE | {"status": "failed", "error": {"code": "server_error", "message": "x"}}
+    for source in (sent, sse([{"type": "response.failed", "response": failed}])):
+        assert (detect(source).reason.value, detect(source).anomalies) == ("error", ())

@@ -160,6 +160,9 @@ KINDS: dict[str, tuple[Any, str | None, Confidence]] = {
     "a lexer": ({"error": {"code": "E77", "message": "max_tokens: 5 > 4"}}, None, MEDIUM),
     "a diff": ({"error": {"code": "E77", "message": "Maximum context length of diff hunks is 10"}}, None, MEDIUM),
     "a workshop": ({"error": {"code": "tool_use_failed", "message": "Drill jammed"}}, "malformed_call", MEDIUM),
+    "a type that names the prompt": (
+        {"error": {"message": "Too long.", "type": "too_many_prompt_tokens", "code": 400}}, "invalid_request", HIGH,
+    ),
     # Words beside a type that says otherwise.
     "a server": ({"error": {"message": "The engine is overloaded", "type": "server_error"}}, "server", MEDIUM),
     "a server in OpenAI's form": (
@@ -365,7 +368,7 @@ NONE: dict[str, Any] = {
     "a genetic algorithm": {"generation": "12", "stop_reason": "length", "best": 0.3},
     "a bus stop": {"messageStop": {"at": "Main St"}},
     "a job with outputs": {
-        "id": "j", "status": "completed", "model": "yolo", "outputs": [{"type": "text", "text": "x"}],
+        "id": "j", "status": "completed", "model": "yolo", "error": None, "outputs": [{"type": "text", "text": "x"}],
     },
     "a note on chunks": {"object": "chat.completion.chunk", "note": "docs"},
 }  # fmt: skip

@@ -146,7 +146,7 @@ def detect_conversation(messages: object, *, wire: str | None = None) -> Detecte
     except Exception as error:  # noqa: BLE001 - somebody else's object, as in `detect`
         names = printable(type(messages).__qualname__), printable(type(error).__qualname__)
         log.warning("detect_conversation could not read an object of the class %s: %s", *names)
-        return _told([])
+        return _told([], _NO_CONVERSATION)
 
 
 def _told(rows: Sequence[_Row], nothing: str = "There is no message.") -> DetectedConversation:
@@ -299,7 +299,8 @@ def _messages_of(value: JsonObject) -> object:
     there are none."""
     if isinstance(asked := value.get("input"), str) and asked and "model" in value:
         return [{"role": "user", "content": asked}]  # Responses' short form
-    if isinstance(asked := value.get("message"), str) and not _is_message(value):  # Cohere's older
+    asks = "chat_history" in value or "model" in value
+    if asks and isinstance(asked := value.get("message"), str):  # Cohere's older
         return [*list_in(value.get("chat_history")), {"role": "user", "content": asked}]
     held = next((value[name] for name in _HOLDERS if isinstance(value.get(name), list)), None)
     alone = _is_message(value) or foreign(value) is not None or _is_answer(unwrapped(value))

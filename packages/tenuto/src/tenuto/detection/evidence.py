@@ -320,8 +320,8 @@ def _interactions(value: JsonObject) -> bool:
     if "event_type" in value:
         return not _OF_STEPS.isdisjoint(value)
     says_so = value.get("object") == "interaction"
-    named = {"model", "agent", "error", "errors"} if says_so else {"agent", "error"}
-    if not named.isdisjoint(value):
+    named = {"model", "agent", "error", "errors"} if says_so else {"agent"}
+    if not named.isdisjoint(value) or value.keys() == {"error"}:
         return True
     places = ("steps", "outputs") if says_so else ("steps",)
     parts = [object_in(part) for name in places for part in list_in(value.get(name))]

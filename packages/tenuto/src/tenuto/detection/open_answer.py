@@ -159,8 +159,9 @@ class OpenAnswer:
 
     def feed(self, signals: Sequence[Signal]) -> None:
         """Add what was read of the answer."""
+        ended = self.builder.ended
         for signal in signals:
-            if isinstance(signal, FaultSeen) and self.builder.ended:
+            if ended and isinstance(signal, FaultSeen):
                 self._late_fault = signal.fault.kind
                 continue
             self.builder.feed(signal)
