@@ -90,8 +90,6 @@ def raws(source: object) -> list[str | None]:
 def test_a_stream_behind_another_is_told_although_nothing_but_its_id_shows_it(
     made: Made, form: Any
 ) -> None:
-    if (made, form) == (langchain, sse):
-        pytest.skip("nobody writes it so")
     assert raws(form(cut(made, "a") + whole(made, "b"))) == [None, "stop"]
     assert raws(form(whole(made, "a") + cut(made, "b"))) == ["stop", None]
     assert raws(form(cut(made, "a") + cut(made, "b") + whole(made, "c"))) == [None, None, "stop"]
