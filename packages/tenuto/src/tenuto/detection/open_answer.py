@@ -285,10 +285,11 @@ class OpenAnswer:
             self._needle = b'"%b"' % this_id if this_id else b""
             self._steady = bool(this_id) and self._needle in data
         turns = bool(self._needle) and (self._needle in data) is self._away
-        if not turns and may_be_opening(data) is None:
+        opens = may_be_opening(data) is not None
+        value = event_object(event) if turns or opens else None
+        if not isinstance(value, dict) or (not opens and _CHUNKS.isdisjoint(value)):
             return False
-        value = event_object(event)
-        return isinstance(value, dict) and self.opens_another(value)
+        return self.opens_another(value)
 
     def opens_another(self, value: JsonObject) -> bool:
         """Return whether an event amid a stream, or behind it, is the first one of another. Some
