@@ -486,4 +486,6 @@ NO_ANSWERS: tuple[Any, ...] = (
     {"chosen": True, "rejected": False},
     {"data": {"choices": [{"text": "Yes", "votes": 3}, {"text": "No", "votes": 1}]}},
     {"conversations": [{"from": "Ann", "value": "Hi"}, {"from": "Bob", "value": "Hi"}]},
+    *({"messages": [{"role": "user", "content": "Hi"}, {"role": role, "content": "Ann here"}]}
+      for role in ("agent", "bot")),
 )  # fmt: skip

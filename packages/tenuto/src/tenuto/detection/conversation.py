@@ -333,8 +333,8 @@ def _row(at: int, value: JsonObject, wire: str | None) -> _Row:
         return _Row(at, "assistant", reader.finish()[0].response)
     nobodys = "parts" in value and "role" not in value  # Gemini's
     role = "user" if nobodys else role_of(value, _PLACES)
-    if role == "assistant":
-        return _Row(at, role, _read(value))
+    if role in ("assistant", "agent"):  # the caller says that it is a model's conversation
+        return _Row(at, "assistant", _read(value))
     results = tuple(_results(value))
     known = role if role in _KNOWN else "other"
     return _Row(at, "tool" if results else known, None, results)

@@ -8,7 +8,8 @@ from enum import Enum
 from tenuto.wires.json import JsonObject
 
 _WORDS = {
-    "assistant": "assistant gpt model chatgpt bing bard ai aimessagechunk chatbot bot agent",
+    "assistant": "assistant gpt model chatgpt bing bard ai aimessagechunk chatbot",
+    "agent": "agent bot",
     "user": "user human input",
     "tool": "tool function observation ipython function_response environment",
     "system": "system developer",
@@ -21,9 +22,9 @@ OF_DATA_SETS = ("role", "from")
 
 
 def role_of(message: JsonObject, places: Sequence[str] = OF_DATA_SETS) -> str:
-    """Return who wrote a message: "assistant", "user", "tool" or "system", or "call" where a call
-    of the model stands alone; "": it does not say, or by a word that is not known. The first of the
-    places that the message has counts.
+    """Return who wrote a message: "assistant", "user", "tool" or "system"; "agent": a model, or one
+    of the people who answer customers; "call": a call of the model that stands alone; "": it does
+    not say, or by a word that is not known. The first of the places that the message has counts.
 
     >>> role_of({"role": "Assistant"}), role_of({"from": "gpt"}), role_of({"role": "buyer"})
     ('assistant', 'assistant', '')

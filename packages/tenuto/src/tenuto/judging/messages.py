@@ -34,7 +34,7 @@ def are_messages(messages: object) -> bool:
     if not rows or not all(isinstance(row, dict) for row in rows):
         return False
     roles = [role_of(row) for row in rows]
-    return all(roles) and "assistant" in roles
+    return all(roles) and "assistant" in roles and "agent" not in roles
 
 
 def is_conversation(row: JsonObject) -> bool:
