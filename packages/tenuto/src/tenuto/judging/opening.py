@@ -84,7 +84,7 @@ def is_cassette(text: str) -> bool:
     )
 
 
-_OPENINGS = ("{", "[", '"', "data:", "event:", ":", "id:")
+OPENINGS = ("{", "[", '"', "data:", "event:", ":", "id:")
 """How a string begins that may hold JSON or a stream."""
 
 
@@ -94,7 +94,7 @@ def may_open(text: str) -> bool:
     >>> may_open(' {"a": 1}'), may_open("event: ping"), may_open("Good morning.")
     (True, True, False)
     """
-    return text[:64].lstrip().startswith(_OPENINGS)
+    return text[:64].lstrip().startswith(OPENINGS)
 
 
 def opened_text(text: str) -> object:

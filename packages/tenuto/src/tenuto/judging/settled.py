@@ -29,6 +29,7 @@ from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
 from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
+from tenuto.judging.opening import OPENINGS
 from tenuto.judging.shapes import FLAT, Flat
 from tenuto.judging.signs import LEAST_PROSE_CHARS
 from tenuto.judging.tables import BadText, Column, Parquet, named, quoted
@@ -207,21 +208,15 @@ _BLANKS: Final = "\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
 def _plain(text: str) -> list[str]:
     """Return what is true of a text that says nothing beside its words: it begins and ends with a
     visible character, opens as nothing, thinks not and runs not away."""
-    blanks = ", ".join(quoted(char) for char in _BLANKS)
-    last = f"substring({text}, -1, 1)"
     tail = f"substring({text}, -{_LAST_CHARS}, {_LAST_CHARS})"
     # The first place of its last characters is the end of the text: what stands before it and they
     # are together as long as all of it.
     once = f"strlen(split_part({text}, {tail}, 1)) + strlen({tail}) = strlen({text})"
     return [
         f"{text} IS NOT NULL",
-        f"{text} <> ''",
-        f"substring({text}, 1, 1) > ' '",
-        f"substring({text}, 1, 1) NOT IN ('<', '[', {blanks})",
-        f"{last} > ' '",
-        f"{last} NOT IN ({blanks})",
+        _begins(text, "<"),
+        _shows(f"substring({text}, -1, 1)"),
         f"NOT contains({text}, '<think')",
-        _opens_not(text),
         f"(strlen({text}) < {_RUNAWAY_BYTES} OR {once})",
     ]
 
@@ -229,13 +224,30 @@ def _plain(text: str) -> list[str]:
 def _opens_not(text: str) -> str:
     """Return what is true of a text that `opening.may_open` does not open. One that begins with
     white space may open behind it."""
+    return f"({text} = '' OR {_begins(text)})"
+
+
+def _begins(text: str, *marks: str) -> str:
+    """Return what is true of a text that begins with a visible character, opens as nothing, and
+    begins with none of some other characters. Nearly all texts begin with a plain letter, so no
+    more is asked of these."""
     first = f"substring({text}, 1, 1)"
-    blanks = ", ".join(quoted(char) for char in _BLANKS)
-    begins = " AND ".join(f"NOT starts_with({text}, {quoted(mark)})" for mark in _OPENINGS)
-    return f"({text} = '' OR ({first} > ' ' AND {first} NOT IN ({blanks}) AND {begins}))"
+    chars = {opening[0] for opening in OPENINGS if len(opening) == 1} | {*marks}
+    words = [opening for opening in OPENINGS if len(opening) > 1]
+    said = ", ".join(map(quoted, sorted(chars)))
+    begun = ", ".join(quoted(word[0]) for word in words)
+    none = " AND ".join(f"NOT starts_with({text}, {quoted(word)})" for word in words)
+    return (
+        f"CASE WHEN {first} IN ({begun}) THEN {none}"
+        f" ELSE {first} NOT IN ({said}) AND {_shows(first)} END"
+    )
 
 
-_OPENINGS: Final = ("{", "[", '"', "data:", "event:", ":", "id:")
+def _shows(char: str) -> str:
+    """Return what is true of a character that can be seen; of none, false."""
+    blanks = ", ".join(quoted(blank) for blank in _BLANKS)
+    other = f"{char} > '~' AND {char} NOT IN ({blanks})"
+    return f"CASE WHEN {char} BETWEEN '!' AND '~' THEN true ELSE {other} END"
 
 
 def _rounded(text: str) -> str:
