@@ -87,6 +87,28 @@ def test_a_healthy_call_of_a_wire_of_another_package_keeps_its_bytes() -> None:
     assert tenuto.detect(whole).anomalies == ()
 
 
+@pytest.mark.behaviour("N15", "P10")
+def test_a_body_that_answers_a_request_for_lines_is_read_as_a_body(place: Path) -> None:
+    bodies = """
+
+
+def read_apart(value, *, event):
+    text = value.get("bit" if event else "words") if isinstance(value, dict) else None
+    return read({**value, "words": text}, event=event) if isinstance(value, dict) else []
+"""
+    module = changed(streams_lines="lambda headers: True", read="read_apart")
+    write_package(
+        place,
+        "brook-wire",
+        {"brook": "brook:WIRE"},
+        {"brook": module.replace("\n\n\ndef fail", f"{bodies}\n\ndef fail")},
+    )
+    whole = body("".join(HALVES), "end")
+    with installed(place), FarSide(json_answer(whole), json_answer(whole)) as far:
+        answer = ask(far, stream=True)
+        assert (json.loads(answer.content), len(far.requests)) == (json.loads(whole), 1)
+
+
 @pytest.mark.behaviour("N15")
 @pytest.mark.usefixtures("brook")
 def test_a_wire_of_another_package_joins_a_cut_stream() -> None:

@@ -220,9 +220,17 @@ class EventReader:
         if data is not event.data or data is None:
             value, placed = event_object(event), ()
             if isinstance(value, dict):
-                placed = self.wire.read(self.new(value), event=True)
+                placed = self._read(value)
             self._looked_at = event.data, value, placed
         return value, placed
+
+    def _read(self, value: JsonObject) -> Sequence[AnySignal]:
+        """Return the signals of an object. A whole body may answer a request for lines, and is a
+        line too."""
+        wire = self.wire
+        lines = wire.streams_lines is not None
+        is_body = lines and wire.looks_like(value) and not wire.is_event(value)
+        return wire.read(self.new(value), event=not is_body)
 
     def match_template(self, raw: bytes) -> PlainDelta | None:
         """Return the same for a piece of the stream that is one event matching a template, else
@@ -277,7 +285,7 @@ class EventReader:
         """Return the signals of an event's object. `placed`: the same with their places, if they
         were read already."""
         if placed is None:
-            placed = self.wire.read(self.new(value), event=True)
+            placed = self._read(value)
         self.placed = placed
         signals = self.message.take(placed)
         speaks = any(map(_speaks, signals))
