@@ -5,7 +5,8 @@ Read `telling.py`, which has `detect()`, and `reader.py`, which tells the form o
 - Bytes: `encodings.py` unpacks them, `source_bytes.py` tells a body from a stream, `documents.py`
   tells several documents apart, and `loose_json.py` reads those that broke off.
 - Objects: `objects.py`, `replies.py`, `exceptions.py` and `foreign.py` make plain values of what
-  SDKs, HTTP clients and frameworks give, and `envelopes.py` opens the lines of batches.
+  SDKs, HTTP clients and frameworks give, and `envelopes.py` opens the lines of batches. `hosts.py`
+  says which URLs are of models.
 
 `open_answer.py` collects one answer, which `reading.py` holds. `openings.py` tells where a stream
 begins another one, and `begun.py` whether what broke off is an answer. `evidence.py` says whether

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
 from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.core.answer.signals import FaultSeen
 from tenuto.core.answer.stop import Confidence
+from tenuto.detection.hosts import is_of_api
 from tenuto.detection.replies import (
     BODIES,
     Failure,
     Reply,
     failure_of,
     headers_of,
-    is_of_api,
     reply_of,
 )
 from tenuto.wires.json import encode
@@ -40,31 +40,55 @@ _SDKS: dict[str, str] = {
 }
 """The wires whose error tables read the exceptions of a package."""
 
-_SHARED = frozenset({"google.api_core"})
-"""Packages that clients of other services have too, without a word of which it was."""
-
 _OF_BEDROCK = re.compile(r"(?:Converse|InvokeModel|RetrieveAndGenerate)").match
 """Matches the operations of botocore in which a model answers."""
 
 
 def _sure_of_aws(error: BaseException) -> Confidence | None:
-    """Return how surely botocore's exception is of Bedrock, by its operation or endpoint; None: it
-    is of another service. A host of one's own may be in front of any."""
     operation = getattr(error, "operation_name", None)
     if isinstance(operation, str):
         return Confidence.HIGH if _OF_BEDROCK(operation) else None
     endpoint = object_in(getattr(error, "kwargs", None)).get("endpoint_url")
-    host = urlsplit(endpoint).hostname if isinstance(endpoint, str) else None
-    if host is None or "bedrock" in host:
-        return Confidence.LOW if host is None else Confidence.HIGH
-    return None if _OF_AWS(host) else Confidence.LOW
+    return _sure_at(endpoint if isinstance(endpoint, str) else "", _OF_AWS)
+
+
+def _sure_of_hub(error: BaseException) -> Confidence | None:
+    if any(map(_OF_INFERENCE, (kind.__name__ for kind in type(error).__mro__))):
+        return Confidence.HIGH
+    reply = reply_of(getattr(error, "response", None))
+    return _sure_at(reply.url if isinstance(reply, Reply) else _url_of_request(error), _OF_HUB)
+
+
+def _sure_at(url: str, others: Callable[[str], object]) -> Confidence | None:
+    """Return how surely a URL is of an API of models; None: it is of other services of that
+    company, whose hosts `others` matches. A host of one's own may be in front of any."""
+    if is_of_api(url):
+        return Confidence.HIGH
+    return None if others(urlsplit(url).hostname or "") else Confidence.LOW
 
 
 _OF_AWS = re.compile(r"(?:^|\.)(?:amazonaws\.com(?:\.cn)?|api\.aws)\Z").search
+_OF_HUB = re.compile(r"(?:^|\.)(?:huggingface\.co|hf\.co)\Z").search
+_OF_INFERENCE = re.compile("InferenceTimeout|TextGeneration").match
+"""Matches exceptions of huggingface_hub in which a model was asked, by name."""
+
+_SURE: dict[str, Callable[[BaseException], Confidence | None]] = {
+    "botocore": _sure_of_aws,
+    "huggingface_hub": _sure_of_hub,
+    # Clients of other services raise its exceptions too, without a word of which it was.
+    "google.api_core": lambda _: Confidence.LOW,
+}
+"""How surely an exception is of models, for packages that serve more. None: it is not."""
 
 _CLIENTS = frozenset({*BODIES, "httpcore", "httpcore2"})
 """Packages whose exceptions may tell of a connection. Those that Python has itself come from any
 connection."""
+
+_NEVER_ASKED = frozenset(
+    {"PoolTimeout", "EmptyPoolError", "LocalProtocolError", "UnsupportedProtocol", "InvalidURL"}
+)
+"""Exceptions of HTTP clients by which nothing was sent: the caller's own pool was full, or the
+request was none. SDKs raise theirs from them."""
 
 _KINDS: tuple[tuple[str, FaultKind], ...] = (
     ("ContentFilterFinishReason", FaultKind.CONTENT_BLOCKED),
@@ -82,6 +106,8 @@ _KINDS: tuple[tuple[str, FaultKind], ...] = (
 def of_exception(error: BaseException) -> object:
     """Return what an exception tells: the answer that it holds, as a `Reply` or an object of the
     SDK, or a `Failure`; None if it tells nothing of an answer."""
+    if any(type(one).__name__ in _NEVER_ASKED for one in (error, error.__cause__)):
+        return None
     for name in ("completion", "last_completion"):  # openai's, instructor's
         if (held := getattr(error, name, None)) is not None:
             return held
@@ -118,9 +144,8 @@ def _sure_of(error: BaseException, package: str | None) -> Confidence | None:
     of another one."""
     if package is None:
         return Confidence.HIGH if is_of_api(_url_of_request(error)) else Confidence.LOW
-    if package == "botocore":
-        return _sure_of_aws(error)
-    return Confidence.LOW if package in _SHARED else Confidence.HIGH
+    sure = _SURE.get(package)
+    return Confidence.HIGH if sure is None else sure(error)
 
 
 def _package_of(kind: type) -> str:

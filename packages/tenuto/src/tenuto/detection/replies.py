@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.core.answer.stop import Confidence
 from tenuto.detection.errors import error_shown, phrase_status, told_kind
-from tenuto.providers.registry import behind
+from tenuto.detection.hosts import is_of_api
 from tenuto.wires.base import Wire
 from tenuto.wires.json import JsonObject, decode_object, encode
 from tenuto.wires.registry import wires, wires_for_path
@@ -133,11 +133,3 @@ def failure_in_phrase(value: JsonObject, sure: Confidence) -> Failure | None:
     if status is None:
         return None
     return Failure(fault_of(Reply(status, {}, encode(value)), wires()["openai-chat"]), None, sure)
-
-
-def is_of_api(url: str) -> bool:
-    """Return whether a URL is one of an API that is known, by its path or its host."""
-    parts = urlsplit(url)
-    if parts.path.strip("/") and wires_for_path(parts.path):  # at "/", anything may be
-        return True
-    return bool(parts.hostname) and not all(row.unknown for row in behind(url))

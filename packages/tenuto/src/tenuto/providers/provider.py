@@ -77,6 +77,10 @@ class Row:
         >>> beta.serves(urlsplit("https://api.d.example/chat/completions"))
         False
         """
+        return bool(self.place_of(url))
+
+    def place_of(self, url: SplitResult) -> str:
+        """Return the one of `hosts` at or below which a URL is; "": none."""
         host = (url.hostname or "").lower()
         here = (host, url.netloc.rpartition("@")[2].lower())
         path = f"{url.path}/".lower()
@@ -84,8 +88,8 @@ class Row:
             name, _, below = place.partition("/")
             at_host = name in here or (name.startswith(".") and host.endswith(name))
             if at_host and (not below or path.startswith(f"/{below}/")):
-                return True
-        return False
+                return place
+        return ""
 
 
 SPOKEN: dict[str, dict[str, Any]] = {
