@@ -342,6 +342,11 @@ HELD: dict[str, tuple[Any, dict[str, int], str]] = {
     ),
     "a response": (httpx.Response(200, json=chat("length", content="At")), {"assistant": 1}, "The output limit cut the answer."),
     "a message": (ANSWER["chat"], {"assistant": 1}, ""),
+    "a list of one request": ([{"model": "m", "messages": ROWS}], {"user": 1, "assistant": 1}, ""),
+    "a request of a batch": (
+        {"custom_id": "1", "url": "/v1/chat/completions", "body": {"model": "m", "messages": ROWS}},
+        {"user": 1, "assistant": 1}, "",
+    ),
 }  # fmt: skip
 
 
@@ -359,6 +364,11 @@ NOTHING: dict[str, tuple[Any, ...]] = {
     "No messages were found in this: give a list of messages, or a request or an answer.": (
         None, 5, "prose", "", {}, {"name": "x"}, "{}", {"message": "Too many requests"}, SimpleNamespace(x=1),
     ),
+    "These are several conversations: give one of them.": tuple(
+        form([{name: ROWS}, {name: ROWS}])
+        for name in ("messages", "contents", "conversations")
+        for form in (list, json.dumps, lambda rows: "\n".join(map(json.dumps, rows)))
+    ),
     "This has not been read: give the messages of a stream or an iterator as a list.": (
         (row for row in ROWS), iter(ROWS), httpx.Response(200, stream=httpx.ByteStream(b"[]")),
     ),
@@ -371,6 +381,50 @@ def test_what_holds_no_message_is_said_to_be_that(why: str) -> None:
     for source in NOTHING[why]:
         told = detect_conversation(source)
         assert (told.may_end, told.why, told.messages) == (False, why, 0)
+
+
+def of_pydantic_ai(kind: str, *parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"parts": list(parts), "kind": kind, **more}
+
+
+CALL = {"part_kind": "tool-call", "tool_name": "tide", "args": {}, "tool_call_id": "c1"}
+ASKED = of_pydantic_ai("request", {"part_kind": "user-prompt", "content": "When?"})
+CALLED = of_pydantic_ai("response", CALL, finish_reason="tool_call")
+SAID = of_pydantic_ai("response", {"part_kind": "text", "content": "Noon."}, finish_reason="stop")
+OF_TOOLS = {
+    "a result": {
+        "part_kind": "tool-return",
+        "tool_name": "tide",
+        "content": "12",
+        "tool_call_id": "c1",
+    },
+    "a request to try again": {
+        "part_kind": "retry-prompt",
+        "tool_name": "tide",
+        "content": "No.",
+        "tool_call_id": "c1",
+    },
+}
+
+
+def as_objects(rows: list[dict[str, Any]]) -> list[Any]:
+    return [
+        SimpleNamespace(**{**row, "parts": [SimpleNamespace(**p) for p in row["parts"]]})
+        for row in rows
+    ]
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", OF_TOOLS)
+@pytest.mark.parametrize("form", [list, json.dumps, as_objects], ids=["dicts", "JSON", "objects"])
+def test_the_messages_of_pydantic_ai_hold_results_of_calls(name: str, form: Any) -> None:
+    told = detect_conversation(
+        form([ASKED, CALLED, of_pydantic_ai("request", OF_TOOLS[name]), SAID])
+    )
+    assert (told.may_end, told.waiting) == (True, ())
+    assert dict(told.roles) == {"user": 1, "assistant": 2, "tool": 1}
+    told = detect_conversation(form([ASKED, CALLED]))
+    assert (told.may_end, [call.id for call in told.waiting]) == (False, ["c1"])
 
 
 @pytest.mark.behaviour("N14")

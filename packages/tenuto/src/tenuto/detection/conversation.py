@@ -120,8 +120,9 @@ def detect_conversation(messages: object, *, wire: str | None = None) -> Detecte
 
     Args:
         messages: the messages as OpenAI's Chat or Responses, Anthropic, Gemini, Bedrock Converse,
-            Cohere, Mistral or Ollama have them, as dicts or objects of an SDK or of LangChain; or a
-            request that holds them, as a dict or as JSON, or the same on lines of their own. Also
+            Cohere, Mistral or Ollama have them, as dicts or objects of an SDK, of LangChain or of
+            pydantic-ai; or a request that holds them, as a dict or as JSON, or the messages on
+            lines of their own. Of several conversations, `why` says that they are several. Also
             pairs of a role and a text, and the conversations of ShareGPT. Whole answers may stand
             among them, or alone. A message may have its stop beside it, under the name that any
             provider gives it. Nothing is read from an iterator.
@@ -178,6 +179,7 @@ _NO_ROLE = "The role of the last message is not known."
 _NO_CONVERSATION = (
     "No messages were found in this: give a list of messages, or a request or an answer."
 )
+_SEVERAL = "These are several conversations: give one of them."
 _NOT_READ = "This has not been read: give the messages of a stream or an iterator as a list."
 _FINISHED = "The model finished its answer, and no tool call waits."
 _UNTOLD = "The last message is the model's, without a reason why it ended, and no tool call waits."
@@ -289,6 +291,10 @@ def _messages(source: object) -> Sequence[object] | str:
         source = decode_object(data)
         if source is None:
             source = documents(data) or None
+    if isinstance(source, list) and source and all(held := list(map(_held_in, source))):
+        if len(held) > 1:
+            return _SEVERAL
+        source = held[0]
     if isinstance(source, dict):
         source = _messages_of(source)
     return source if isinstance(source, list | tuple) else _NO_CONVERSATION
@@ -302,9 +308,17 @@ def _messages_of(value: JsonObject) -> object:
     asks = "chat_history" in value or "model" in value
     if asks and isinstance(asked := value.get("message"), str):  # Cohere's older
         return [*list_in(value.get("chat_history")), {"role": "user", "content": asked}]
-    held = next((value[name] for name in _HOLDERS if isinstance(value.get(name), list)), None)
+    held = _held_in(value)
     alone = _is_message(value) or foreign(value) is not None or _is_answer(unwrapped(value))
     return [value] if held is None and alone else held
+
+
+def _held_in(row: object) -> list[Any] | None:
+    """Return the messages that a request holds in a list, or one in a line of a batch; None: it
+    holds none."""
+    value = object_in(row)
+    value = object_in(value.get("body")) or value
+    return next((value[name] for name in _HOLDERS if isinstance(value.get(name), list)), None)
 
 
 def _is_message(value: JsonObject) -> bool:
@@ -418,6 +432,8 @@ def _results(value: JsonObject) -> Iterator[_Result]:
         told = object_in(part.get("functionResponse") or part.get("function_response"))
         if told:
             yield _Result(word_in(told, "id") or "", word_in(told, "name") or "")
+        elif part.get("part_kind") in ("tool-return", "retry-prompt"):  # pydantic-ai's
+            yield _Result(word_in(part, "tool_call_id") or "", word_in(part, "tool_name") or "")
 
 
 # --- Responses, whose messages, calls and reasoning are items
