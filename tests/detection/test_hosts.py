@@ -53,6 +53,12 @@ NO_MODELS = (
     "https://ollama.com/library/llama3",
     "https://openrouter.ai/docs",
     "https://huggingface.co/api/models/x/y",
+    # The last word of these paths is one of a model's API too.
+    "https://gmail.googleapis.com/gmail/v1/users/me/messages",
+    "https://graph.microsoft.com/v1.0/me/messages",
+    "https://chat.example/api/v10/channels/1/messages",
+    "https://forms.example/v1/forms/f/responses",
+    "https://chat.example/messages",
 )
 MODELS = (
     "https://generativelanguage.googleapis.com/v1beta/files",
@@ -72,6 +78,9 @@ MODELS = (
     "https://api-inference.huggingface.co/models/x/y",
     "https://a.us-east-1.aws.endpoints.huggingface.cloud/generate",
     "https://api.openai.com/v1/files",
+    "https://llm.example/v1/messages",
+    "https://llm.example/openai/responses",
+    "https://x.azuredatabricks.net/serving-endpoints/anthropic/v1/messages",
 )
 
 
@@ -137,7 +146,7 @@ def test_an_error_of_inference_is_the_providers(
     assert (stop.reason, stop.detail, stop.confidence) == (StopReason.ERROR, detail, sure)
 
 
-ASKED = httpx.Request("POST", "https://api.openai.com/v1/chat/completions")
+ASKED: Any = httpx.Request("POST", "https://api.openai.com/v1/chat/completions")
 
 
 def caused(error: Exception, cause: Exception) -> Exception:

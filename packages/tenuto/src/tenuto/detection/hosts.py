@@ -27,6 +27,12 @@ _MODELS_AT: dict[str, str] = {
 """Hosts of the providers' rows that serve more than models, with what matches the URLs of models
 there, without a scheme. Whoever sends a request to one of them says by its path what it is."""
 
+_may_be_others = re.compile(
+    r"(?!.*/(?:v\d[^/]*|openai|anthropic)/[a-z]+/?\Z).*/(?:messages|responses|interactions)/?\Z"
+).match
+"""Matches paths by which mail, chats and forms have theirs: `/me/messages`. A model's stand below a
+version or an API's name."""
+
 
 def is_of_api(url: str) -> bool:
     """Return whether a URL is one of an API of models that is known, by its path or its host.
@@ -35,11 +41,12 @@ def is_of_api(url: str) -> bool:
     (True, False)
     """
     parts = urlsplit(url)
-    if parts.path.strip("/") and wires_for_path(parts.path):  # at "/", anything may be
+    path = parts.path
+    if path.strip("/") and wires_for_path(path) and not _may_be_others(path):  # "/" may be any
         return True
     host = (parts.hostname or "").lower()
     places = [row.place_of(parts) for row in behind(url)] if host else []
     if any(place and f".{place.lstrip('.')}" not in _MODELS_AT for place in places):
         return True
     told = (told for place, told in _MODELS_AT.items() if f".{host}".endswith(place))
-    return any(re.match(each, f"{host}{parts.path}") for each in told)
+    return any(re.match(each, f"{host}{path}") for each in told)
