@@ -111,6 +111,8 @@ def documents(body: bytes) -> list[object]:
         while at < len(text):
             try:
                 value, end = decoder.raw_decode(text, at)
+                if not isinstance(value, dict | list) and _goes_on(text, end):
+                    raise ValueError("a line of words that begins as a number does")
             except ValueError:
                 if unreadable == _MOST_UNREADABLE:
                     return []
@@ -129,6 +131,9 @@ def documents(body: bytes) -> list[object]:
 
 _MOST_UNREADABLE = 1_000
 """So many pieces of a body are looked at that cannot be read: each may cost a look at all bytes."""
+
+_goes_on = re.compile(r"[ \t]*[^\s{,;][^\n{]*(?:\n|\Z)").match
+"""Matches the rest of a line of words, such as a log's."""
 
 _begins_line = re.compile(r"\n(?=\{)").finditer
 

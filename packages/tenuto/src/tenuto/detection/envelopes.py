@@ -13,8 +13,9 @@ from __future__ import annotations
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import object_in
 
-_MARKS = frozenset({"custom_id", "key", "recordId", "request"})
-"""The members by which batch APIs name a request, or repeat it. Every line has one of them."""
+_MARKS = frozenset({"custom_id", "key", "recordId", "request", "response"})
+"""The members by which batch APIs name a request, or repeat it, or hold the answer. Every line has
+one of them."""
 
 
 _OF_GEMINI = frozenset({"key", "error", "response", "metadata"})
@@ -42,8 +43,11 @@ def out_of_batch(value: JsonObject) -> JsonObject:
         return object_in(response.get("body")) or _error_in(value)
     if "key" in value and isinstance(value.get("response"), dict):  # Gemini
         return object_in(value["response"])
-    if "key" in value and object_in(value.get("error")) and value.keys() <= _OF_GEMINI:
-        return {"error": value["error"]}
+    if value.keys() <= _OF_GEMINI:  # Gemini's, also without a key, as google-genai has them
+        if _is_of_gemini(response := object_in(value.get("response"))):
+            return response
+        named = "key" in value or "metadata" in value
+        return (_error_in(value) if named and not value.get("response") else {}) or value
     if "request" in value and isinstance(value.get("response"), dict):  # Vertex
         told = value.get("status")
         if isinstance(told, str) and told and "processed_time" in value and not value["response"]:

@@ -121,8 +121,9 @@ _CODE_CHARS = 100
 _NAMES = {snake_case(one.phrase): one.value for one in HTTPStatus if one.value >= 400} | {
     "payload_too_large": 413,
     "content_too_large": 413,
+    "rate_limit": 429,
 }
-"""The HTTP statuses by their names, as codes have them."""
+"""The HTTP statuses by their names, as codes have them, and by other words for the same."""
 
 
 def _is_number(code: str) -> bool:

@@ -22,7 +22,7 @@ from tenuto.detection.error_kinds import (
     leaves_open,
     says_kind,
 )
-from tenuto.wires.errors import ErrorRow, error_words, has_code
+from tenuto.wires.errors import GOOGLE, ErrorRow, error_words, has_code
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import list_in, object_in, objects_in
 from tenuto.wires.registry import wires
@@ -141,7 +141,12 @@ def told_kind(value: JsonObject, read: FaultKind, status: int | None = None) -> 
 
 
 def _as_anthropic(value: JsonObject, error: JsonObject) -> bool:
-    return value.get("type") == "error" and "type" in error
+    told = str(error.get("type") or "").lower()
+    return value.get("type") == "error" and bool(told) and told not in _OF_GOOGLE
+
+
+_OF_GOOGLE = frozenset(" ".join(GOOGLE.values()).split())
+"""Google's words, such as `not_found`, which many programs have too. Anthropic's are longer."""
 
 
 def _as_openai(value: JsonObject, error: JsonObject) -> bool:

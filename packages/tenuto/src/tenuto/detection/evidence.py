@@ -390,10 +390,16 @@ def _is_counted(value: JsonObject) -> bool:
 
 def _completion(value: JsonObject) -> bool:
     """Return whether the stop beside a text is some API's: in a game, `finish_reason` may be
-    anything."""
+    anything. Without one, a text has what only answers have: the choices of a quiz have texts."""
     choice = object_in(next(iter(list_in(value.get("choices"))), None))
-    told = choice.get("finish_reason")
-    return told is None or _is_stop(told) or _is_signed(value)
+    if (told := choice.get("finish_reason")) is not None:
+        return _is_stop(told) or _is_signed(value)
+    return not choice or not _OF_COMPLETIONS.isdisjoint(choice.keys() | value.keys())
+
+
+_OF_COMPLETIONS = frozenset(
+    {"finish_reason", "stop_reason", "logprobs", "log_probs", "usage", "object"}
+)
 
 
 def _invoked(value: JsonObject) -> bool:

@@ -225,7 +225,7 @@ def _is_model_response(value: JsonObject) -> bool:
 def _model_response(value: JsonObject) -> list[Foreign]:
     stop = _stop_in(object_in(value.get("provider_details")), "provider_details.")
     stop = stop or _stop_in({"finish_reason": value.get("finish_reason")}, "")
-    stop = stop or _stop_of_state(value.get("state"))
+    stop = stop or _STATES.get(str(value.get("state")))
     parts = objects_in(value["parts"])
     text = "".join(_text_of(p.get("content")) for p in parts if p.get("part_kind") == "text")
     called = [part for part in parts if part.get("part_kind") == "tool-call"]
@@ -239,17 +239,13 @@ def _model_response(value: JsonObject) -> list[Foreign]:
     return [Foreign(_said(text, iter(calls), value.get("usage"), stop), True)]
 
 
-_STATES: dict[str, StopReason] = {
-    "interrupted": StopReason.DROPPED,
-    "incomplete": StopReason.DROPPED,  # it still streams, or its stream was left
-    "suspended": StopReason.PAUSED,
+_STATES: dict[str, StopSeen] = {
+    "interrupted": StopSeen("interrupted", "state", StopReason.DROPPED),
+    # It still streams, or its stream was left: nothing tells which.
+    "incomplete": StopSeen("incomplete", "state", StopReason.DROPPED, "incomplete", known=False),
+    "suspended": StopSeen("suspended", "state", StopReason.PAUSED),
 }
 """What the states of pydantic-ai's responses mean, where they have no stop."""
-
-
-def _stop_of_state(state: object) -> StopSeen | None:
-    reason = _STATES.get(state) if isinstance(state, str) else None
-    return StopSeen(str(state), "state", reason) if reason is not None else None
 
 
 def _is_haystack(value: JsonObject) -> bool:
@@ -307,8 +303,9 @@ def _vllm(value: JsonObject) -> list[Foreign]:
     choices = []
     for number, output in enumerate(objects_in(value["outputs"])):
         stop = _stop_in({"finish_reason": output.get("finish_reason")}, f"outputs[{number}].")
-        if stop is not None and stop.reason is StopReason.END_TURN and output.get("stop_reason"):
-            stop = replace(stop, reason=StopReason.STOP_SEQUENCE)  # the text or token that matched
+        matched = output.get("stop_reason")  # a token's number may be that of the model's own end
+        if stop is not None and stop.reason is StopReason.END_TURN and isinstance(matched, str):
+            stop = replace(stop, reason=StopReason.STOP_SEQUENCE)
         said = _said(_text_of(output.get("text")), iter(()), None, stop)
         choices.append(Foreign(said, whole, this_id))
     return [_of_choices(choices)]
@@ -333,7 +330,7 @@ def unwrapped(value: JsonObject) -> JsonObject:
     if "raw" not in value or "delta" not in value or not _is_of_llamaindex(value):
         return value
     raw = plain(value["raw"])
-    return raw if isinstance(raw, dict) else value
+    return unwrapped(raw) if isinstance(raw, dict) else value
 
 
 def _stored(value: JsonObject) -> JsonObject:

@@ -8,6 +8,8 @@ import sys
 from bisect import bisect_left
 from collections.abc import Callable
 
+from tenuto.detection.documents import documents
+
 _SHOWS_CHARS = 2_000
 """How much of the beginning shows what broke off."""
 
@@ -73,7 +75,8 @@ _ADDED: Callable[[Callable[[re.Match[str]], str], str], str] = re.compile(
 
 def tidied(data: bytes) -> bytes:
     """Return a document without comments and without commas before its ends. If it is none then,
-    but is one where people left something out (`...`), or as Python shows a dict, return that.
+    but is one or several where people left something out (`...`), or as Python shows dicts, return
+    that.
 
     >>> tidied(b'[1, "a // b", /* two */ {"c": 2,}, ] // end')
     b'[1, "a // b",  {"c": 2} ] '
@@ -84,7 +87,9 @@ def tidied(data: bytes) -> bytes:
     tidy = _ADDED(lambda found: found[1] or "", text)
     if _value_of(tidy) is None:
         read = _LEFT_OUT(_as_json, tidy)
-        tidy = tidy if _value_of(read) is None else read
+        rows = documents(read.encode("utf-8", "surrogateescape"))
+        several = isinstance(next(iter(rows), None), dict)
+        tidy = read if several or _value_of(read) is not None else tidy
     return tidy.encode("utf-8", "surrogateescape")
 
 

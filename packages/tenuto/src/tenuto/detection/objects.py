@@ -76,11 +76,19 @@ def _of_object(item: object) -> object:
                 raised = error
     if raised is not None:
         raise raised
-    if any(callable(getattr(item, name, None)) for name in ("__next__", "__anext__", "read")):
+    if any(callable(getattr(item, name, None)) for name in _READS) or _is_closable(item):
         if _is_request(item):
             return None
         return Unread()
     return _attributes_of(item) if not _TELLING.isdisjoint(_names_of(item)) else None
+
+
+_READS = ("__next__", "__anext__", "read")
+
+
+def _is_closable(item: object) -> bool:
+    """Return whether an object is a stream that only makes iterators, as botocore's."""
+    return callable(getattr(item, "__iter__", None)) and callable(getattr(item, "close", None))
 
 
 def _is_request(item: object) -> bool:

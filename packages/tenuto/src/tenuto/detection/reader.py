@@ -345,12 +345,13 @@ class Reader:
     def _unreadable(self, data: bytes) -> None:
         """Note bytes among several answers that are no document: a line that was cut, or that is
         something else."""
-        if isinstance(value := decode_object(data.rstrip(b" \t\r,;")), dict):
-            self._object(value)
+        values = documents(tidied(data)) if begins_object(data) else []
+        if any(isinstance(value, dict) for value in values):
+            self._objects(values)
             return
         if self._answer.known:
             self._next()
-        if begins_events(data) is not None:
+        if begins_events(data) is not None and b"data:" in data:
             self._before += self._inside(data)
         else:
             self._before.append(only_stop(self._cut(data) if is_cut(data) else NO_ANSWER))

@@ -33,7 +33,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
             and vLLM. Bytes may be packed by gzip or zlib (at most 64 MiB unpacked), and in UTF-16
             or UTF-32 with a byte order mark. Commas, comments or prose around an answer don't
             matter, if it begins within the first 2,000 bytes of the text; nor does it that somebody
-            left something out (`...`), or that it is a dict as Python prints it.
+            left something out (`...`), or that it is a dict as Python prints it, or several such
+            dicts on lines.
         wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if
             there are several (`acme@2`). None: Tenuto detects the wire. It does so for an unknown
             name too, and logs a warning once, and for an object that has the shape of another wire.
@@ -56,12 +57,13 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
         confidence if it has a known code in a form that only APIs of models have, or if its known
         code or words speak of models. Otherwise one with a code has medium confidence, and one with
         words alone, such as `{"error": "not found"}`, low, as has one of a URL or an HTTP client
-        that is not known to be of an API. With medium confidence, `detail` says the kind of an
-        error only if a code does that means the same to all, such as an HTTP status: one provider's
-        number does not, unless the form or the words show whose it is. An exception that any
-        program may raise (`TimeoutError`, an error of S3) is no answer. What begins as an answer
-        and cannot be read is an ERROR, `garbage`. What the provider's values mean:
-        https://platform.openai.com/docs/api-reference/chat/object
+        that is not known to be of an API of models: a cloud's host serves much else. With medium
+        confidence, `detail` says the kind of an error only if a code does that means the same to
+        all, such as an HTTP status: one provider's number does not, unless the form or the words
+        show whose it is. An exception that any program may raise (`TimeoutError`, an error of S3 or
+        about a file of Hugging Face), or by which nothing was sent (`PoolTimeout`), is no answer.
+        What begins as an answer and cannot be read is an ERROR, `garbage`. What the provider's
+        values mean: https://platform.openai.com/docs/api-reference/chat/object
 
     >>> detect({"object": "chat.completion", "choices": [
     ...     {"index": 0, "message": {"content": "Hi"}, "finish_reason": "length"}]}).reason.value

@@ -106,6 +106,11 @@ _SAID_OF: dict[str, str] = {
     "unread": "This has not been read yet, so nothing shows how it ends.",
     "needs_wire": "This is of an API that Tenuto reads with the package tenuto-wires, which is not "
     "installed.",
+    # Answers that are none yet, or never will be.
+    "background": "The provider is still working on the answer: fetch it again.",
+    "incomplete": "The answer is not complete: it is still arriving, or its stream was left.",
+    "load": "The server loaded the model, and no answer was asked for.",
+    "unload": "The server unloaded the model, and no answer was asked for.",
     # Faults that the provider did not report itself.
     "garbage": "What came cannot be read.",
     "not_this_api": "What answers is not this API.",

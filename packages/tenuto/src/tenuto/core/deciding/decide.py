@@ -89,8 +89,9 @@ def decide(stop: Stop, context: Context | None = None, policy: Policy | None = N
         policy: the limits; None: the defaults. Its own `decide` is asked, as in a turn.
 
     Returns:
-        the decision; for what is not one answer, to stop. A turn that knows more, such as what an
-        error says about the request, may find a way on that this does not.
+        the decision; for what is no answer, several answers, or not read, to stop, and for what is
+        empty or broke off, to ask again. A turn that knows more, such as what an error says about
+        the request, may find a way on that this does not.
 
     >>> cut = Stop(StopReason.MAX_TOKENS, raw="length")
     >>> told = decide(cut, Context(text="The tide comes in twi", max_tokens=100))
