@@ -93,7 +93,8 @@ def detect_each(source: object, *, wire: str | None = None) -> list[Stop]:
         wire: as for `detect`.
 
     Returns:
-        the stops. If there is one answer or none, it is a list with the stop that `detect` returns.
+        the stops. If there is one answer or none, it is a list with the stop that `detect` returns,
+        and those of what broke off beside it.
 
     >>> cut = {"choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "length"}]}
     >>> whole = {"choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "stop"}]}
