@@ -119,11 +119,12 @@ FILES = (
     of_hub(hub.HfHubHTTPError, "https://huggingface.co/api/datasets/x/y/preupload/main"),
     of_hub(hub.HfHubHTTPError, "https://cas-bridge.xethub.hf.co/x"),
     hub.LocalEntryNotFoundError("No."),
+    hub.InferenceEndpointTimeoutError("It was not deployed in time."),
 )
 
 
 @pytest.mark.behaviour("N14")
-@pytest.mark.parametrize("error", FILES, ids=range(6))
+@pytest.mark.parametrize("error", FILES, ids=range(7))
 def test_an_error_about_a_file_of_the_hub_is_no_answer(error: Exception) -> None:
     assert detect(error).detail == "no_answer"
 

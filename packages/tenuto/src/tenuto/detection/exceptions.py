@@ -56,7 +56,8 @@ def _sure_of_hub(error: BaseException) -> Confidence | None:
     if any(map(_OF_INFERENCE, (kind.__name__ for kind in type(error).__mro__))):
         return Confidence.HIGH
     reply = reply_of(getattr(error, "response", None))
-    return _sure_at(reply.url if isinstance(reply, Reply) else _url_of_request(error), _OF_HUB)
+    url = reply.url if isinstance(reply, Reply) else _url_of_request(error)
+    return _sure_at(url, _OF_HUB) if url else None
 
 
 def _sure_at(url: str, others: Callable[[str], object]) -> Confidence | None:
