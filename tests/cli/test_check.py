@@ -147,6 +147,7 @@ def test_without_out_nothing_is_written(
     ("arguments", "told"),
     [
         (["nothing.jsonl"], "nothing.jsonl cannot be read: No such file or directory"),
+        (["--limt", "3"], "--limt is not an option, and no file; the nearest are --limit, "),
         ([], "name at least one file or folder"),
         (["x", "--fail-over", "much"], "--fail-over is 'much'"),
         (["x", "--kind", "opnai"], "--kind is 'opnai'"),

@@ -85,7 +85,8 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
         percent = f"{100 * number / answers:5.1f} %" if answers else "    – %"
         yield f"  {name:<17}{number:>9,}  {percent}{'   ' + note if note else ''}"
     if number := counts.get(LABEL_SIZED, 0):
-        yield f"  {number:,} more were cut at {LABEL_TOKENS} tokens or fewer, the size of a label"
+        were = "was" if number == 1 else "were"
+        yield f"  {number:,} more {were} cut at {LABEL_TOKENS} tokens or fewer, the size of a label"
     if (asked := report["requests"]) is not None and asked["answers"] < answers:
         told = f"no request among the {asked['read']:,} of --requests"
         yield f"  {_answers(answers - asked['answers'], 'has', 'have')} {told}"

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from tenuto.cli.check_words import BAD, number_of, words
 from tenuto.cli.kept import Kept, NotWritten
 from tenuto.command_kit.command_error import CommandError
 from tenuto.core.answer.stop import printable
+from tenuto.core.settings.names import not_known
 from tenuto.judging.checking import Checked, Options, check
 from tenuto.judging.files import files_in
 from tenuto.judging.kinds import names
@@ -82,8 +83,13 @@ def run_check(
     return code
 
 
+_OPTIONS: Final = ("--json", *(f"--{each.name.replace('_', '-')}" for each in fields(Wanted)))
+
+
 def _why(error: OSError) -> str:
     name = printable(str(error.filename), 4_096)
+    if name.startswith("--") and isinstance(error, FileNotFoundError):
+        return not_known(name, _OPTIONS, "an option, and no file")
     done = "written" if isinstance(error, NotWritten) else "read"
     return f"{name} cannot be {done}: {printable(str(error.strerror), 400)}"
 
