@@ -602,6 +602,17 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "an error as a body": ({"error": {"message": "no key", "code": "invalid_api_key"}}, "authentication"),
 }  # fmt: skip
 
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("before", [[], [chat("stop")]], ids=["first", "between"])
+@pytest.mark.parametrize("name", FAULTS)
+def test_an_exception_swallows_no_answer_behind_it(name: str, before: list[Any]) -> None:
+    fault = FAULTS[name][0]
+    stops = detect_each([*before, fault, chat()])
+    assert [stop.raw for stop in stops[: len(before)]] == ["stop"] * len(before)
+    assert [*stops[len(before) :]] == [detect(fault), detect(chat())]
+
+
 ERRORS_ALIKE: dict[str, tuple[Any, Confidence]] = {
     "a text": ({"error": "disk full"}, Confidence.LOW),
     "a message": ({"error": {"message": "Invalid login"}}, Confidence.LOW),
