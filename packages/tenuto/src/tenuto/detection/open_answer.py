@@ -219,13 +219,14 @@ class OpenAnswer:
 
     def add_failure(self, failure: Failure) -> None:
         """Add what an exception or an HTTP response says. Behind the beginning of an answer, it is
-        surely that answer's."""
+        surely that answer's. Nothing that follows belongs to it."""
         if not self.known:
             self._error_shown, self._raised = failure.sure, True
         self.known = True
         if self.wire is None:
             self.error_wire = failure.wire
         self.feed([FaultSeen(failure.fault)])
+        self.close()
 
     def built(self) -> Reading:
         """Return what was read of an answer that a wire knows."""

@@ -314,7 +314,7 @@ class Reader:
         elif is_cut(body):
             self._answer.verdict = self._cut(body)
         elif self._begins_answer(body):
-            self._answer.add_failure(Failure(Fault(FaultKind.GARBAGE), None, self._answer.sure))
+            self._failure(Failure(Fault(FaultKind.GARBAGE), None, self._answer.sure))
         else:
             self._read_amid(body)
 
@@ -502,4 +502,3 @@ class Reader:
         if self._answer.is_over:
             self._next()
         self._answer.add_failure(failure)
-        self._answer.close()
