@@ -8,9 +8,10 @@ Read `telling.py`, which has `detect()`, and `reader.py`, which tells the form o
   SDKs, HTTP clients and frameworks give, and `envelopes.py` opens the lines of batches. `hosts.py`
   says which URLs are of models.
 
-`open_answer.py` collects one answer, which `reading.py` holds. `openings.py` tells where a stream
-begins another one, and `begun.py` whether what broke off is an answer. `evidence.py` says whether
-an object is one, and `errors.py` whether it is an error, whose kind `error_kinds.py` tells.
+`open_answer.py` collects one answer, which `reading.py` holds. `wire_shown.py` says which wire an
+object shows, `openings.py` where a stream begins another one, and `begun.py` whether what broke off
+is an answer. `evidence.py` says whether an object is one, and `errors.py` whether it is an error,
+whose kind `error_kinds.py` tells; `shown_error.py` says how sure that is of the whole answer.
 `conversation.py` reads histories, and `roles.py` who wrote a message.
 """
 

@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from tenuto.core.answer.builder import RUNNING, Builder
-from tenuto.core.answer.fault import FAULT_CLASSES, FaultKind
+from tenuto.core.answer.fault import FaultKind
 from tenuto.core.answer.signals import (
-    CallDelta,
     ChoiceSeen,
     Ended,
     FaultSeen,
@@ -25,28 +24,28 @@ from tenuto.core.answer.signals import (
 )
 from tenuto.core.answer.stop import CALLS_MISSING, ERROR_AFTER_END, Confidence, Stop, StopReason
 from tenuto.detection.envelopes import out_of_batch
-from tenuto.detection.errors import error_shown, told_kind
+from tenuto.detection.errors import error_shown
 from tenuto.detection.evidence import is_lookalike, is_notice
 from tenuto.detection.foreign import Foreign, foreign, unwrapped
 from tenuto.detection.openings import is_opening, may_be_opening, names_role
 from tenuto.detection.reading import Reading
 from tenuto.detection.replies import Failure
+from tenuto.detection.shown_error import ShownError
+from tenuto.detection.wire_shown import (
+    has_content,
+    has_only_a_strange_stop,
+    holds_content,
+    shows,
+    wires_of_error,
+)
 from tenuto.frames.frame import Frame
 from tenuto.wires.answer_id import answer_id
 from tenuto.wires.base import Wire
 from tenuto.wires.json import JsonObject
-from tenuto.wires.registry import in_order, is_built_in, wire_for_frame, wire_for_shape
+from tenuto.wires.registry import in_order, wire_for_frame, wire_for_shape
 from tenuto.wires.stops import unread_stop
 from tenuto.wires.stream import EventReader, event_object, garbled
 
-_NOT_REPORTED = (
-    FaultKind.CONNECTION, FaultKind.TIMEOUT, FaultKind.REDIRECTED, FaultKind.GARBAGE,
-)  # fmt: skip
-"""Faults that nobody reported: what they are is no guess."""
-_GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
-"""What an error table says of an error of which it knows no more."""
-_KINDS = frozenset(FaultKind)
-_RETRIED = frozenset(kind for kind in FaultKind if FAULT_CLASSES[kind].retryable)
 _ENDS = (StopSeen, FaultSeen)
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
 _CHUNKS = frozenset({"choices", "candidates", "response_metadata"})
@@ -111,9 +110,7 @@ class OpenAnswer:
         self.cut: bool = False
         self.mixed: bool = False
         self.moved: str = ""
-        self._error_shown = Confidence.HIGH  # how surely the first object is an error
-        self._error: JsonObject | None = None  # the first object, if it is an error of anybody's
-        self._raised = False  # whether it is an exception, so that nobody may have reported it
+        self._error = ShownError()
         self._steady: bool | None = None  # whether the second event names the first one's id
         self._stopped = False  # whether a stop was read
         self._closed = False  # whether nothing more belongs to it
@@ -127,7 +124,7 @@ class OpenAnswer:
     def progress(self) -> Stop:
         """The stop as far as it is known; worked out when it is asked for."""
         if self._progressed:
-            self._progress, self._progressed = self._as_sure(self.builder.progress()), False
+            self._progress, self._progressed = self._sure(self.builder.progress()), False
         return self._progress
 
     @property
@@ -221,7 +218,7 @@ class OpenAnswer:
         """Add what an exception or an HTTP response says. Behind the beginning of an answer, it is
         surely that answer's. Nothing that follows belongs to it."""
         if not self.known:
-            self._error_shown, self._raised = failure.sure, True
+            self._error = ShownError(failure.sure, raised=True)
         self.known = True
         if self.wire is None:
             self.error_wire = failure.wire
@@ -233,7 +230,7 @@ class OpenAnswer:
         if self.events is not None:
             self.feed(self.events.counted()[0])
         response = self.builder.build()
-        stop = self._as_sure(response.stop)
+        stop = self._sure(response.stop)
         if not self.holds_calls and CALLS_MISSING in stop.anomalies:
             stop = replace(stop, anomalies=tuple(a for a in stop.anomalies if a != CALLS_MISSING))
         if (late := self._late_fault) is not None:
@@ -243,29 +240,8 @@ class OpenAnswer:
             response = replace(response, stop=stop)
         return Reading(response, self.wire or self.error_wire)
 
-    def _as_sure(self, stop: Stop) -> Stop:
-        """Return a stop with the confidence that its error has. In a form that many programs share,
-        its kind would be a guess, unless a code tells it that means the same to all of them."""
-        shown = self._error_shown
-        if shown is Confidence.HIGH:
-            return self._as_told(stop)
-        if self._raised and (shown is Confidence.MEDIUM or stop.detail in _NOT_REPORTED):
-            return replace(stop, confidence=shown)
-        kind = self._kind_told(stop) if shown is Confidence.MEDIUM else None
-        return replace(_of_kind(stop, kind), confidence=shown)
-
-    def _as_told(self, stop: Stop) -> Stop:
-        """Return the stop of a certain error with the kind that its code tells, if the wire that
-        happened to read it knows no kind, or one by words that say the same of any server."""
-        if self.wire is not None or stop.detail not in _RETRIED:
-            return stop
-        kind = self._kind_told(stop)
-        return stop if kind is None else _of_kind(stop, kind)
-
-    def _kind_told(self, stop: Stop) -> FaultKind | None:
-        if self._error is None or stop.detail not in _KINDS:
-            return None
-        return told_kind(self._error, FaultKind(stop.detail))
+    def _sure(self, stop: Stop) -> Stop:
+        return self._error.stop(stop, has_wire=self.wire is not None)
 
     # --- what belongs to another answer
 
@@ -302,8 +278,8 @@ class OpenAnswer:
         self._note_mixed(value, new_id, differs=differs)
         if is_opening(value):
             so_far = self.builder.build(over=False)
-            has_content = bool(so_far.text or so_far.reasoning or so_far.calls)
-            return self.is_over or differs or has_content
+            with_content = bool(so_far.text or so_far.reasoning or so_far.calls)
+            return self.is_over or differs or with_content
         if not differs:
             return False
         role, alone = names_role(value)
@@ -326,11 +302,11 @@ class OpenAnswer:
         some streams has another id, too, and nothing but a stop or the usage. Where each chunk has
         an id of its own, only another wire's content shows it."""
         if parts := foreign(value):
-            return bool(self._steady) and any(map(_has_content, parts[0].signals))
-        if _holds_content(self.wire, value):
+            return bool(self._steady) and any(map(has_content, parts[0].signals))
+        if holds_content(self.wire, value):
             return bool(self._steady)
         wire = wire_for_shape(value) if self._named is None else None
-        return wire is not self.wire and _holds_content(wire, value)
+        return wire is not self.wire and holds_content(wire, value)
 
     def is_body_apart(self, value: JsonObject) -> bool:
         """Return whether an object is a whole body of another answer: it has another id or, where
@@ -365,7 +341,7 @@ class OpenAnswer:
         if foreign(value) is not None:
             wire = None
         if self.running and self.builder.ended and wire and wire.is_terminator(b"[DONE]"):
-            return _holds_content(wire, value)
+            return holds_content(wire, value)
         new_id = answer_id(value)
         if new_id and new_id == self.id:
             return self.whole and (wire is None or not wire.last_is_body)
@@ -375,13 +351,13 @@ class OpenAnswer:
         apart = self.whole and (in_lines or not self.running)
         if apart and any(isinstance(one, FaultSeen) for one in signals):
             return True
-        has_content = any(map(_has_content, signals))
+        with_content = any(map(has_content, signals))
         if new_id and self.id:
-            return has_content
+            return with_content
         if not wire.last_is_body:
             return self.whole
         ends_once = value.get("done") is True and not self.running  # Ollama
-        return (has_content or ends_once) and (in_lines or self.builder.ended)
+        return (with_content or ends_once) and (in_lines or self.builder.ended)
 
     # --- which wire reads it
 
@@ -414,7 +390,7 @@ class OpenAnswer:
         shape of another one. An error looks alike on most wires: whoever knows what it means may
         read it, else whoever sees that it is one."""
         if self.wire is not None:
-            if not self.known and not _shows(self.wire, value):
+            if not self.known and not shows(self.wire, value):
                 self.wire = wire_for_shape(value) or self.wire
             return self.wire
         likely = self._likely
@@ -422,40 +398,27 @@ class OpenAnswer:
             self.wire = likely
             return likely
         self.wire = wire_for_shape(value)
-        if self.wire is not None and likely is None and _has_only_a_strange_stop(self.wire, value):
+        if self.wire is not None and likely is None and has_only_a_strange_stop(self.wire, value):
             self.wire = None
             return None
         if self.wire is not None or likely is not None:
             shared = "error" in value or "code" in value  # in forms that others write too
             if shared and not self.names_one:
-                self._error_shown, self._error = error_shown(value) or Confidence.HIGH, value
+                self._error = ShownError(error_shown(value) or Confidence.HIGH, value)
             self.error_wire = likely
             return self.wire or likely
         return self._wire_of_error(value)
 
     def _wire_of_error(self, value: JsonObject) -> Wire | None:
-        shown = error_shown(value)
-        if shown is None:
+        sure = error_shown(value)
+        if sure is None:
             return None
-        readers: dict[Wire, FaultKind] = {}
-        knowing = None
-        for known in in_order():
-            for wire in known.values() if knowing is None else ():
-                if (kind := _kind_of_error(wire, value)) is not None:
-                    readers[wire] = kind
-            knowing = next((wire for wire, kind in readers.items() if kind not in _GENERAL), None)
-        if readers:
-            self._error_shown, self._error = shown, value
-        if len(readers) == 1:
-            (self.error_wire,) = readers
-        return knowing or next(iter(readers), None)
-
-
-def _of_kind(stop: Stop, kind: FaultKind | None) -> Stop:
-    """Return the stop of an error as one of this kind; None: of none."""
-    if kind is None:
-        return replace(stop, reason=StopReason.ERROR, detail=None)
-    return replace(stop, reason=FAULT_CLASSES[kind].reason, detail=kind.value)
+        wire, alone = wires_of_error(value)
+        if wire is not None:
+            self._error = ShownError(sure, value)
+        if alone:
+            self.error_wire = wire
+        return wire
 
 
 def is_held(value: object) -> TypeGuard[JsonObject]:
@@ -463,39 +426,6 @@ def is_held(value: object) -> TypeGuard[JsonObject]:
     if not isinstance(value, dict):
         return False
     return foreign(value) is not None or unwrapped(out_of_batch(value)) is not value
-
-
-def _kind_of_error(wire: Wire, value: JsonObject) -> FaultKind | None:
-    """Return what kind of error a wire reads in an object; None: it reads none, or it is another
-    package's and can't read the object."""
-    try:
-        signals = wire.parse_object(value, event=True)
-    except Exception:
-        if is_built_in(wire.name):
-            raise
-        return None
-    kinds = [one.fault.kind for one in signals if isinstance(one, FaultSeen)]
-    return kinds[-1] if kinds else None
-
-
-def _shows(wire: Wire, value: JsonObject) -> bool:
-    """Return whether an object has the shape of a wire."""
-    shows = wire.claims or wire.signed
-    return wire.looks_like(value) or (shows is not None and shows(value))
-
-
-def _has_only_a_strange_stop(wire: Wire, value: JsonObject) -> bool:
-    """Return whether all that a wire reads in an object is a stop that no table knows, without an
-    id or a model: something else that has members of those names."""
-    if not {"id", "model", "object", "modelVersion", "model_version"}.isdisjoint(value):
-        return False
-    signals = wire.parse_object(value, event=wire.is_event(value))
-    stops = [one for one in signals if isinstance(one, StopSeen)]
-    unknown = [one.reason is StopReason.UNKNOWN and one.readable for one in stops]
-    if not stops or not all(unknown):
-        return False
-    more = (isinstance(one, ReasoningDelta | CallDelta | UsageSeen | FaultSeen) for one in signals)
-    return not any(more) and not any(map(_has_content, signals))
 
 
 def _is_end(signal: Signal) -> bool:
@@ -511,13 +441,3 @@ def _tells_end(signal: Signal) -> bool:
     if isinstance(signal, ChoiceSeen):
         return any(map(_tells_end, signal.signals))
     return isinstance(signal, _ENDS)
-
-
-def _holds_content(wire: Wire | None, value: JsonObject) -> bool:
-    """Return whether a wire reads a piece of an answer in an event."""
-    return wire is not None and any(map(_has_content, wire.parse_object(value, event=True)))
-
-
-def _has_content(signal: Signal) -> bool:
-    """Return whether a signal is a piece of an answer."""
-    return (isinstance(signal, TextDelta) and bool(signal.text)) or isinstance(signal, CallDelta)
