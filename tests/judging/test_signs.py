@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from tenuto.judging.signs import cut_structure, is_open_end, runs_away
+from tenuto.judging.sentences import is_open_end
+from tenuto.judging.signs import cut_structure, runs_away
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ Read `judgement.py`, which judges one row, and `verdict.py`, what it says. Then 
   finds answers where no kind fits.
 - What it holds: `held.py`. `names.py` has the names of what stands beside an answer, which
   `beside.py` reads; `requests.py` reads what was asked, and `days.py` when.
-- What the answer is: `answers.py` reads it by its wire, and `signs.py` says what its text shows.
+- What the answer is: `answers.py` reads it by its wire, and `signs.py` says what its text shows,
+  with `sentences.py` for the end of prose.
 - The same in microseconds: `quick.py` with `shapes.py`, and `flat.py`.
 
 `batch.py` judges columns of Arrow, and `checking.py` files:

@@ -30,8 +30,8 @@ from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
 from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
 from tenuto.judging.opening import OPENINGS
+from tenuto.judging.sentences import LEAST_PROSE_CHARS
 from tenuto.judging.shapes import FLAT, Flat
-from tenuto.judging.signs import LEAST_PROSE_CHARS
 from tenuto.judging.tables import BadText, Column, Parquet, named, quoted
 from tenuto.judging.tally import LABEL_TOKENS
 from tenuto.judging.verdict import Verdict
@@ -180,7 +180,8 @@ def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Sett
     # What ends openly counts for a pile-up, of labels none.
     small = f" AND coalesce({tokens} <= {LABEL_TOKENS}, true)"
     where.append(f"({last} IN ({ends}) OR (length({text}) < {LEAST_PROSE_CHARS}{small}))")
-    told = ("''", "''", most, "NULL")
+    # Of no stop, and of no model: that a text is no short one, which says how the file ends.
+    told = (f"(length({text}) >= {LEAST_PROSE_CHARS})::VARCHAR", "''", most, "NULL")
     return Settling(" AND ".join(where), told, tokens, _rounded(text))
 
 

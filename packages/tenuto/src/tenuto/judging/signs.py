@@ -8,21 +8,17 @@ told as a fact (`open_end`), and only somebody who sees the whole file can judge
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
 
 import msgspec
 
-from tenuto.core.answer.closing import ends_closed
 from tenuto.core.answer.response import leading_thought
 from tenuto.core.answer.runaway import is_runaway
 from tenuto.core.deciding.outcome import Sign
+from tenuto.judging.sentences import breaks_off, is_open_end
 
 _decode = msgspec.json.Decoder().decode
 _fence_lines = re.compile(r"^[ \t]*(?:[-*+] |\d+[.)] |> ?)?[ \t]*(```+|~~~+)([^\n]*)", re.MULTILINE)
-
-LEAST_PROSE_CHARS: Final = 60
-"""Shorter answers are often titles and labels, which end without a mark."""
 
 
 def cut_structure(text: str) -> str:
@@ -141,40 +137,6 @@ def _think_is_open(text: str) -> bool:
     return False
 
 
-def is_open_end(text: str) -> bool:
-    """Return whether a text does not end like a finished one. Of a short one, nothing is said.
-
-    >>> is_open_end("The moon pulls the sea towards itself, and the water on the far side of the")
-    True
-    >>> is_open_end("The moon pulls the sea towards itself, and so does the sun, but less so. 😊")
-    False
-    """
-    bare = text[leading_thought(text) :].rstrip()
-    return len(bare) >= LEAST_PROSE_CHARS and lacks_end(bare)
-
-
-def lacks_end(text: str) -> bool:
-    """Return whether a text, however short, does not end like a finished one.
-
-    >>> lacks_end("The moon pulls"), lacks_end("Yes. 😊")
-    (True, False)
-    """
-    bare = text.rstrip()
-    if ends_closed(bare):
-        return False
-    shown = bare
-    while shown and shown[-1] != "`" and unicodedata.category(shown[-1]) in _SYMBOLS:
-        shown = shown[:-1].rstrip()
-    return not (shown.endswith(_MAY_END) or (shown != bare and ends_closed(shown)))
-
-
-_MAY_END: Final = (":", ";", "}", "|", "---", ">", "```", "~~~")
-"""What ends a text too, beside the marks of `ends_closed`. A fence at the end closes one, since an
-open one is a sign of its own."""
-
-_SYMBOLS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Me"})
-"""Categories of emoji and of what is joined to them."""
-
 _RUNAWAY_CHARS: Final = 400
 
 
@@ -215,6 +177,8 @@ _CALLS: Final = (
 )  # fmt: skip
 
 _AT_LIMIT: Final = ("tokens_at_limit",)
+_OPEN_END: Final = ("open_end",)
+_MID_SENTENCE: Final = ("open_end", "mid_sentence")
 
 
 def at_end(text: str, *, stored: bool, at_limit: bool) -> tuple[Sign, tuple[str, ...]]:
@@ -230,4 +194,6 @@ def at_end(text: str, *, stored: bool, at_limit: bool) -> tuple[Sign, tuple[str,
     structure = cut_structure(text)
     if seen or structure:
         return Sign.LIKELY_CUT, (*seen, structure) if structure else seen
-    return (Sign.OPEN_END, ("open_end",)) if is_open_end(text) else (Sign.NONE, ())
+    if not is_open_end(text):
+        return Sign.NONE, ()
+    return Sign.OPEN_END, _MID_SENTENCE if breaks_off(text) else _OPEN_END

@@ -34,7 +34,8 @@ from zlib import crc32
 
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.lengths import Length, rounded
-from tenuto.judging.signs import LEAST_PROSE_CHARS, closed_structure, lacks_end
+from tenuto.judging.sentences import LEAST_PROSE_CHARS, lacks_end
+from tenuto.judging.signs import closed_structure
 from tenuto.judging.verdict import Verdict
 
 LABEL_TOKENS: Final = 16
@@ -74,6 +75,12 @@ at most half of it; if there are at least so many of these."""
 
 _AT_LIMIT: Final = "tokens_at_limit"
 _SIGNS: Final = ("fence_open", "json_cut", "think_open")
+_MID_SENTENCE: Final = "mid_sentence"
+_MOST_MID_SENTENCE: Final = 0.5
+_LEAST_MID_SENTENCE: Final = 0.4
+"""Texts that break off within a sentence are at most this share of those that end with a mark, and
+at least this share of the other open ends. A cut falls anywhere; whole texts that lack a mark are
+mostly those that have none anywhere."""
 
 CUT_WORDS: Final = frozenset(
     {Outcome.TEXT_CUT.value, Outcome.ARGUMENTS_CUT.value, Outcome.THINKING_CUT.value}
@@ -140,6 +147,8 @@ class Tally:
             self.doubts[group, verdict.day, doubt] += times
             if not doubt.sign and (sign := closed_structure(text)):
                 self.closed[sign] += times
+            if word == _DONE and len(text) >= LEAST_PROSE_CHARS:
+                self.closed[_MID_SENTENCE] += times
             if tokens is not None and _is_unfinished(word, text):
                 self.unfinished[group, tokens] += times
                 self._vary((group, tokens), (crc32(text.encode("utf-8", "surrogatepass")),))
@@ -204,7 +213,8 @@ def doubt_of(word: str, evidence: Sequence[str], tokens: int | None, chars: int)
     """
     if "no_stop" not in evidence or word not in _DOUBTFUL:
         return None
-    sign = _AT_LIMIT if _AT_LIMIT in evidence else next((w for w in evidence if w in _SIGNS), "")
+    known = (_AT_LIMIT, *_SIGNS, _MID_SENTENCE)
+    sign = next((each for each in known if each in evidence), "")
     # Characters only count where there are no tokens; rounded, so that rows are counted together.
     return Doubt(word, sign, tokens, 0 if tokens is not None else rounded(None, chars).number)
 
@@ -259,7 +269,14 @@ class SeenTogether:
             share = _share_of_limit(doubt, self.limit_of(group))
             if share is not None and share >= _NEARLY:
                 return Revised(_LIKELY_CUT, "near_limit")
+        if doubt.sign == _MID_SENTENCE and not self._is_told_by_tokens(group, doubt):
+            muted = doubt.sign in self.muted
+            return Revised(_OPEN_END, "muted") if muted else Revised(_LIKELY_CUT, doubt.sign)
         return Revised(doubt.word)
+
+    def _is_told_by_tokens(self, group: Group, doubt: Doubt) -> bool:
+        """Return whether an answer has fewer tokens than a limit that is known."""
+        return doubt.tokens is not None and self.limit_of(group) is not None
 
 
 def _share_of_limit(doubt: Doubt, limit: int | None) -> float | None:
@@ -275,8 +292,11 @@ def seen_together(tally: Tally) -> SeenTogether:
     tokens: dict[Group, Counter[int]] = {}
     long: dict[Group, Counter[int]] = {}
     signs: Counter[str] = Counter()
+    open_ends = 0
     for (group, _, doubt), times in tally.doubts.items():
         signs[doubt.sign] += times
+        if doubt.word == _OPEN_END and not doubt.sign:
+            open_ends += times
         if doubt.tokens is not None:
             tokens.setdefault(group, Counter())[doubt.tokens] += times
             if doubt.word != _DONE:
@@ -287,6 +307,9 @@ def seen_together(tally: Tally) -> SeenTogether:
         for sign in _SIGNS
         if total >= _LEAST_TO_MUTE and signs[sign] > max(MUTED_SHARE * total, tally.closed[sign])
     }
+    broken_off = signs[_MID_SENTENCE]
+    if broken_off and not _are_exceptions(broken_off, open_ends, tally.closed[_MID_SENTENCE]):
+        often.add(_MID_SENTENCE)
     piles = {
         group: piles_in(counts, _unfinished(tally, group, counts, long.get(group, Counter())))
         for group, counts in tokens.items()
@@ -295,6 +318,13 @@ def seen_together(tally: Tally) -> SeenTogether:
         {group: found for group, found in piles.items() if found}, frozenset(often)
     )
     return replace(together, habits=_habits(tally, together))
+
+
+def _are_exceptions(broken_off: int, open_ends: int, closed: int) -> bool:
+    """Return whether texts that break off within a sentence are no habit of the file. `open_ends`:
+    how many others lack an end. `closed`: how many end with a mark."""
+    most, least = _MOST_MID_SENTENCE * closed, _LEAST_MID_SENTENCE * open_ends
+    return least <= broken_off <= most
 
 
 def _unfinished(

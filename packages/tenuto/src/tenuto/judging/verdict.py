@@ -20,7 +20,8 @@ class Verdict:
             reasoning, a call is open, or JSON that was asked for does not parse or validate.
             Otherwise the outcome is a guess. `no_answer` is never certain.
         evidence: words for what the outcome rests on, such as `stop` (a stop is stored), `no_stop`,
-            `tokens_at_limit`, `fence_open`, `json_cut`, `think_open`, `empty`, `error`.
+            `tokens_at_limit`, `fence_open`, `json_cut`, `think_open`, `mid_sentence`, `empty`,
+            `error`.
         stop: the stored stop, with its own value and its field; for a row without one, what
             `detect` says of it.
         text: the text of the answer that decided; "" if it has none. `repr` leaves it out.

@@ -1,0 +1,170 @@
+"""Whether a text ends like a finished one, and whether it breaks off within a sentence.
+
+Many whole texts end without a mark: titles, labels, lines of code, signatures. So the end alone
+says little. A text breaks off if it ends unlike itself: its other sentences or paragraphs end with
+a mark, and the last one does not; or if its last word leads on, or a bracket or a highlight is
+still open. One text may be an exception of its own, so only `check` makes a verdict of it, where
+most texts of the file end with a mark.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from tenuto.core.answer.closing import ends_closed
+from tenuto.core.answer.response import leading_thought
+
+LEAST_PROSE_CHARS: Final = 60
+"""Shorter answers are often titles and labels, which end without a mark."""
+
+
+def is_open_end(text: str) -> bool:
+    """Return whether a text does not end like a finished one. Of a short one, nothing is said.
+
+    >>> is_open_end("The moon pulls the sea towards itself, and the water on the far side of the")
+    True
+    >>> is_open_end("The moon pulls the sea towards itself, and so does the sun, but less so. 😊")
+    False
+    """
+    bare = text[leading_thought(text) :].rstrip()
+    return len(bare) >= LEAST_PROSE_CHARS and lacks_end(bare)
+
+
+def lacks_end(text: str) -> bool:
+    """Return whether a text, however short, does not end like a finished one.
+
+    >>> lacks_end("The moon pulls"), lacks_end("Yes. 😊")
+    (True, False)
+    """
+    bare = text.rstrip()
+    if ends_closed(bare):
+        return False
+    shown = bare
+    while shown and shown[-1] != "`" and unicodedata.category(shown[-1]) in _SYMBOLS:
+        shown = shown[:-1].rstrip()
+    return not (shown.endswith(_MAY_END) or (shown != bare and ends_closed(shown)))
+
+
+_MAY_END: Final = (":", ";", "}", "|", "---", ">", "```", "~~~")
+"""What ends a text too, beside the marks of `ends_closed`. A fence at the end closes one, since an
+open one is a sign of its own."""
+
+_SYMBOLS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Me"})
+"""Categories of emoji and of what is joined to them."""
+
+_TAIL_CHARS: Final = 2_000
+
+_units = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•]|\d{1,3}[.)])(?:\s|\Z))").split
+"""Splits a text into paragraphs and items of lists."""
+
+_item = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s").match
+_only_begun = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s*").fullmatch
+_no_prose = re.compile(r"\s*(?:[#|>]|```|~~~|<|\[[^\]\n]*\]:|https?:)").match
+_sentence_ends = re.compile(
+    r"[^\s.!?…]{2}[.!?…][\"'’”»)*_`\]]*\s+[\"'“«(*_`\[¿¡]*([^\W\d_])|[。！？؟।۔]"
+).finditer
+"""Matches the ends of sentences, and the letter with which the next one begins."""
+
+_last_word = re.compile(r"(?<![\w'’./:#@-])[^\W\d_]+\Z").search
+_LEAST_CHARS: Final = 20
+"""Shorter ends of a text are often signatures, totals and the like."""
+
+_LEAST_LINE_CHARS: Final = 40
+
+_ABBREVIATIONS: Final = frozenset(
+    {"mr", "mrs", "ms", "dr", "prof", "st", "mt", "vs", "vol", "no", "fig", "jr", "sr", "ltd"}
+)
+"""Words whose full stop ends no sentence."""
+
+_COMPARED: Final = 4
+"""So many paragraphs before the last one are looked at."""
+
+_LEADING_MARKS: Final = frozenset(",([{“„«‘、，（「&+=")
+
+# English, German, French, Spanish, Italian, Portuguese, Dutch. Words that also end sentences ("in",
+# "up", "that", "so") are left out.
+_LEADING: Final = """
+the a an and or but nor of to with from for by as at into onto than because although while if
+whether which whose my your our their its these those every is are was were be been being has have
+had will would can could should may might must does did
+der die das den dem des ein eine einen einem einer eines und oder aber von zu zum zur mit für bei
+als im am ist sind war waren wird werden hat haben kann können über durch dass weil wenn
+le la les un une du de et ou mais à au aux dans pour par avec sur sans sous est sont était qui que
+dont ce cette ces son ses leur leurs
+el los las unos unas y o del al con por para sobre es era cuyo sus como
+il gli i uno e ma di da della dello dei degli delle nel nella per tra fra che ha sono
+os um uma do dos das no na nos nas em ao aos com sem são foi seu sua
+het een van maar voor door bij zijn wordt met op uit naar dat deze
+"""
+_LEADING_WORDS: Final = frozenset(_LEADING.split())
+"""Words that lead on to another one, so that hardly a sentence ends with them."""
+
+_PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("„", "“"), ("«", "»"))
+
+
+def breaks_off(text: str) -> bool:
+    """Return whether a text that lacks an end breaks off within a sentence.
+
+    >>> breaks_off("The moon pulls the sea. The far side of the earth")
+    True
+    >>> breaks_off("The tides of the moon, and why")
+    False
+    >>> breaks_off("It is so because the sea follows the moon and the")
+    True
+    """
+    bare = text[-_TAIL_CHARS:].rstrip()
+    *before, last = _units(bare)
+    if _only_begun(last) or bare[-1:] in _LEADING_MARKS:
+        return True
+    if _no_prose(last):
+        return False
+    if _is_open(last):
+        return True
+    word = _last_word(bare[-40:])
+    if word is None:
+        return False
+    if word[0].lower() in _LEADING_WORDS and not word[0].isupper():
+        return True
+    if _ends_sentence(last):
+        return True
+    if len(last.strip()) < _LEAST_CHARS or _is_set_in_lines(last):
+        return False
+    others = list(_like(last, before))[-_COMPARED:]
+    return bool(others) and not any(map(lacks_end, others))
+
+
+def _ends_sentence(unit: str) -> bool:
+    """Return whether a sentence ends within a paragraph."""
+    for end in _sentence_ends(unit):
+        word = unit[: end.start() + 2].rpartition(" ")[2].lower()
+        if not (end[1] or "").islower() and word not in _ABBREVIATIONS:
+            return True
+    return False
+
+
+def _is_set_in_lines(unit: str) -> bool:
+    """Return whether a paragraph has lines that are short on purpose: an address, a signature."""
+    *lines, _ = unit.strip().split("\n")
+    return any(len(line) < _LEAST_LINE_CHARS for line in lines)
+
+
+def _like(last: str, before: list[str]) -> Iterator[str]:
+    """Return the paragraphs that are prose, or the items of lists if the last one is an item."""
+    is_item = bool(_item(last))
+    for unit in before:
+        said = unit.strip()
+        if len(said) < _LEAST_CHARS or said.endswith(":") or _no_prose(unit):
+            continue
+        if bool(_item(unit)) is is_item:
+            yield unit
+
+
+def _is_open(last: str) -> bool:
+    """Return whether a highlight, code or a bracket has no end in the last paragraph."""
+    line = last.rpartition("\n")[2]
+    if last.count("**") % 2 or line.count("`") % 2:
+        return True
+    return any(line.count(opening) > line.count(closing) for opening, closing in _PAIRS)
