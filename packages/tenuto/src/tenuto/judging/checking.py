@@ -21,7 +21,7 @@ from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.archives import NotReadable
 from tenuto.judging.asked_rows import Requests, is_request, requests_in
-from tenuto.judging.files import Line, Range, ranges_of, rows_of
+from tenuto.judging.files import Line, Range, lines_of, ranges_of, rows_of
 from tenuto.judging.judgement import CAN_BE_FINISHED, SAMPLE_ROWS, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.own import Pointers, own_kind
@@ -225,10 +225,13 @@ def _left(
     told = None
     if not options.places and not known.by_id:
         told = settled(part.path, part.begin, part.end, way)
-    counts, left = told if told is not None else ([], None)
-    for count in counts:
-        found.tally.add(count.verdict, count.rows)
-    yield from rows_of(part, left)
+    if told is None:
+        yield from rows_of(part)
+    else:
+        counts, others = told
+        for count in counts:
+            found.tally.add(count.verdict, count.rows)
+        yield from lines_of(part, others)
     found.lines = part.end - part.begin
 
 

@@ -4,7 +4,7 @@ and tables (`tables.py`)."""
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import IO, Final, NamedTuple
 
@@ -16,6 +16,7 @@ from tenuto.judging.stores import PACKED, NotReadable, damage, files_under, open
 from tenuto.judging.tables import (
     CSV,
     PARQUET,
+    Row,
     bare,
     is_csv,
     is_parquet,
@@ -125,29 +126,30 @@ def _holds_lines(path: str) -> bool:
     return len(whole) > most or decode_object(whole.removeprefix(_BOM)) is None
 
 
-def rows_of(part: Range, only: Sequence[int] | None = None) -> Iterator[Line]:
+def rows_of(part: Range) -> Iterator[Line]:
     """Return the rows of a range. A line belongs to the range in which it begins.
-
-    Args:
-        only: the numbers of the rows of a Parquet file that are wanted; None: all.
 
     Raises:
         OSError: the file cannot be read.
         NotReadable: it cannot be read any further, or the package that reads it is missing.
     """
     try:
-        yield from _rows(part, only)
+        yield from _rows(part)
     except Exception as error:
         if (why := damage(error)) is None:
             raise
         raise NotReadable(0, why, part.path) from None
 
 
-def _rows(part: Range, only: Sequence[int] | None) -> Iterator[Line]:
+def lines_of(part: Range, rows: Iterable[Row]) -> Iterator[Line]:
+    """Return rows of a Parquet file with their numbers in a range."""
+    return (Line(row.number - part.begin + 1, row.data, row.why) for row in rows)
+
+
+def _rows(part: Range) -> Iterator[Line]:
     path = part.path
     if is_parquet(path):
-        rows = rows_of_parquet(path, part.begin, part.end or 0, only)
-        yield from (Line(row.number - part.begin + 1, row.data, row.why) for row in rows)
+        yield from lines_of(part, rows_of_parquet(path, part.begin, part.end or 0))
     elif is_csv(path):
         yield from (Line(*row) for row in rows_of_csv(path))
     elif is_eval_log(path):

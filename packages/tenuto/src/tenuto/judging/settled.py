@@ -7,8 +7,8 @@ Theory of operation
 stop and its tokens stand (`flat.py`), the shapes of rows without a stop (`shapes.py`), which stops
 end an answer, and which marks end a sentence. A row that meets it is done: its text is none that
 runs away, opens as JSON, thinks or calls, and without a stop it ends like a finished one. So no row
-is skipped on a guess. One scan counts those rows by what the report tells apart, and lists the
-numbers of all others, which are read and judged one by one.
+is skipped on a guess. The file is scanned once: those rows are counted by what the report tells
+apart, and the columns of all others are kept, to be judged one by one.
 
 A row of each model, limit, stop and day is judged all the same. If the verdict is not that it is
 done, nothing of the file is settled.
@@ -32,7 +32,8 @@ from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
 from tenuto.judging.opening import OPENINGS
 from tenuto.judging.sentences import LEAST_PROSE_CHARS
 from tenuto.judging.shapes import FLAT, Flat
-from tenuto.judging.tables import BadText, Column, Parquet, named, quoted
+from tenuto.judging.stores import NotReadable
+from tenuto.judging.tables import BadText, Column, Parquet, Row, named, quoted
 from tenuto.judging.tally import LABEL_TOKENS
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.registry import WIRES
@@ -264,9 +265,9 @@ def _rounded(text: str) -> str:
 # --- counting
 
 
-def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], list[int]] | None:
+def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Iterator[Row]] | None:
     """Count the rows of a Parquet file from one number to another that are done, and return the
-    numbers of the others; None: each has to be judged.
+    others; None: each has to be judged.
 
     Raises:
         OSError: the file cannot be read.
@@ -277,58 +278,63 @@ def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], lis
     how = settling(table.columns, way.limit)
     if how is None:
         return None
-    apart = ", ".join(f"{one} AS {name}" for one, name in zip(how.told_apart, _NAMES, strict=True))
-    query = f"""
-        WITH rows AS (
-            SELECT file_row_number AS number, coalesce({how.where}, false) AS done, {apart},
-                {how.tokens} AS tokens, {how.chars} AS chars
-            FROM {table.source} WHERE file_row_number >= {begin} AND file_row_number < {end}
-        ), known AS (
-            SELECT number, done, {_if_done("stop, model, max, day, tokens")},
-                CASE WHEN done AND tokens IS NULL THEN chars END AS chars
-            FROM rows
-        )
-        SELECT done, stop, model, max, day, tokens, chars, count(*), min(number),
-            list(number) FILTER (NOT done)
-        FROM known GROUP BY ALL"""
-    counts: list[tuple[Any, ...]] = []
-    others: list[int] = []
     try:
-        for done, *key, rows, first, numbers in table.fetched(query):
-            if done:
-                counts.append((tuple(key[:4]), key[4], key[5], rows, first))
-            else:
-                others += numbers
-    except BadText:
+        list(table.fetched(_read_once(table, how, begin, end)))
+    except (BadText, NotReadable):  # or its rows need too much memory when they are kept
         return None
-    return _judged(table, counts, sorted(others), way)
+    query = f"SELECT {_KEY}, count(*), min(number) FROM read WHERE done GROUP BY ALL"
+    counts = _judged(table, list(table.fetched(query)), way)
+    return None if counts is None else (counts, _others(table))
 
 
 _NAMES: Final = ("stop", "model", "max", "day")
+_KEY: Final = ", ".join((*_NAMES, "tokens", "chars"))
 
 
-def _if_done(names: str) -> str:
-    return ", ".join(f"CASE WHEN done THEN {name} END AS {name}" for name in names.split(", "))
+def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
+    """Return the SQL that makes the table `read` of some rows: of those that are done, what they
+    are counted by; of the others, their columns."""
+    cells = [(named(column.name), f"c{at}") for at, column in enumerate(table.columns)]
+    told = zip((*how.told_apart, how.tokens, how.chars), _KEY.split(", "), strict=True)
+    every = ", ".join(f"{one} AS {name}" for one, name in (*told, *cells))
+    when = {"chars": "done AND tokens IS NULL"}
+    counted = ", ".join(
+        f"CASE WHEN {when.get(name, 'done')} THEN {name} END AS {name}" for name in _KEY.split(", ")
+    )
+    left = ", ".join(f"CASE WHEN NOT done THEN {name} END AS {name}" for _, name in cells)
+    return f"""
+        CREATE OR REPLACE TEMP TABLE read AS SELECT number, done, {counted}, {left} FROM (
+            SELECT file_row_number AS number, coalesce({how.where}, false) AS done, {every}
+            FROM {table.source} WHERE file_row_number >= {begin} AND file_row_number < {end}
+        )"""
 
 
-def _judged(
-    table: Parquet, counts: list[tuple[Any, ...]], others: list[int], way: Way
-) -> tuple[list[Count], list[int]] | None:
-    """Judge a row of each group, and give its verdict to all that are like it."""
+def _others(table: Parquet) -> Iterator[Row]:
+    names = [column.name for column in table.columns]
+    cells = ", ".join(f"c{at}" for at in range(len(names)))
+    query = f"SELECT number, {cells} FROM read WHERE NOT done ORDER BY number"
+    for number, *values in table.fetched(query):
+        yield Row(number, row_of(names, values))
+
+
+def _judged(table: Parquet, found: list[tuple[Any, ...]], way: Way) -> list[Count] | None:
+    """Judge a row of each group, and give its verdict to all that are like it; None: one is not
+    done, or there are too many groups."""
+    groups = [(tuple(one[:4]), *one[4:]) for one in found]
     first: dict[Any, int] = {}
-    for key, _, _, _, number in counts:
+    for key, _, _, _, number in groups:
         first[key] = min(number, first.get(key, number))
     if len(first) > _MOST_GROUPS:
         return None
     said = dict(_verdicts(table, sorted(first.values()), way))
-    found = []
-    for key, tokens, chars, rows, _ in counts:
+    counts = []
+    for key, tokens, chars, rows, _ in groups:
         verdict = said[first[key]]
         if verdict.outcome is not Outcome.DONE:
             return None
         text = "." * (chars or 0) if tokens is None else verdict.text
-        found.append(Count(dataclasses.replace(verdict, output_tokens=tokens, text=text), rows))
-    return found, others
+        counts.append(Count(dataclasses.replace(verdict, output_tokens=tokens, text=text), rows))
+    return counts
 
 
 def _verdicts(table: Parquet, numbers: list[int], way: Way) -> Iterator[tuple[int, Verdict]]:

@@ -194,14 +194,9 @@ class Row(NamedTuple):
     why: str = ""
 
 
-def rows_of_parquet(
-    path: str, begin: int, end: int, only: Sequence[int] | None = None
-) -> Iterator[Row]:
+def rows_of_parquet(path: str, begin: int, end: int) -> Iterator[Row]:
     """Return the rows from one number to another. A row with a text that is not UTF-8 is found by
     halves, so that the others are read.
-
-    Args:
-        only: the numbers of the rows that are wanted; None: all.
 
     Raises:
         OSError: the file cannot be read.
@@ -211,7 +206,7 @@ def rows_of_parquet(
     while begin < end:
         upper = min(begin + width, end)
         try:
-            for row in _selected(table, begin, upper, only):
+            for row in _selected(table, begin, upper):
                 begin = row.number + 1
                 yield row
             begin, width = upper, 2 * width
@@ -222,15 +217,10 @@ def rows_of_parquet(
             width = max(width // 2, 1)
 
 
-def _selected(table: Parquet, begin: int, end: int, only: Sequence[int] | None) -> Iterator[Row]:
+def _selected(table: Parquet, begin: int, end: int) -> Iterator[Row]:
     names = [column.name for column in table.columns]
     selected = ", ".join(["file_row_number", *map(named, names)])
     where = f"file_row_number >= {begin} AND file_row_number < {end}"
-    if only is not None:
-        numbers = ", ".join(str(number) for number in only if begin <= number < end)
-        if not numbers:
-            return
-        where += f" AND file_row_number IN ({numbers})"
     for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
         yield Row(number, row_of(names, values))
 
