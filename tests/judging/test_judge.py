@@ -331,12 +331,15 @@ def test_an_error_that_any_program_may_write_is_no_answer_of_a_model(row: Any) -
 
 
 @pytest.mark.behaviour("J1", "N14")
-def test_an_error_is_certain_only_if_it_is_surely_that_of_a_model() -> None:
+def test_an_error_that_any_service_may_have_written_is_no_answer() -> None:
     form = {"success": False, "error": {"type": "ValidationError", "message": "x"}}
     unsure: tuple[Any, ...] = (form, BOOM, {"type": "error", "error": "disk full"})
     for row in unsure:
         verdict = judge(row)
-        assert (verdict.outcome, verdict.certain) == (Outcome.FAULT, False)
+        assert (verdict.outcome, verdict.evidence) == (Outcome.NO_ANSWER, ("any_error",))
+    har = {"request": {"url": "https://shop.example/api/orders/12"}, "response": {"status": 404}}
+    within = {**har, "response": {"status": 404, "body": {"error": "Order 12 not found"}}}
+    assert judge(within).outcome is Outcome.NO_ANSWER
     known = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     asked = {"url": "https://api.acme.example/v1/chat/completions", "body": ASK}
     batch = {"custom_id": "a", "error": None, "response": {"status_code": 500, "body": BOOM}}

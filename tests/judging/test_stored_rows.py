@@ -100,6 +100,14 @@ def test_stored_rows_are_read_as_they_are_labelled() -> None:
 # The own API of Text Generation Inference, which is archived, is no wire any more.
 OF_NO_WIRE = frozenset({"openllmetry-d68bf2a0df91"})
 
+# Errors of which nothing says that a model's API wrote them, where they stand alone: a token that
+# AWS refuses, a key that Google, Azure, Mistral or OpenRouter does not know. The last is xAI's, of
+# which no table knows the code or the words.
+OF_ANYBODY = frozenset(
+    {"ruby_llm-b5af0e682c4c", "langchaingo-da4b1ce0a683", "ruby_llm-08327cbfef8b"}
+    | {"ruby_llm-338877b29846", "ruby_llm-a5c01dc568ef", "ruby_llm-d3e5d9dc38ff"}
+)
+
 
 @pytest.mark.behaviour("J1")
 def test_recorded_answers_are_judged_as_they_are_labelled() -> None:
@@ -109,6 +117,9 @@ def test_recorded_answers_are_judged_as_they_are_labelled() -> None:
             verdict = judge(raw)
             if name in OF_NO_WIRE:
                 assert verdict.outcome is Outcome.NO_ANSWER
+                continue
+            if name in OF_ANYBODY:
+                assert verdict.evidence == ("any_error",)
                 continue
             count += 1
             assert not ("max_tokens" in labels and verdict.outcome is Outcome.DONE), name

@@ -259,3 +259,20 @@ def test_what_a_larger_limit_would_hold_is_estimated_from_the_whole_answers() ->
         really = sum(512 <= number < larger["limit"] for number in wanted)
         assert larger["answers"] == pytest.approx(really, rel=0.1)
     assert counted(rows[:20])["larger_limits"] == [], "too few to say"
+
+
+ANYBODYS: tuple[dict[str, Any], ...] = (
+    {"error": {"code": "401", "message": "Access denied due to an invalid key."}},
+    {"message": "The security token included in the request is invalid."},
+)
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("error", ANYBODYS)
+def test_an_error_of_anybody_is_a_failure_among_answers_of_models(error: dict[str, Any]) -> None:
+    among = counted([chat(DONE, "stop")] * 60 + [error] * 40)
+    assert among["outcomes"] == {"done": 60, "fault": 40}
+    assert (among["rows"], among["answers"]) == (100, 100)
+    alone = counted([chat(DONE, "stop")] * 40 + [error] * 60)
+    assert alone["outcomes"] == {"done": 40, "no_answer": 60}
+    assert (alone["rows"], alone["answers"]) == (100, 40)

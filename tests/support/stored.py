@@ -484,6 +484,18 @@ NO_ANSWERS: tuple[Any, ...] = (
     {"task_id": 17, "completion": "50 %"},
     {"prompt": "How was your stay?", "response": "Very nice, thank you"},
     {"chosen": True, "rejected": False},
+    {"customer": "Tom", "product": "sofa", "chosen": "blue", "rejected": ["green"]},
+    {"chosen": "IMG_7459.jpg", "rejected": "IMG_536.jpg", "photographer": "Mia"},
+    # Errors of other services, found by an outsider.
+    {"error": {"code": 412, "message": "Insufficient stock", "errors": [{"domain": "global", "reason": "forbidden"}]}},
+    {"error": {"code": "BadArgument", "message": "The Resource was not found.", "target": "storageAccount"}},
+    {"error": {"message": "No such customer", "type": "invalid_request_error", "code": "resource_missing", "doc_url": "https://stripe.com/docs"}},
+    {"error": {"message": "(#100) No permission", "type": "OAuthException", "code": 100, "fbtrace_id": "A"}},
+    {"success": False, "error": {"code": "ORDER_NOT_FOUND", "message": "No such order", "order_id": 3932}},
+    {"error": "validation", "message": "6 validation errors for O\nemail\n Field required"},
+    {"object": "error", "status": 404, "code": "object_not_found", "message": "Could not find page"},
+    {"errors": [{"code": "MANIFEST_UNKNOWN", "message": "manifest unknown"}]},
+    b'event: error\ndata: {"message":"Insufficient stock for SKU-7775"}\n\n',
     {"data": {"choices": [{"text": "Yes", "votes": 3}, {"text": "No", "votes": 1}]}},
     {"conversations": [{"from": "Ann", "value": "Hi"}, {"from": "Bob", "value": "Hi"}]},
     *({"messages": [{"role": "user", "content": "Hi"}, {"role": role, "content": "Ann here"}]}

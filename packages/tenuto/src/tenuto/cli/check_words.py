@@ -56,6 +56,7 @@ REASONS: Final = {
     "fence_open": "{n} end in an open code fence",
     "json_cut": "{n} break off in JSON",
     "think_open": "{n} end in open thinking",
+    "leads_on": "{n} break off where more has to follow",
     "mid_sentence": "{n} break off within a sentence",
 }
 """Why answers are likely cut."""

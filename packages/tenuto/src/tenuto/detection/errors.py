@@ -71,7 +71,7 @@ _speaks_of_models = re.compile(
     r"|reasoning_\w|thinking\.|content_(?:filter|block|policy)|trial key|api deployment"
     r"|cascade_exhausted|tenuto_|generativelanguage|generative-ai|aiplatform"
     r"|\b(?:openai|anthropic|claude|gpt-\d|mistral|cohere|deepseek|openrouter|ollama|groq)\b"
-    r"|x\.ai\b",
+    r"|x\.ai\b|\bgrok-\d|\btemperature value\b|invalid 'messages'",
     re.IGNORECASE,
 ).search
 """Matches what only an API of language models says, in codes and in words: `rate limit`,
@@ -267,7 +267,7 @@ def _error_in(value: JsonObject) -> object:
     """Return the error in an object in a form of a known API; None: it has none."""
     error = value.get("error")
     if isinstance(error, str) and error:
-        return {**value, "message": error} if "error_type" in value else error
+        return error if _CODES_BESIDE.isdisjoint(value) else {**value, "message": error}
     if isinstance(error, dict) and (error.get("message") or error.get("status")):
         return error
     if value.get("type") == "error" and isinstance(error, dict) and error.get("type"):
@@ -277,6 +277,9 @@ def _error_in(value: JsonObject) -> object:
     first = next(iter(list_in(value.get("errors"))), None)
     return first if object_in(first).get("message") else None
 
+
+_CODES_BESIDE = frozenset({"error_type", "code"})
+"""Where an error that is a text has its code: xAI's is in `code`."""
 
 _FLAT = frozenset({"message", "type", "param", "code"})
 """OpenAI's members. Cerebras gives them without an `error` around them."""
@@ -308,7 +311,8 @@ def _is_of_models(error: object, *, strange: bool = False) -> bool:
 
 
 _names_models = re.compile(
-    r"model|prompt|assistant|completion|messages|\bclaude|\bgpt|openai|generative", re.IGNORECASE
+    r"model|prompt|assistant|completion|messages|\bclaude|\bgpt|openai|generative|\bgrok|\bx\.ai",
+    re.IGNORECASE,
 ).search
 """Matches what names a model, or what only a model is given: others have tokens, tools and contexts
 too."""

@@ -33,6 +33,8 @@ from tenuto.judging.walk import ASKED, TEXTS, told_in
 from tenuto.wires.json import JsonObject
 from tenuto.wires.registry import WIRES
 
+_SAYS_NO_MORE: Final = frozenset({*MODELS, *IDS})
+
 _COMPARED: Final = 8
 """So many rows of each set of names are read both ways."""
 
@@ -116,7 +118,8 @@ def _read(plan: Plan, row: JsonObject, limit: int | None) -> Verdict | None:
     for name in plan.free:
         value = row[name]
         if type(value) is str:
-            if may_open(value):
+            # Where there is no text, what another one says counts, such as reasoning.
+            if may_open(value) or not (text or name in _SAYS_NO_MORE):
                 return None
         elif not isinstance(value, _SCALARS):
             return None
@@ -125,7 +128,7 @@ def _read(plan: Plan, row: JsonObject, limit: int | None) -> Verdict | None:
             return None
     model = word_in(row, MODELS)
     read = stop_of(plan.stop, stop, any(name in row for name in MODELS))
-    if read is None or may_open(text):
+    if read is None or (text and may_open(text)):
         return None
     found = Found(
         text,

@@ -35,7 +35,14 @@ from tenuto.judging.messages import are_messages, turns_in
 from tenuto.judging.opening import opened
 from tenuto.judging.quick import Shapes, quickly, shapes_of
 from tenuto.judging.requests import Asked, asked_in, asks, limit_asked
-from tenuto.judging.verdict import GRAVITY, NOT_AN_ANSWER, Verdict, is_certain
+from tenuto.judging.verdict import (
+    ERROR_OF_ANYBODY,
+    GRAVITY,
+    NOT_AN_ANSWER,
+    STRUCTURE,
+    Verdict,
+    is_certain,
+)
 from tenuto.judging.walk import found_within
 from tenuto.schema.documents import Document
 from tenuto.wires.json import JsonObject, decode_object
@@ -155,7 +162,7 @@ def _named(kind: str | None) -> Sequence[Kind]:
 
 
 class _Given:
-    """What the caller of `judge` knows of a row."""
+    """What is known of a row beside itself."""
 
     def __init__(
         self, request: object, limit: int | None, schema: Mapping[str, Any] | None
@@ -163,6 +170,7 @@ class _Given:
         self.request = request
         self.limit = limit
         self.schema = schema
+        self.has_any_error = False  # whether the row is an error that any service may have written
 
 
 def _judged(row: object, first: Sequence[Kind], given: _Given) -> Verdict:
@@ -183,7 +191,9 @@ def _whole(value: object, first: Sequence[Kind], given: _Given) -> Verdict:
             return worst if worst.day else replace(worst, day=day_in(value))
     # A table has all of its columns in every row, and a null one may be that of another kind.
     bare = without_nulls(value)
-    return NOT_AN_ANSWER if bare == value else _whole(bare, first, given)
+    if bare != value:
+        return _whole(bare, first, given)
+    return ERROR_OF_ANYBODY if given.has_any_error else NOT_AN_ANSWER
 
 
 def _ways(value: object, first: Sequence[Kind]) -> Iterator[tuple[str, Iterator[Held]]]:
@@ -230,8 +240,10 @@ def _verdicts(held: Held, kind: str, given: _Given) -> list[Verdict]:
     if held.answer is None:
         return [_failed(held, kind, asked)]
     found = read_answer(held.answer, held.wire)
-    if _may_be_anybodys(held, kind, given) and not _is_bare(held):
-        found = [one for one in found if not _is_anybodys(one.response, Confidence.LOW)]
+    if _may_be_anybodys(held, kind, given):
+        models = [one for one in found if not _is_anybodys(one.response)]
+        given.has_any_error |= kind == "body" and len(models) < len(found)
+        found = models
     return [_verdict(read, held, kind, asked, given) for read in found]
 
 
@@ -245,18 +257,6 @@ def _may_be_anybodys(held: Held, kind: str, given: _Given) -> bool:
     return kind in _ANYWHERE and not _is_to_model(held, given.request)
 
 
-def _is_bare(held: Held) -> bool:
-    """Return whether an answer is nothing but an error, as a file of failed requests has it, and no
-    request says that something else was asked."""
-    answer = held.answer
-    return held.request is None and (not isinstance(answer, dict) or answer.keys() <= _OF_ERRORS)
-
-
-_OF_ERRORS: Final = frozenset(
-    {"error", "message", "detail", "type", "status", "code", "object", "request_id"}
-)
-
-
 def _is_to_model(held: Held, request: object) -> bool:
     """Return whether what was asked is known, and was asked of a model, so that any error in its
     place is that of a model."""
@@ -264,10 +264,10 @@ def _is_to_model(held: Held, request: object) -> bool:
     return bool(held.wire) or (told is not None and asks(told))
 
 
-def _is_anybodys(response: Response, *sure: Confidence) -> bool:
-    """Return whether a response is an error of which no more is sure than that: the errors of most
-    services look like those of models."""
-    return response.fault is not None and response.stop.confidence in sure
+def _is_anybodys(response: Response) -> bool:
+    """Return whether a response is an error in a form that other services have, too: the errors of
+    most look like those of models."""
+    return response.fault is not None and response.stop.confidence is not Confidence.HIGH
 
 
 def _failed(held: Held, kind: str, asked: Asked) -> Verdict:
@@ -301,15 +301,12 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
     if stored and not shared and _is_broken_below(response, tokens, limit):
         response, evidence = _with_broken(response), ("below_limit",)
     outcome = _outcome(response, sign)
-    guessed = _may_be_anybodys(held, kind, given) and _is_anybodys(
-        response, Confidence.LOW, Confidence.MEDIUM
-    )
     first = "error" if response.fault else "stop" if stored else "no_stop"
-    words = (first, *_STRUCTURE.get(outcome, ()), *evidence)
+    words = (first, *STRUCTURE.get(outcome, ()), *evidence)
     request = given.request if given.request is not None else held.request
     return Verdict(
         outcome,
-        certain=is_certain(outcome, stored=stored) and not guessed,
+        certain=is_certain(outcome, stored=stored),
         evidence=words,
         stop=response.stop,
         text=response.text,
@@ -409,16 +406,6 @@ def _is_call(text: str, asked: Asked) -> bool:
     # Without the tools, only a notation at the very beginning is more than a text about one.
     return signs.starts_call(text)
 
-
-_STRUCTURE: Final[dict[Outcome, tuple[str, ...]]] = {
-    Outcome.EMPTY: ("empty",),
-    Outcome.THINKING_ONLY: ("only_reasoning",),
-    Outcome.THINKING_CUT: ("only_reasoning",),
-    Outcome.ARGUMENTS_CUT: ("call_open",),
-    Outcome.ARGUMENTS_MALFORMED: ("call_malformed",),
-    Outcome.CALLS_MISSING: ("calls_missing",),
-}
-"""What an outcome shows by structure."""
 
 CAN_BE_FINISHED: Final = frozenset(
     {Outcome.TEXT_CUT, Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING}

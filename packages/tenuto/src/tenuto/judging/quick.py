@@ -24,7 +24,7 @@ from tenuto.judging import shapes as of
 from tenuto.judging.beside import tokens_of_last
 from tenuto.judging.shapes import Found
 from tenuto.judging.signs import at_end, runs_away
-from tenuto.judging.verdict import GRAVITY, Verdict, is_certain
+from tenuto.judging.verdict import GRAVITY, STRUCTURE, Verdict, is_certain
 from tenuto.wires.registry import WIRES
 
 
@@ -151,10 +151,10 @@ _STOPS: Final = {
 
 
 @cache
-def _stop(raw: str, at: str) -> Stop:
+def _stop(raw: str, at: str, has_text: bool) -> Stop:
     """Return the stop as the builder makes it."""
     if not raw:
-        sure = Confidence.MEDIUM
+        sure = Confidence.MEDIUM if has_text else Confidence.LOW
         return Stop(StopReason.END_TURN, confidence=sure, anomalies=(NO_STOP,))
     return Stop(_STOPS[raw], raw, at, confidence=Confidence.HIGH)
 
@@ -173,13 +173,14 @@ def verdict_on(
     """Return the verdict on what a shape found; None: its text needs the whole reading. `stop`:
     what its stop is; None: one of those in the shapes."""
     text, stored = found.text, found.stop != ""
-    if not _is_plain(text):
+    if text and not _is_plain(text):
         return None
     limit = limit or found.limit
     at_limit = limit is not None and found.tokens is not None and found.tokens >= limit
     sign, evidence = _RUNAWAY if runs_away(text) else at_end(text, stored=stored, at_limit=at_limit)
-    stop = stop or _stop(found.stop, found.stop_at)
-    outcome = outcome_of(stop.reason, Batch.NONE, Readable.SEEN, sign)
+    stop = stop or _stop(found.stop, found.stop_at, bool(text))
+    outcome = outcome_of(stop.reason, Batch.NONE, Readable.SEEN if text else Readable.BLANK, sign)
+    evidence = (*STRUCTURE.get(outcome, ()), *evidence)
     return Verdict(
         outcome,
         is_certain(outcome, stored=stored),

@@ -52,7 +52,8 @@ def _counted(tally: Tally, together: SeenTogether) -> _Counts:
         found.add(group, day, word, times)
         if word == Outcome.LIKELY_CUT:
             found.why[why] += times
-        found.lengths[group, word, rounded(doubt.tokens, doubt.chars)] += times
+        if word not in (Outcome.FAULT, Outcome.NO_ANSWER):
+            found.lengths[group, word, rounded(doubt.tokens, doubt.chars)] += times
     return found
 
 

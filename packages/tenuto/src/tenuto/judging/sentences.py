@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import Final
 
 from tenuto.core.answer.closing import ends_closed
@@ -61,6 +62,11 @@ _units = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•]|\d{1,3}[.)])(?:\s|\Z))")
 """Splits a text into paragraphs and items of lists."""
 
 _item = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s").match
+_has_code = re.compile(
+    r"[={}<>|\\]|[\w)\]]\(|\)[.:]|\w_\w|::|->|&&|;\s*\Z|\w\.\w+\.\w|\A\s*(?:[#@]|\*\s|//|--)|[\"']:"
+).search
+"""Matches what lines of code have, and seldom those of prose."""
+
 _only_begun = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s*").fullmatch
 _no_prose = re.compile(r"\s*(?:[#|>]|```|~~~|<|\[[^\]\n]*\]:|https?:)").match
 _sentence_ends = re.compile(
@@ -73,6 +79,8 @@ _LEAST_CHARS: Final = 20
 """Shorter ends of a text are often signatures, totals and the like."""
 
 _LEAST_LINE_CHARS: Final = 40
+_SENTENCE_CHARS: Final = 600
+"""Hardly a sentence is longer."""
 
 _ABBREVIATIONS: Final = frozenset(
     {"mr", "mrs", "ms", "dr", "prof", "st", "mt", "vs", "vol", "no", "fig", "jr", "sr", "ltd"}
@@ -84,8 +92,8 @@ _COMPARED: Final = 4
 
 _LEADING_MARKS: Final = frozenset(",([{“„«‘、，（「&+=")
 
-# English, German, French, Spanish, Italian, Portuguese, Dutch. Words that also end sentences ("in",
-# "up", "that", "so") are left out.
+# English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish, Czech, Russian and
+# Ukrainian. Words that also end sentences ("in", "up", "that", "so", "do") are left out.
 _LEADING: Final = """
 the a an and or but nor of to with from for by as at into onto than because although while if
 whether which whose my your our their its these those every is are was were be been being has have
@@ -96,8 +104,13 @@ le la les un une du de et ou mais à au aux dans pour par avec sur sans sous est
 dont ce cette ces son ses leur leurs
 el los las unos unas y o del al con por para sobre es era cuyo sus como
 il gli i uno e ma di da della dello dei degli delle nel nella per tra fra che ha sono
-os um uma do dos das no na nos nas em ao aos com sem são foi seu sua
+os um uma dos das no na nos nas em ao aos com sem são foi seu sua
 het een van maar voor door bij zijn wordt met op uit naar dat deze
+och att ett som för av på till är eller om
+w z nie że się lub oraz przez jest są które który która aby dla przy
+v že se jsou je nebo jako při který která které aby
+и в во не на с со что как по к ко из у от для о при а но или под над без через между чтобы если
+і й із від або та який яка які щоб
 """
 _LEADING_WORDS: Final = frozenset(_LEADING.split())
 """Words that lead on to another one, so that hardly a sentence ends with them."""
@@ -105,29 +118,49 @@ _LEADING_WORDS: Final = frozenset(_LEADING.split())
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("„", "“"), ("«", "»"))
 
 
-def breaks_off(text: str) -> bool:
-    """Return whether a text that lacks an end breaks off within a sentence.
+class BreaksOff(StrEnum):
+    """How a text breaks off within a sentence."""
 
-    >>> breaks_off("The moon pulls the sea. The far side of the earth")
+    LEADS_ON = "leads_on"
+    """Its last word or mark leads on to more, or something is open."""
+    MID_SENTENCE = "mid_sentence"
+    """Its other sentences or paragraphs end with a mark, and the last one does not."""
+
+
+def breaks_off(text: str) -> BreaksOff | None:
+    """Return how a text that lacks an end breaks off within a sentence; None: it may be whole.
+
+    >>> breaks_off("The moon pulls the sea. The far side of the earth").value
+    'mid_sentence'
+    >>> breaks_off("The tides of the moon, and why") is None
     True
-    >>> breaks_off("The tides of the moon, and why")
-    False
-    >>> breaks_off("It is so because the sea follows the moon and the")
-    True
+    >>> breaks_off("It is so because the sea follows the moon and the").value
+    'leads_on'
     """
     bare = text[-_TAIL_CHARS:].rstrip()
     *before, last = _units(bare)
-    if _only_begun(last) or bare[-1:] in _LEADING_MARKS:
-        return True
-    if _no_prose(last):
-        return False
-    if _is_open(last):
-        return True
-    word = _last_word(bare[-40:])
-    if word is None:
-        return False
-    if word[0].lower() in _LEADING_WORDS and not word[0].isupper():
-        return True
+    if _only_begun(last):
+        return BreaksOff.LEADS_ON
+    if _no_prose(last) or _has_code(last.rpartition("\n")[2]):
+        return None
+    if bare[-1:] in _LEADING_MARKS or _is_open(last):
+        return BreaksOff.LEADS_ON
+    found = _last_word(bare[-40:])
+    if found is None:
+        return None
+    word = found[0]
+    if word.lower() in _LEADING_WORDS and not word.isupper():
+        return BreaksOff.LEADS_ON
+    if not _ends_unlike(last, before):
+        return None
+    # Of a script without small letters, no words are known that lead on.
+    has_case = word.lower() != word.upper()
+    return BreaksOff.MID_SENTENCE if has_case else BreaksOff.LEADS_ON
+
+
+def _ends_unlike(last: str, before: list[str]) -> bool:
+    """Return whether a last paragraph lacks an end that its other sentences have, or the paragraphs
+    before."""
     if _ends_sentence(last):
         return True
     if len(last.strip()) < _LEAST_CHARS or _is_set_in_lines(last):
@@ -138,6 +171,7 @@ def breaks_off(text: str) -> bool:
 
 def _ends_sentence(unit: str) -> bool:
     """Return whether a sentence ends within a paragraph."""
+    unit = unit[-_SENTENCE_CHARS:]
     for end in _sentence_ends(unit):
         word = unit[: end.start() + 2].rpartition(" ")[2].lower()
         if not (end[1] or "").islower() and word not in _ABBREVIATIONS:

@@ -261,6 +261,8 @@ class Response(Strict):
         messages = [item for item in self.output if type(item) is _OutputMessage]
         if len(messages) != 1 or self.id[:5] != "resp_":
             return None
+        if not messages[0].content[0].text and len(self.output) > 1:  # reasoning alone
+            return None
         return Found(
             messages[0].content[0].text,
             "completed",

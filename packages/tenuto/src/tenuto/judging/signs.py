@@ -15,7 +15,7 @@ import msgspec
 from tenuto.core.answer.response import leading_thought
 from tenuto.core.answer.runaway import is_runaway
 from tenuto.core.deciding.outcome import Sign
-from tenuto.judging.sentences import breaks_off, is_open_end
+from tenuto.judging.sentences import BreaksOff, breaks_off, is_open_end
 
 _decode = msgspec.json.Decoder().decode
 _fence_lines = re.compile(r"^[ \t]*(?:[-*+] |\d+[.)] |> ?)?[ \t]*(```+|~~~+)([^\n]*)", re.MULTILINE)
@@ -177,8 +177,10 @@ _CALLS: Final = (
 )  # fmt: skip
 
 _AT_LIMIT: Final = ("tokens_at_limit",)
-_OPEN_END: Final = ("open_end",)
-_MID_SENTENCE: Final = ("open_end", "mid_sentence")
+_OPEN_ENDS: Final[dict[BreaksOff | None, tuple[str, ...]]] = {
+    None: ("open_end",),
+    **{how: ("open_end", how.value) for how in BreaksOff},
+}
 
 
 def at_end(text: str, *, stored: bool, at_limit: bool) -> tuple[Sign, tuple[str, ...]]:
@@ -196,4 +198,4 @@ def at_end(text: str, *, stored: bool, at_limit: bool) -> tuple[Sign, tuple[str,
         return Sign.LIKELY_CUT, (*seen, structure) if structure else seen
     if not is_open_end(text):
         return Sign.NONE, ()
-    return Sign.OPEN_END, _MID_SENTENCE if breaks_off(text) else _OPEN_END
+    return Sign.OPEN_END, _OPEN_ENDS[breaks_off(text)]

@@ -17,6 +17,9 @@ counterpart, is a habit of the file: code whose last fence was a stop sequence. 
 answers are told as open ends. In a file of JSON documents of which most are closed, those that
 break off stay cut, however many they are.
 
+An error in a form that any service may have written is no answer, unless at least half of the rows
+are answers of models: then it is what one of them failed with.
+
 An answer that its limit cut at a few tokens is counted apart, as `label_sized`: a judge that asks
 for one token gets one.
 """
@@ -34,9 +37,9 @@ from zlib import crc32
 
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.lengths import Length, rounded
-from tenuto.judging.sentences import LEAST_PROSE_CHARS, lacks_end
+from tenuto.judging.sentences import LEAST_PROSE_CHARS, BreaksOff, lacks_end
 from tenuto.judging.signs import closed_structure
-from tenuto.judging.verdict import Verdict
+from tenuto.judging.verdict import ANY_ERROR, Verdict
 
 LABEL_TOKENS: Final = 16
 """Answers of at most this many tokens are labels and scores, cut on purpose or whole."""
@@ -75,12 +78,15 @@ at most half of it; if there are at least so many of these."""
 
 _AT_LIMIT: Final = "tokens_at_limit"
 _SIGNS: Final = ("fence_open", "json_cut", "think_open")
-_MID_SENTENCE: Final = "mid_sentence"
-_MOST_MID_SENTENCE: Final = 0.5
-_LEAST_MID_SENTENCE: Final = 0.4
+_LEADS_ON: Final = BreaksOff.LEADS_ON.value
+_BROKEN_OFF: Final = tuple(how.value for how in BreaksOff)
+_CLOSED: Final = "closed"
+_MOST_BROKEN_OFF: Final = 0.5
+_LEAST_BROKEN_OFF: Final = 1 / 3
+_LEAST_LEADING_ON: Final = 0.15
 """Texts that break off within a sentence are at most this share of those that end with a mark, and
-at least this share of the other open ends. A cut falls anywhere; whole texts that lack a mark are
-mostly those that have none anywhere."""
+at least this share of the other open ends; and this share of them leads on. A cut falls anywhere;
+whole texts that lack a mark are mostly those that have none anywhere, or end with a noun."""
 
 CUT_WORDS: Final = frozenset(
     {Outcome.TEXT_CUT.value, Outcome.ARGUMENTS_CUT.value, Outcome.THINKING_CUT.value}
@@ -148,7 +154,7 @@ class Tally:
             if not doubt.sign and (sign := closed_structure(text)):
                 self.closed[sign] += times
             if word == _DONE and len(text) >= LEAST_PROSE_CHARS:
-                self.closed[_MID_SENTENCE] += times
+                self.closed[_CLOSED] += times
             if tokens is not None and _is_unfinished(word, text):
                 self.unfinished[group, tokens] += times
                 self._vary((group, tokens), (crc32(text.encode("utf-8", "surrogatepass")),))
@@ -198,6 +204,8 @@ def _most_tokens(verdict: Verdict) -> int | None:
 
 _MEASURED: Final = CUT_WORDS | {Outcome.DONE.value, LABEL_SIZED}
 _DONE: Final = Outcome.DONE.value
+_FAULT: Final = Outcome.FAULT.value
+_NO_ANSWER: Final = Outcome.NO_ANSWER.value
 _OPEN_END: Final = Outcome.OPEN_END.value
 _LIKELY_CUT: Final = Outcome.LIKELY_CUT.value
 _DOUBTFUL: Final = frozenset({_DONE, _OPEN_END, _LIKELY_CUT})
@@ -211,9 +219,11 @@ def doubt_of(word: str, evidence: Sequence[str], tokens: int | None, chars: int)
     >>> doubt_of("done", ["stop"], 20, 80) is None
     True
     """
+    if ANY_ERROR in evidence:
+        return Doubt(word, ANY_ERROR, None, 0)
     if "no_stop" not in evidence or word not in _DOUBTFUL:
         return None
-    known = (_AT_LIMIT, *_SIGNS, _MID_SENTENCE)
+    known = (_AT_LIMIT, *_SIGNS, *_BROKEN_OFF)
     sign = next((each for each in known if each in evidence), "")
     # Characters only count where there are no tokens; rounded, so that rows are counted together.
     return Doubt(word, sign, tokens, 0 if tokens is not None else rounded(None, chars).number)
@@ -245,11 +255,13 @@ class SeenTogether:
         muted: the signs that so many answers show that they say nothing.
         habits: the models and limits of which as many answers end openly far below the limit as
             near it.
+        are_answers: whether at least half of the rows are answers of models.
     """
 
     piled: dict[Group, dict[int, int]]
     muted: frozenset[str]
     habits: frozenset[Group] = frozenset()
+    are_answers: bool = False
 
     def limit_of(self, group: Group) -> int | None:
         """Return the limit of a group, or where its answers pile up; None: nothing shows it."""
@@ -257,6 +269,8 @@ class SeenTogether:
 
     def revised(self, group: Group, doubt: Doubt) -> Revised:
         """Return what an answer without a stop is, now that all are seen."""
+        if doubt.sign == ANY_ERROR:
+            return Revised(_FAULT, ANY_ERROR) if self.are_answers else Revised(doubt.word)
         if doubt.sign == _AT_LIMIT:
             small = is_label_sized(group.limit, doubt.tokens)
             return Revised(LABEL_SIZED if small else _LIKELY_CUT, _AT_LIMIT)
@@ -269,7 +283,7 @@ class SeenTogether:
             share = _share_of_limit(doubt, self.limit_of(group))
             if share is not None and share >= _NEARLY:
                 return Revised(_LIKELY_CUT, "near_limit")
-        if doubt.sign == _MID_SENTENCE and not self._is_told_by_tokens(group, doubt):
+        if doubt.sign in _BROKEN_OFF and not self._is_told_by_tokens(group, doubt):
             muted = doubt.sign in self.muted
             return Revised(_OPEN_END, "muted") if muted else Revised(_LIKELY_CUT, doubt.sign)
         return Revised(doubt.word)
@@ -294,6 +308,8 @@ def seen_together(tally: Tally) -> SeenTogether:
     signs: Counter[str] = Counter()
     open_ends = 0
     for (group, _, doubt), times in tally.doubts.items():
+        if doubt.sign == ANY_ERROR:
+            continue
         signs[doubt.sign] += times
         if doubt.word == _OPEN_END and not doubt.sign:
             open_ends += times
@@ -307,24 +323,39 @@ def seen_together(tally: Tally) -> SeenTogether:
         for sign in _SIGNS
         if total >= _LEAST_TO_MUTE and signs[sign] > max(MUTED_SHARE * total, tally.closed[sign])
     }
-    broken_off = signs[_MID_SENTENCE]
-    if broken_off and not _are_exceptions(broken_off, open_ends, tally.closed[_MID_SENTENCE]):
-        often.add(_MID_SENTENCE)
+    if not _are_exceptions(signs, open_ends, tally.closed[_CLOSED]):
+        often |= {sign for sign in _BROKEN_OFF if signs[sign]}
     piles = {
         group: piles_in(counts, _unfinished(tally, group, counts, long.get(group, Counter())))
         for group, counts in tokens.items()
     }
     together = SeenTogether(
-        {group: found for group, found in piles.items() if found}, frozenset(often)
+        {group: found for group, found in piles.items() if found},
+        frozenset(often),
+        are_answers=_are_answers(tally),
     )
     return replace(together, habits=_habits(tally, together))
 
 
-def _are_exceptions(broken_off: int, open_ends: int, closed: int) -> bool:
-    """Return whether texts that break off within a sentence are no habit of the file. `open_ends`:
-    how many others lack an end. `closed`: how many end with a mark."""
-    most, least = _MOST_MID_SENTENCE * closed, _LEAST_MID_SENTENCE * open_ends
-    return least <= broken_off <= most
+def _are_answers(tally: Tally) -> bool:
+    """Return whether at least half of the rows are answers of models."""
+    told = sum(times for (_, _, word), times in tally.outcomes.items() if word != _NO_ANSWER)
+    told += sum(times for (_, _, doubt), times in tally.doubts.items() if doubt.word != _NO_ANSWER)
+    return 2 * told >= tally.rows > 0
+
+
+def _are_exceptions(signs: Counter[str], open_ends: int, closed: int) -> bool:
+    """Return whether texts that break off within a sentence are no habit of the file.
+
+    Args:
+        signs: how many show each sign.
+        open_ends: how many others lack an end.
+        closed: how many end with a mark.
+    """
+    broken_off = sum(signs[sign] for sign in _BROKEN_OFF)
+    leading_on = signs[_LEADS_ON] >= _LEAST_LEADING_ON * broken_off
+    most, least = _MOST_BROKEN_OFF * closed, _LEAST_BROKEN_OFF * open_ends
+    return leading_on and least <= broken_off <= most
 
 
 def _unfinished(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from tenuto.judging.answers import text_in
 from tenuto.judging.beside import limit_in, tokens_in, with_beside
@@ -361,7 +361,14 @@ def ray_row(row: JsonObject) -> Iterator[Held]:
 
 
 def pair(row: JsonObject) -> Iterator[Held]:
-    """Read the two answers of a preference."""
+    """Read the two answers of a preference. Many programs keep what somebody chose: two texts are
+    answers if what was asked stands beside them, or if they are more than names."""
+    two = row["chosen"], row["rejected"]
+    if type(two[0]) is not type(two[1]):
+        return
+    fewest = min(len(str(text).split()) for text in two)
+    if isinstance(two[0], str) and _ASKED.isdisjoint(row) and fewest < _LEAST_WORDS:
+        return
     for name in ("chosen", "rejected"):
         value = row[name]
         if isinstance(value, list):
@@ -370,6 +377,10 @@ def pair(row: JsonObject) -> Iterator[Held]:
             yield turn(value)
         elif isinstance(value, str):
             yield Held(answer=Told(text=value, calls=None))
+
+
+_ASKED: Final = frozenset({"prompt", "question", "instruction", "query", "input", "messages"})
+_LEAST_WORDS: Final = 4
 
 
 def turns_of_choices(row: JsonObject) -> Iterator[Held]:

@@ -20,8 +20,8 @@ class Verdict:
             reasoning, a call is open, or JSON that was asked for does not parse or validate.
             Otherwise the outcome is a guess. `no_answer` is never certain.
         evidence: words for what the outcome rests on, such as `stop` (a stop is stored), `no_stop`,
-            `tokens_at_limit`, `fence_open`, `json_cut`, `think_open`, `mid_sentence`, `empty`,
-            `error`.
+            `tokens_at_limit`, `fence_open`, `json_cut`, `think_open`, `mid_sentence`, `leads_on`,
+            `empty`, `error`, `any_error` (that any service may have written, so no answer).
         stop: the stored stop, with its own value and its field; for a row without one, what
             `detect` says of it.
         text: the text of the answer that decided; "" if it has none. `repr` leaves it out.
@@ -84,7 +84,21 @@ class Verdict:
         }
 
 
+STRUCTURE: Final[dict[Outcome, tuple[str, ...]]] = {
+    Outcome.EMPTY: ("empty",),
+    Outcome.THINKING_ONLY: ("only_reasoning",),
+    Outcome.THINKING_CUT: ("only_reasoning",),
+    Outcome.ARGUMENTS_CUT: ("call_open",),
+    Outcome.ARGUMENTS_MALFORMED: ("call_malformed",),
+    Outcome.CALLS_MISSING: ("calls_missing",),
+}
+"""What an outcome shows by structure."""
+
 NOT_AN_ANSWER = Verdict(Outcome.NO_ANSWER)
+
+ANY_ERROR: Final = "any_error"
+ERROR_OF_ANYBODY = Verdict(Outcome.NO_ANSWER, evidence=(ANY_ERROR,))
+"""An error in a form that other services have, too. Among answers of models it is one of theirs."""
 
 _BY_STRUCTURE: Final = frozenset(
     {Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED}
