@@ -63,7 +63,7 @@ _units = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•]|\d{1,3}[.)])(?:\s|\Z))")
 
 _item = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s").match
 _has_code = re.compile(
-    r"[={}<>|\\]|[\w)\]]\(|\)[.:]|\w_\w|::|->|&&|;\s*\Z|\w\.\w+\.\w|\A\s*(?:[#@]|\*\s|//|--)|[\"']:"
+    r"[={}<>|\\]|[\w)\]]\(|\)[.:]|\w_\w|::|->|&&|;\s*\Z|\w\.\w+\.\w|\A\s*(?:[#@]|//|--)|[\"']:"
 ).search
 """Matches what lines of code have, and seldom those of prose."""
 
@@ -141,21 +141,23 @@ def breaks_off(text: str) -> BreaksOff | None:
     *before, last = _units(bare)
     if _only_begun(last):
         return BreaksOff.LEADS_ON
-    if _no_prose(last) or _has_code(last.rpartition("\n")[2]):
+    if _no_prose(last):
         return None
-    if bare[-1:] in _LEADING_MARKS or _is_open(last):
+    is_prose = not _has_code(last.rpartition("\n")[2])
+    if is_prose and (bare[-1:] in _LEADING_MARKS or _is_open(last)):
         return BreaksOff.LEADS_ON
     found = _last_word(bare[-40:])
     if found is None:
         return None
     word = found[0]
-    if word.lower() in _LEADING_WORDS and not word.isupper():
+    if is_prose and word.lower() in _LEADING_WORDS and not word.isupper():
         return BreaksOff.LEADS_ON
     if not _ends_unlike(last, before):
         return None
+    if word.lower() != word.upper():
+        return BreaksOff.MID_SENTENCE
     # Of a script without small letters, no words are known that lead on.
-    has_case = word.lower() != word.upper()
-    return BreaksOff.MID_SENTENCE if has_case else BreaksOff.LEADS_ON
+    return BreaksOff.LEADS_ON if is_prose else None
 
 
 def _ends_unlike(last: str, before: list[str]) -> bool:

@@ -83,7 +83,7 @@ _BROKEN_OFF: Final = tuple(how.value for how in BreaksOff)
 _CLOSED: Final = "closed"
 _MOST_BROKEN_OFF: Final = 0.5
 _LEAST_BROKEN_OFF: Final = 1 / 3
-_LEAST_LEADING_ON: Final = 0.15
+_LEAST_LEADING_ON: Final = 1 / 8
 """Texts that break off within a sentence are at most this share of those that end with a mark, and
 at least this share of the other open ends; and this share of them leads on. A cut falls anywhere;
 whole texts that lack a mark are mostly those that have none anywhere, or end with a noun."""
