@@ -32,8 +32,8 @@ def lacks_required(schema: Any, value: object, root: Any = None, seen: _Seen | N
     False
     """
     # The short path of each answer with calls takes this one step, so nothing is a function of its
-    # own that need not be.
-    if not isinstance(schema, Mapping) or not isinstance(value, dict | list):
+    # own that need not be, and what is no object or list is left out before.
+    if not isinstance(schema, _OBJECTS) or not isinstance(value, _HOLDERS):
         return False
     root, seen = root or schema, {} if seen is None else seen
     key = (id(schema), id(value))
@@ -42,7 +42,10 @@ def lacks_required(schema: Any, value: object, root: Any = None, seen: _Seen | N
     seen[key] = False  # for a reference that leads back here
     inside: list[tuple[Any, Any]] = []
     if isinstance(value, list):
-        inside = [(schema.get("items"), item) for item in value]
+        items = schema.get("items")
+        for item in value:
+            if isinstance(item, _HOLDERS):
+                inside.append((items, item))  # noqa: PERF401 - a comprehension is a call
     else:
         least, required, members = map(schema.get, ("minProperties", "required", "properties"))
         lacks = isinstance(least, int) and least > len(value)
@@ -51,9 +54,9 @@ def lacks_required(schema: Any, value: object, root: Any = None, seen: _Seen | N
         if lacks:
             seen[key] = True
             return True
-        if isinstance(members, Mapping):
+        if isinstance(members, _OBJECTS):
             for name, member in value.items():
-                if isinstance(member, dict | list):
+                if isinstance(member, _HOLDERS):
                     inside.append((members.get(name), member))
     try:
         for part, member in inside:
@@ -66,6 +69,8 @@ def lacks_required(schema: Any, value: object, root: Any = None, seen: _Seen | N
 
 
 _Seen = dict[tuple[int, int], bool]
+_OBJECTS = (dict, Mapping)  # a dict is told at once, another mapping by a call
+_HOLDERS = (dict, list)
 _COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 
 
