@@ -58,16 +58,17 @@ _SYMBOLS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Me"})
 
 _TAIL_CHARS: Final = 2_000
 
-_units = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•]|\d{1,3}[.)])(?:\s|\Z))").split
+_MARK = r"(?:[-*+•]|\d{1,3}[.)])"  # of an item of a list
+_units = re.compile(rf"\n[ \t]*\n|\n(?=[ \t]*{_MARK}(?:\s|\Z))").split
 """Splits a text into paragraphs and items of lists."""
 
-_item = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s").match
+_item = re.compile(rf"\s*{_MARK}\s").match
 _has_code = re.compile(
     r"[={}<>|\\]|[\w)\]]\(|\)[.:]|\w_\w|::|->|&&|;\s*\Z|\w\.\w+\.\w|\A\s*(?:[#@]|//|--)|[\"']:"
 ).search
 """Matches what lines of code have, and seldom those of prose."""
 
-_only_begun = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s*").fullmatch
+_only_begun = re.compile(rf"\s*{_MARK}\s*").fullmatch
 _no_prose = re.compile(r"\s*(?:[#|>]|```|~~~|<|\[[^\]\n]*\]:|https?:)").match
 _sentence_ends = re.compile(
     r"[^\s.!?…]{2}[.!?…][\"'’”»)*_`\]]*\s+[\"'“«(*_`\[¿¡]*([^\W\d_])|[。！？؟।۔]"
