@@ -12,11 +12,11 @@ same way, so that they cannot differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import Enum, auto
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from tenuto.core.answer.fast_dataclass import fast_dataclass
 from tenuto.core.answer.signals import (
@@ -51,6 +51,8 @@ class Kind(Enum):
     """An item that holds parts."""
     NOTE = auto()
     """Something beside the content that says nothing by itself: a reference, a signature."""
+
+    __hash__ = object.__hash__  # that of an enum is a Python function, and parts are found by kind
 
 
 @fast_dataclass
@@ -353,11 +355,13 @@ class Message:
     def take(self, signals: Iterable[AnySignal]) -> list[Signal]:
         """Add signals, and return them in the form that the builder and the client stream read."""
         out: list[Signal] = []
+        signal: Any
         for signal in signals:
-            if isinstance(signal, Placed):
-                self._settle(signal, out)
-            else:
+            settle = self._SETTLERS.get(type(signal))
+            if settle is None:
                 out.append(signal)
+            else:
+                settle(self, signal, out)
         return out
 
     def flow(self, kind: Kind, text: str) -> bool:
@@ -368,43 +372,45 @@ class Message:
             part.pieces.append(text)
         return part is not None
 
-    def _settle(self, signal: Placed, out: list[Signal]) -> None:
-        match signal:  # the most frequent first: a class pattern costs time if it fails
-            case Piece() if not signal.whole:
-                self._settle_piece(signal)
-                if signal.text is not None and signal.kind in _PLAIN:
-                    out.append(_PLAIN[signal.kind](signal.text))
-            case Opened(place, kind, native, holds, says, goes_on):
-                if not (goes_on and self.flow(kind, says)):
-                    opened = Part(place, kind, native, holds)
-                    opened.closed = not place and not goes_on
-                    self._open(opened, says)
-                if kind is not Kind.GROUP:
-                    out.append(_PLAIN[kind](says))
-            case CallPiece(place, delta, _):
-                self._settle_call(place, delta, out)
-            case PartClosed(place, is_news):
-                self._close(place)
-                if is_news:
-                    out.append(Closed())
-            case Piece():
-                self._settle_whole(signal, out)
-            case Restated():
-                self._settle_again(signal, out)
-            case Retold(parts):
-                self._settle_retold(parts, out)
-            case Envelope(members):
-                if not members.keys() <= self.envelope.keys():
-                    self.envelope = {**members, **self.envelope}
-            case Said(members, adds):
-                self._said |= members
-                if adds:
-                    self._said |= {name: None for name in adds if name not in self._said}
-                    self._beside.add(adds)
-            case Checkpoint(means):
-                part = self.open
-                self.checkpoint = means
-                self._behind = len(self.parts), part, 0 if part is None else len(part.pieces)
+    def _settle_any_piece(self, signal: Piece, out: list[Signal]) -> None:
+        if signal.whole:
+            self._settle_whole(signal, out)
+            return
+        self._settle_piece(signal)
+        if signal.text is not None and signal.kind in _PLAIN:
+            out.append(_PLAIN[signal.kind](signal.text))
+
+    def _settle_opened(self, signal: Opened, out: list[Signal]) -> None:
+        place, kind, says = signal.place, signal.kind, signal.says
+        if not (signal.goes_on and self.flow(kind, says)):
+            opened = Part(place, kind, signal.native, signal.holds)
+            opened.closed = not place and not signal.goes_on
+            self._open(opened, says)
+        if kind is not Kind.GROUP:
+            out.append(_PLAIN[kind](says))
+
+    def _settle_closed(self, signal: PartClosed, out: list[Signal]) -> None:
+        self._close(signal.place)
+        if signal.is_news:
+            out.append(Closed())
+
+    def _settle_envelope(self, signal: Envelope, _out: list[Signal]) -> None:
+        if not signal.members.keys() <= self.envelope.keys():
+            self.envelope = {**signal.members, **self.envelope}
+
+    def _settle_said(self, signal: Said, _out: list[Signal]) -> None:
+        self._said |= signal.members
+        if signal.adds:
+            self._said |= {name: None for name in signal.adds if name not in self._said}
+            self._beside.add(signal.adds)
+
+    def _settle_checkpoint(self, signal: Checkpoint, _out: list[Signal]) -> None:
+        part = self.open
+        self.checkpoint = signal.means
+        self._behind = len(self.parts), part, 0 if part is None else len(part.pieces)
+
+    def _settle_beside(self, signal: Beside, _out: list[Signal]) -> None:
+        """Nothing of it is part of the message."""
 
     def _open(self, part: Part, says: str) -> None:
         if says:
@@ -505,13 +511,13 @@ class Message:
                 found.append(part)
         return found
 
-    def _settle_retold(self, parts: Sequence[Opened], out: list[Signal]) -> None:
+    def _settle_retold(self, signal: Retold, out: list[Signal]) -> None:
         """Take of each kind what comes after all that was said of it."""
         said = {kind: "".join(part.said for part in self._texts(kind)) for kind in _RETOLD}
         numbers = [place[0] for place in self._at if place and isinstance(place[0], int)]
         first = 1 + max(numbers, default=-1)
         groups: dict[Place, Opened] = {}
-        for opened in parts:
+        for opened in signal.parts:
             place, kind, text = opened.place, opened.kind, opened.says
             if kind is Kind.GROUP:
                 groups[place] = opened
@@ -534,7 +540,8 @@ class Message:
         part.closed = part.retold = True
         self._open(part, opened.says)
 
-    def _settle_call(self, place: Place, delta: CallDelta, out: list[Signal]) -> None:
+    def _settle_call(self, signal: CallPiece, out: list[Signal]) -> None:
+        place, delta = signal.place, signal.delta
         part = self._at.get(place)
         if place and part is not None and part.kind is Kind.OTHER and not delta.name:
             if delta.arguments:
@@ -546,6 +553,19 @@ class Message:
         if part is None or (delta.name and not said_again):
             self._open(Part(place, Kind.CALL, {}), "")
         out.append(delta)
+
+    _SETTLERS: ClassVar[dict[type[Any], Callable[[Message, Any, list[Signal]], None]]] = {
+        Opened: _settle_opened,
+        Piece: _settle_any_piece,
+        CallPiece: _settle_call,
+        PartClosed: _settle_closed,
+        Restated: _settle_again,
+        Retold: _settle_retold,
+        Envelope: _settle_envelope,
+        Said: _settle_said,
+        Checkpoint: _settle_checkpoint,
+        Beside: _settle_beside,
+    }
 
 
 def is_silent(signal: AnySignal) -> bool:
