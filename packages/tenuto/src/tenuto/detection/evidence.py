@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tenuto.core.answer.stop import StopReason
+from tenuto.wires.base import Wire
 from tenuto.wires.bedrock_invoke.makers import METRICS, PLACES
 from tenuto.wires.bedrock_invoke.makers import STOPS as STOPS_OF_MAKERS
 from tenuto.wires.bedrock_like.guardrail import GUARDRAIL
@@ -31,8 +32,10 @@ _SIGNED = frozenset(
 """What bodies have beside their answers. With any of it, an odd answer is still one."""
 
 
-def is_lookalike(value: JsonObject) -> bool:
-    """Return whether an object looks like an answer and is none.
+def is_lookalike(
+    value: JsonObject, shape: Callable[[JsonObject], Wire | None] = wire_for_shape
+) -> bool:
+    """Return whether an object looks like an answer and is none. `shape`: finds its wire.
 
     >>> is_lookalike({"choices": [{"message": {"title": "x"}, "finish_reason": "stop"}]})
     True
@@ -41,7 +44,7 @@ def is_lookalike(value: JsonObject) -> bool:
     """
     if _OUTLINES.isdisjoint(value):  # fast, since every object is asked
         return False
-    wire = wire_for_shape(value)
+    wire = shape(value)
     shows = EVIDENCE.get(wire.name) if wire is not None else None
     return shows is not None and not shows(value)
 
@@ -173,8 +176,9 @@ def _gemini(value: JsonObject) -> bool:
     ended = not _STOPS_OF_CANDIDATES.isdisjoint(candidate)
     if isinstance(parts, list) and not (ended or all(isinstance(p, dict | None) for p in parts)):
         return False
-    odd = any(_spelled(name) not in _OF_CANDIDATES for name in candidate)
-    return not odd or bool(content) or _is_signed(value)
+    if content or _is_signed(value):
+        return True
+    return all(_spelled(name) in _OF_CANDIDATES for name in candidate)
 
 
 def _spelled(name: str) -> str:

@@ -35,6 +35,7 @@ from tenuto.detection.wire_shown import (
     has_content,
     has_only_a_strange_stop,
     holds_content,
+    names_itself,
     shows,
     wires_of_error,
 )
@@ -111,6 +112,8 @@ class OpenAnswer:
         self.mixed: bool = False
         self.moved: str = ""
         self._error = ShownError()
+        self._asked: tuple[JsonObject | None, Wire | None] = (None, None)
+        self._read: tuple[JsonObject, Wire, bool, Sequence[Signal]] | None = None
         self._steady: bool | None = None  # whether the second event names the first one's id
         self._stopped = False  # whether a stop was read
         self._closed = False  # whether nothing more belongs to it
@@ -188,7 +191,7 @@ class OpenAnswer:
         if self.events is not None:  # what ends a stream may look like a body
             value = self.events.new(value)
         is_last = self.running and wire.last_is_body
-        signals = wire.parse_object(value, event=is_last)
+        signals = self._signals(wire, value, event=is_last)
         if garbled(body, signals):
             self.known = True
             return True
@@ -250,7 +253,7 @@ class OpenAnswer:
         asked = not (self.names_one or self.running)
         if is_notice(value):
             return True
-        if not asked or not is_lookalike(value):
+        if not asked or not is_lookalike(value, self._shape):
             return False
         return error_shown(value) is None and foreign(value) is None
 
@@ -397,10 +400,12 @@ class OpenAnswer:
         if likely is not None and likely.looks_like(value):
             self.wire = likely
             return likely
-        self.wire = wire_for_shape(value)
-        if self.wire is not None and likely is None and has_only_a_strange_stop(self.wire, value):
-            self.wire = None
-            return None
+        self.wire = self._shape(value)
+        if self.wire is not None and likely is None and not names_itself(value):
+            event = self.wire.is_event(value)
+            if has_only_a_strange_stop(self._signals(self.wire, value, event=event)):
+                self.wire = None
+                return None
         if self.wire is not None or likely is not None:
             shared = "error" in value or "code" in value  # in forms that others write too
             if shared and not self.names_one:
@@ -408,6 +413,19 @@ class OpenAnswer:
             self.error_wire = likely
             return self.wire or likely
         return self._wire_of_error(value)
+
+    def _shape(self, value: JsonObject) -> Wire | None:
+        """Return the wire whose shape an object has. Two steps ask for that of the same object."""
+        if value is not self._asked[0]:
+            self._asked = value, wire_for_shape(value)
+        return self._asked[1]
+
+    def _signals(self, wire: Wire, value: JsonObject, *, event: bool) -> Sequence[Signal]:
+        """Return what a wire reads in an object. Two steps ask for that of the same object."""
+        read = self._read
+        if read is None or value is not read[0] or (wire, event) != read[1:3]:
+            read = self._read = value, wire, event, wire.parse_object(value, event=event)
+        return read[3]
 
     def _wire_of_error(self, value: JsonObject) -> Wire | None:
         sure = error_shown(value)

@@ -44,12 +44,11 @@ from tenuto.detection.foreign import Foreign, foreign, paired, unwrapped
 from tenuto.detection.loose_json import tidied
 from tenuto.detection.objects import plain
 from tenuto.detection.open_answer import OpenAnswer, is_held
-from tenuto.detection.reading import Reading, nothing_for, only_stop
+from tenuto.detection.reading import Reading, answers_of, nothing_for, only_stop
 from tenuto.detection.replies import BrokeOff, Failure, Reply, Unread, failure_in_phrase, failure_of
 from tenuto.detection.source_bytes import SourceBytes, unparted
 from tenuto.frames.frame import Frame
 from tenuto.frames.pieces import Pieces
-from tenuto.frames.sse_codec import SseCodec
 from tenuto.providers.registry import named
 from tenuto.wires.json import JsonObject, decode_object
 from tenuto.wires.registry import wire_for_shape
@@ -206,12 +205,7 @@ class Reader:
         found = list(self._before)
         if self._answer.known or self._answer.verdict is not None or not found:
             found.append(self._built())
-        answers = [reading for reading in found if reading.is_answer]
-        others = [reading for reading in found if not reading.is_answer]
-        # That something is cut is no evidence of an answer beside what is none.
-        if others and all(each.response.stop == BROKE_OFF_UNREAD for each in answers):
-            return others[-1:]
-        return found if len(answers) > 1 else answers or found[-1:]
+        return answers_of(found)
 
     def _end_stream(self) -> None:
         source = self._source
@@ -278,7 +272,8 @@ class Reader:
     def _bytes(self, data: bytes) -> None:
         source, answer = self._source, self._answer
         if source.streams:
-            events = answer.events
+            # Each message has a checksum, so none is like another.
+            events = None if source.in_messages else answer.events
             if events is not None and source.codec.idle and not answer.builder.ended:
                 signal = events.match_template(data)
                 if signal is not None and events.add_to_part(signal):
@@ -376,8 +371,7 @@ class Reader:
                 if in_lines and is_held(value := event_object(event)):
                     self._object(value, event.data)
                     continue
-                reader = self._reader_for(event)
-                if reader is None:
+                if (reader := self._reader_for(event)) is None:
                     continue
             # What nearly every event is, by the quick reading: it tells of no stop.
             quick = reader.read_plain(event)
@@ -395,7 +389,7 @@ class Reader:
         """Return whether whole bodies follow a stream of events here, or such a stream follows
         lines."""
         source, answer = self._source, self._answer
-        if isinstance(source.codec, SseCodec):
+        if source.in_sse:
             if not answer.known or not begins_object(event.raw):
                 return False
             value = first_object(event.raw)

@@ -67,3 +67,16 @@ _UNCOUNTED = (BROKE_OFF_UNREAD, NOTHING_CAME, SEVERAL_ANSWERS)
 def only_stop(stop: Stop, *, strange: bool = False) -> Reading:
     """Return the reading of something without content, which has only this stop."""
     return Reading(Response("", "", "", (), None, stop), None, strange)
+
+
+def answers_of(found: list[Reading]) -> list[Reading]:
+    """Return what counts of all that was read, at least one: beside an answer, what is none only
+    counts if there are several answers."""
+    if len(found) == 1:
+        return found
+    answers = [reading for reading in found if reading.is_answer]
+    others = [reading for reading in found if not reading.is_answer]
+    # That something is cut is no evidence of an answer beside what is none.
+    if others and all(each.response.stop == BROKE_OFF_UNREAD for each in answers):
+        return others[-1:]
+    return found if len(answers) > 1 else answers or found[-1:]

@@ -48,17 +48,22 @@ class SourceBytes:
     @property
     def in_lines(self) -> bool:
         """Whether each event is a line, which may be an answer of its own."""
-        return self.streams and isinstance(self.codec, LineCodec)
+        return self.streams and type(self.codec) is LineCodec
 
     @property
     def in_messages(self) -> bool:
         """Whether the events are binary messages."""
-        return isinstance(self.codec, MessageCodec)
+        return type(self.codec) is MessageCodec
+
+    @property
+    def in_sse(self) -> bool:
+        """Whether the events are server-sent events."""
+        return type(self.codec) is SseCodec
 
     def is_broken(self, *, cut: bool, strange: bool) -> bool:
         """Return whether a stream broke off before its first whole event. `cut`: whether half an
         event was left; `strange`: whether a whole event came that no wire knows."""
-        if isinstance(self.codec, MessageCodec):
+        if self.in_messages:
             return len(self.first) < PRELUDE_BYTES or begins_message(self.first)
         return begins_events(self.first) is not None and (cut or not strange)
 

@@ -209,6 +209,8 @@ class StreamDetector:
 
 
 def _one(found: list[Reading]) -> Stop:
+    if len(found) == 1:
+        return found[0].response.stop
     answers = [reading for reading in found if reading.is_counted]
     if SEVERAL_ANSWERS in [one.response.stop for one in found]:
         return SEVERAL_ANSWERS
@@ -237,7 +239,9 @@ def _whole(source: object) -> object:
     """Return a body as the object that it holds, and packed bytes unpacked; anything else as it
     is."""
     if isinstance(source, bytes | bytearray | memoryview):
-        source = as_utf8(bytes(source))
+        source = bytes(source)
+        if not source.startswith(b"{"):
+            source = as_utf8(source)
     elif isinstance(source, str):
         source = without_marks(source.encode("utf-8", "surrogatepass"))
     if type(source) is bytes and source.startswith(b"{"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tenuto.core.answer.fault import FaultKind
 from tenuto.core.answer.signals import (
     CallDelta,
@@ -54,12 +56,17 @@ def _kind_of_error(wire: Wire, value: JsonObject) -> FaultKind | None:
     return kinds[-1] if kinds else None
 
 
-def has_only_a_strange_stop(wire: Wire, value: JsonObject) -> bool:
-    """Return whether all that a wire reads in an object is a stop that no table knows, without an
-    id or a model: something else that has members of those names."""
-    if not {"id", "model", "object", "modelVersion", "model_version"}.isdisjoint(value):
-        return False
-    signals = wire.parse_object(value, event=wire.is_event(value))
+def names_itself(value: JsonObject) -> bool:
+    """Return whether an object has an id or a model, as most answers do."""
+    return not _NAMES.isdisjoint(value)
+
+
+_NAMES = frozenset({"id", "model", "object", "modelVersion", "model_version"})
+
+
+def has_only_a_strange_stop(signals: Sequence[Signal]) -> bool:
+    """Return whether all that a wire reads in an object is a stop that no table knows. Without an
+    id or a model it is something else, which has members of those names."""
     stops = [one for one in signals if isinstance(one, StopSeen)]
     unknown = [one.reason is StopReason.UNKNOWN and one.readable for one in stops]
     if not stops or not all(unknown):

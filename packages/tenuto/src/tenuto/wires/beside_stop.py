@@ -51,10 +51,11 @@ def unsafe_ratings(ratings: object) -> str:
     >>> unsafe_ratings([{"category": "HARM_CATEGORY_HARASSMENT", "probability": "HIGH"}])
     'HARM_CATEGORY_HARASSMENT=HIGH'
     """
-    rated = ratings if isinstance(ratings, list) else []
+    if not isinstance(ratings, list) or not ratings:
+        return ""
     return _listed(
         f"{rating.get('category')}={rating.get('probability', 'blocked')}"
-        for rating in rated
+        for rating in ratings
         if isinstance(rating, dict)
         and (rating.get("blocked") is True or str(rating.get("probability", "")).lower() in _UNSAFE)
     )

@@ -103,7 +103,7 @@ def wire_for_shape(value: JsonObject, *, ours: bool = False) -> Wire | None:
         return _shaped(wires(), value)
     if (name := sign_of(value)) and (moved := WIRES.find(name)) is not None:
         return moved
-    return next(filter(None, (_shaped(known, value) for known in in_order())), None)
+    return _shaped(wires(), value) or _shaped(OUTSIDE.all(), value)
 
 
 def _shaped(known: Mapping[str, Wire], value: JsonObject) -> Wire | None:
@@ -111,7 +111,10 @@ def _shaped(known: Mapping[str, Wire], value: JsonObject) -> Wire | None:
         shows = wire.claims or wire.signed
         if shows is not None and shows(value):
             return wire
-    return next((wire for wire in known.values() if wire.looks_like(value)), None)
+    for wire in known.values():
+        if wire.looks_like(value):
+            return wire
+    return None
 
 
 def _like_another(wire: Wire) -> bool:

@@ -56,7 +56,7 @@ def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
     >>> garbled(b"\\xff", [TextDelta("\\ufffd")]), garbled(b"\\xff", []), garbled(b"{}", [])
     (False, True, False)
     """
-    return (not signals or any(map(_damaged, signals))) and not is_utf8(data)
+    return not is_utf8(data) and (not signals or any(map(_damaged, signals)))
 
 
 def _damaged(signal: Signal) -> bool:

@@ -406,13 +406,15 @@ class Builder:
         """Return the native stop that counts, and the anomalies if there were several (S6)."""
         if not self._stops or self._stop_is_no_end():
             return None, ()
+        if len(self._stops) == 1:
+            return next(iter(self._stops.values())), ("stop_repeated",) * self._stop_repeated
         best, *others = self._stops.values()
         for other in others:
             if graver(best.reason, other.reason) is not best.reason:
                 best = other
         if any(other.reason is not best.reason for other in self._stops.values()):
             return best, (STOPS_DIFFER,)
-        return best, ("stop_repeated",) if self._stop_repeated else ()
+        return best, ("stop_repeated",) * self._stop_repeated
 
     def _stop_is_no_end(self) -> bool:
         """Return whether content came after the last stop, and then a break, a close that marks no

@@ -62,7 +62,8 @@ def _read_body(body: JsonObject) -> list[AnySignal]:
         signals += read_block(block, index)
     stop = read_stop(body.get("stopReason"), "stopReason")
     if stop is not None:
-        stop = replace(stop, beside=trace_words(body.get("trace")))
+        if words := trace_words(body.get("trace")):
+            stop = replace(stop, beside=words)
         signals.append(with_words(stop, **stop_words(body)))
     usage = body.get("usage")
     if isinstance(usage, dict):
@@ -126,10 +127,13 @@ def is_event(value: JsonObject) -> bool:
     among many members."""
     if EVENTS.keys().isdisjoint(value):  # fast, since every wire is asked about every shape
         return False
-    if any(isinstance(value.get(name), dict) for name in EVENTS.keys() - {"metadata"}):
-        return True
     told = value.get("metadata")
-    return len(value) == 1 and isinstance(told, dict) and not {"usage", "metrics"}.isdisjoint(told)
+    if len(value) == 1 and isinstance(told, dict):
+        return not {"usage", "metrics"}.isdisjoint(told)
+    return any(isinstance(value[name], dict) for name in EVENTS.keys() & value.keys() - _SHARED)
+
+
+_SHARED = frozenset({"metadata"})
 
 
 WIRE = Wire(

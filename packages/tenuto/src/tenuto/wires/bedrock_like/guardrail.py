@@ -43,6 +43,8 @@ def trace_words(trace: object) -> tuple[tuple[str, str], ...]:
     (('guardrail_output', 'customWords=BLOCKED'),)
     """
     told = object_in(object_in(trace).get("guardrail"))
+    if not told:
+        return ()
     outputs = (told.get("outputAssessments"), *list_in(told.get("outputs")))
     found = {
         "guardrail_input": guardrail_findings(told.get("inputAssessment"), told.get("input")),

@@ -363,7 +363,9 @@ def looks_like(value: JsonObject) -> bool:
     """Return whether an object is a response of this wire, or one of its events."""
     if _TOLD_BY.isdisjoint(value):  # fast, since every wire is asked about every shape
         return False
-    if any(isinstance(value.get(key), dict) for key in ("promptFeedback", "prompt_feedback")):
+    if isinstance(value.get("promptFeedback"), dict) or isinstance(
+        value.get("prompt_feedback"), dict
+    ):
         return True
     candidates = value.get("candidates")
     if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict):
@@ -381,8 +383,10 @@ def is_event(value: JsonObject) -> bool:
     """Return whether an object is an event that does not end its stream. The last event may also be
     a whole body, and is read the same way."""
     candidates = candidates_of(value)
-    stops = (_stop_of(candidate, number) for number, candidate in enumerate(candidates))
-    return not any(stops) and not _failure_of(value, bool(candidates))
+    for candidate in candidates:
+        if read_stop(member(candidate, "finishReason", "finish_reason"), "") is not None:
+            return False
+    return not _failure_of(value, bool(candidates))
 
 
 def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
@@ -408,7 +412,7 @@ WIRE = Wire(
         parse_request,
         read,
         short.asks,
-        short.is_whole,
+        short.ids_if_whole,
         short.event,
         ends_marked=False,
         holes=short.HOLES,

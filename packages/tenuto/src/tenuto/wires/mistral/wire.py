@@ -68,8 +68,9 @@ def is_its_own(value: JsonObject) -> bool:
     """
     if value.get("object") == "error":
         return "code" in value and not isinstance(value["code"], int)
-    told = (value.get("id"), value.get("model"))
-    answer_id, model = (text if isinstance(text, str) else "" for text in told)
+    answer_id, model = value.get("id"), value.get("model")
+    if not isinstance(answer_id, str) or not isinstance(model, str):
+        return False
     return _ID(answer_id) is not None and _MODEL(model) is not None
 
 

@@ -220,6 +220,8 @@ _FOREIGN_STOPS = ("stop_reason", "finish_reason")
 def _foreign_stops(response: JsonObject, at: str, status: StopSeen | None) -> list[StopSeen]:
     """Return the stops of other wires in a response. Beside a status, a clean one says nothing
     new."""
+    if response.keys().isdisjoint(_FOREIGN_STOPS):
+        return []
     seen = [_look_up(response.get(name), f"{at}{name}") for name in _FOREIGN_STOPS]
     return [
         stop
@@ -559,7 +561,7 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     short=ShortPath(
-        parse_request, read, short.asks, short.is_whole, short.event, holes=short.HOLES
+        parse_request, read, short.asks, short.ids_if_whole, short.event, holes=short.HOLES
     ),
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
