@@ -110,9 +110,16 @@ def check(wire: Wire, data: bytes) -> None:
                 facts.left_alone in ("", "probe", "prewarm")
                 and ((asks.max_tokens or 0) < 1 or asks.max_tokens == facts.max_tokens)
             )
+            assert asks.max_tokens is not None or facts.max_tokens is None
             assert (asks.stream, asks.follows) == (facts.stream, facts.follows)
             assert parsed.apply((), dialect) is request
-    if parsed is not None and not parsed.facts.stream and short.is_whole(body, request):
+    if (
+        parsed is not None
+        and not parsed.facts.stream
+        and short.ids_if_whole(
+            body, asks.max_tokens if asks is not None else parsed.facts.max_tokens
+        )
+    ):
         for engine in _ENGINES:
             _must_be_whole(engine, Request("POST", f"https://host{path}", (), request), body)
 

@@ -37,21 +37,48 @@ CHAT_CALL = {
 }
 
 
+LIMIT = 900
+
+
 def chat(content: Any = "It is here.", finish: str = "stop", **more: Any) -> dict[str, Any]:
     message = {"role": "assistant", "content": content, **more}
-    return {"object": "chat.completion", "choices": [{"message": message, "finish_reason": finish}]}
+    choices = [{"message": message, "finish_reason": finish}]
+    return {"object": "chat.completion", "choices": choices, **chat_usage(9)}
 
 
 def anthropic(*blocks: Any, stop: str = "end_turn") -> dict[str, Any]:
-    return {"type": "message", "content": [*blocks], "stop_reason": stop}
+    return {"type": "message", "content": [*blocks], "stop_reason": stop, **usage(9)}
 
 
 def responses(*items: Any) -> dict[str, Any]:
-    return {"object": "response", "status": "completed", "output": [*items]}
+    return {"object": "response", "status": "completed", "output": [*items], **usage(9)}
 
 
 def gemini(*parts: Any) -> dict[str, Any]:
-    return {"candidates": [{"content": {"parts": [*parts]}, "finishReason": "STOP"}]}
+    candidate = {"content": {"parts": [*parts]}, "finishReason": "STOP"}
+    return {"candidates": [candidate], **gemini_usage(9)}
+
+
+def usage(used: int) -> dict[str, Any]:
+    return {"usage": {"input_tokens": 7, "output_tokens": used}}
+
+
+def chat_usage(used: int) -> dict[str, Any]:
+    return {"usage": {"prompt_tokens": 7, "completion_tokens": used}}
+
+
+def gemini_usage(used: int) -> dict[str, Any]:
+    """Half of it in thoughts, which Gemini counts apart."""
+    counted = {"candidatesTokenCount": used - used // 2, "thoughtsTokenCount": used // 2}
+    return {"usageMetadata": {"promptTokenCount": 7, **counted}}
+
+
+USAGES = {
+    "openai-chat": chat_usage,
+    "anthropic-messages": usage,
+    "openai-responses": usage,
+    "gemini-generate": gemini_usage,
+}
 
 
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
@@ -59,6 +86,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
         "https://api.openai.com/v1/chat/completions",
         {
             "model": "m",
+            "max_completion_tokens": LIMIT,
             "messages": SAID,
             "tools": [{"type": "function", "function": {"name": "read", "parameters": SCHEMA}}],
         },
@@ -67,7 +95,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
         "https://api.anthropic.com/v1/messages",
         {
             "model": "m",
-            "max_tokens": 900,
+            "max_tokens": LIMIT,
             "messages": SAID,
             "tools": [{"name": "read", "input_schema": SCHEMA}],
         },
@@ -76,6 +104,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
         "https://api.openai.com/v1/responses",
         {
             "model": "m",
+            "max_output_tokens": LIMIT,
             "input": SAID,
             "tools": [{"type": "function", "name": "read", "parameters": SCHEMA}],
         },
@@ -84,6 +113,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
         "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent",
         {
             "contents": [{"role": "user", "parts": [{"text": "Where is it?"}]}],
+            "generationConfig": {"maxOutputTokens": LIMIT},
             "tools": [{"functionDeclarations": [{"name": "read", "parameters": SCHEMA}]}],
         },
     ),
@@ -104,6 +134,19 @@ HEALTHY = {
     ],
 }
 """Whole answers: one of text and one with a call."""
+
+LINES = {"lines": 3}
+LACKING = {
+    "openai-chat": chat(
+        None,
+        "tool_calls",
+        tool_calls=[{**CHAT_CALL, "function": {"name": "read", "arguments": json.dumps(LINES)}}],
+    ),
+    "anthropic-messages": anthropic({**USE, "input": LINES}, stop="tool_use"),
+    "openai-responses": responses({**CALLED, "arguments": json.dumps(LINES)}),
+    "gemini-generate": gemini({"functionCall": {"name": "read", "args": LINES}}),
+}
+"""A call without its required member."""
 
 
 def encoded(value: object) -> bytes:
@@ -232,7 +275,6 @@ CUT = {
         anthropic({"type": "text", "text": " "}),
         anthropic(TEXT, stop="tool_use"),
         anthropic(USE),
-        anthropic({**USE, "input": {"lines": 3}}, stop="tool_use"),
         anthropic({**USE, "input": "{"}, stop="tool_use"),
         anthropic(USE, USE, stop="tool_use"),
         {**anthropic(TEXT), "type": "error"},
@@ -249,13 +291,18 @@ CUT = {
     "gemini-generate": [
         gemini({"text": " "}),
         gemini({"text": "Hm.", "thought": True}),
-        gemini({"functionCall": {"name": "read", "args": {"lines": 3}}}),
         gemini({"functionCall": {"name": "read", "args": "{"}}),
         {**gemini({"text": "It is here."}), "prompt_feedback": {"block_reason": "SAFETY"}},
         {"candidates": [{"content": {"parts": [{"text": "It"}]}, "finishReason": "MAX_TOKENS"}]},
     ],
 }
 """Answers of which something may have to be done, or told."""
+
+for lacking_wire, lacking in LACKING.items():
+    CUT[lacking_wire] += [
+        {**lacking, **USAGES[lacking_wire](LIMIT)},
+        {**lacking, **USAGES[lacking_wire](LIMIT + 1)},
+    ]
 
 
 @pytest.mark.behaviour("C25", "N3", "T1", "T4", "T13", "E1")
@@ -265,10 +312,9 @@ CUT = {
 def test_an_answer_that_is_not_certain_to_be_whole_ends_as_without_a_short_path(
     wire: str, value: dict[str, Any]
 ) -> None:
-    asked = ASKED[wire][1]
     short = wires()[wire].short
     assert short is not None
-    assert not short.is_whole(encoded(value), encoded(asked))
+    assert not short.ids_if_whole(encoded(value), limit_of(wire))
     whole = encoded(HEALTHY[wire][0])
     for on_incomplete in ("stop", "error"):
         policy = tenuto.Policy(on_incomplete=on_incomplete, empty_retries=1)
@@ -285,6 +331,38 @@ def test_an_answer_that_is_not_certain_to_be_whole_ends_as_without_a_short_path(
         assert quiet.report == heard.report
 
 
+@pytest.mark.behaviour("T12b", "C25")
+@pytest.mark.parametrize("wire", LACKING)
+def test_a_call_that_lacks_a_member_below_the_limit_takes_the_short_path(wire: str) -> None:
+    short, lacking = wires()[wire].short, LACKING[wire]
+    assert short is not None
+    uncounted = {key: lacking[key] for key in lacking if not key.startswith("usage")}
+    for value, limit, whole in (
+        (lacking, limit_of(wire), True),
+        (lacking, None, True),
+        (uncounted, None, True),
+        (uncounted, limit_of(wire), False),  # only the machine may know where else it is counted
+        (lacking, 0, False),
+    ):
+        assert (short.ids_if_whole(encoded(value), limit) is not None) is whole
+    for value in (lacking, uncounted):
+        quiet, quiet_commands = play(wire, encoded(value))
+        heard, heard_commands = play(wire, encoded(value), on_event=lambda event: None)
+        assert written(quiet_commands) == written(heard_commands) == encoded(value)
+        assert quiet.report == heard.report
+    assert calls_of(wire, encoded(lacking)) <= MOST_CALLS
+
+
+def limit_of(wire: str) -> int | None:
+    """The limit that the short path reads in a request."""
+    short, (url, asked) = wires()[wire].short, ASKED[wire]
+    assert short is not None
+    asks = short.asks(encoded(asked), url)
+    assert asks is not None
+    assert asks.max_tokens == LIMIT
+    return asks.max_tokens
+
+
 @pytest.mark.behaviour("C28")
 def test_bytes_that_are_no_utf_8_are_left_to_the_machine() -> None:
     for wire, values in HEALTHY.items():
@@ -292,8 +370,8 @@ def test_bytes_that_are_no_utf_8_are_left_to_the_machine() -> None:
         assert short is not None
         for value in values:
             body = encoded(value)[:-1] + b',"about":"\xff"}'
-            assert short.is_whole(body.replace(b"\xff", b"f"), encoded(ASKED[wire][1]))
-            assert not short.is_whole(body, encoded(ASKED[wire][1]))
+            assert short.ids_if_whole(body.replace(b"\xff", b"f"), LIMIT)
+            assert not short.ids_if_whole(body, LIMIT)
 
 
 def with_members(body: bytes, members: bytes) -> bytes:

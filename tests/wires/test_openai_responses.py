@@ -25,7 +25,7 @@ from tenuto.core.deciding.outcome import OF_TURNS
 from tenuto.wires.openai_responses import wire
 from tenuto.wires.openai_responses.errors import ERRORS, read_fault
 from tenuto.wires.openai_responses.items import is_client_call, kind_of
-from tenuto.wires.openai_responses.short import is_whole
+from tenuto.wires.openai_responses.short import ids_if_whole
 from tenuto.wires.stream import plain_delta_in
 
 
@@ -181,7 +181,7 @@ BODIES = st.fixed_dictionaries(
 @given(BODIES)
 def test_a_body_that_is_plain_is_an_answer_of_text_that_ended_by_itself(body):
     stop = detect(body, wire="openai-responses")
-    if is_whole(json.dumps(body).encode()):
+    if ids_if_whole(json.dumps(body).encode()):
         assert stop.reason.value == "end_turn"
         assert stop.confidence is Confidence.HIGH
         assert not stop.anomalies

@@ -176,7 +176,7 @@ def test_the_details_that_stood_in_place_of_chats_reason_are_read(raw, reason, b
     text = json.dumps(chat(False, **told)).encode()
     short = wires()["openai-chat"].short
     assert short is not None
-    assert not short.is_whole(text, b"")
+    assert not short.ids_if_whole(text, None)
 
 
 @pytest.mark.behaviour("N3", "S9")

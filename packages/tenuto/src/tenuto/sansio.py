@@ -317,12 +317,13 @@ def _is_sound(head: Head) -> bool:
     """Whether a head is what its type says, looked at in one go: every turn has one."""
     if not isinstance(head.status, int) or not isinstance(head.headers, tuple):
         return False
-    for pair in head.headers:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            return False
-        name, value = pair
-        if type(name) is not bytes or type(value) is not bytes:
-            return False
+    try:
+        for pair in head.headers:
+            name, value = pair
+            if type(name) is not bytes or type(value) is not bytes or not isinstance(pair, tuple):
+                return False
+    except (TypeError, ValueError):  # no pair
+        return False
     return True
 
 

@@ -48,24 +48,25 @@ def _is_id(found: object) -> bool:
     return isinstance(found, str) and 0 < len(found) <= _MOST_CHARS
 
 
-_Id = Annotated[str, msgspec.Meta(max_length=_MOST_CHARS)] | None
+Id = Annotated[str, msgspec.Meta(max_length=_MOST_CHARS)] | None
+"""An id as typed readings take it; None: there is none."""
 
 
-class Inner(msgspec.Struct):
+class Inner(msgspec.Struct, gc=False):  # thousands are kept, and none can be part of a cycle
     """An answer in the event that begins it."""
 
-    id: _Id = None
+    id: Id = None
 
 
-class Ids(msgspec.Struct):
+class Ids(msgspec.Struct, gc=False):
     """The same places on the wires that have a short path (`wires.short`), read without the rest.
 
     >>> read_ids(b'{"type": "message_start", "message": {"id": "msg_1", "content": []}}').names
     ['msg_1']
     """
 
-    id: _Id = None
-    response_id: _Id = msgspec.field(default=None, name="responseId")
+    id: Id = None
+    response_id: Id = msgspec.field(default=None, name="responseId")
     response: Inner | None = None
     message: Inner | None = None
 

@@ -18,7 +18,7 @@ None` for a member that must be absent or null, `NotBlank` for a text that must 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, ClassVar
@@ -26,7 +26,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from tenuto.core import hints
-from tenuto.core.answer.required import lacks_required
+from tenuto.wires.answer_id import Ids
 from tenuto.wires.plain import is_readable
 
 
@@ -37,7 +37,7 @@ class Asks(msgspec.Struct, frozen=True):
         stream: whether it asks for a stream.
         follows: the id of the response that it continues; "": none.
         model: the model; "": not known, so the full path takes a stream.
-        max_tokens: the output limit in tokens; None: none.
+        max_tokens: the output limit in tokens; None: there is none; 0 or less: it isn't known.
         alone: whether it asks for more than text, so that a stream is only observed.
     """
 
@@ -100,8 +100,8 @@ class ShortPath:
             made from another one with different functions has no short path.
         asks: what a request asks for, from its body and its URL; None: it may not be a request of
             this wire, or may need a repair.
-        is_whole: whether a body is certainly a complete answer, text or calls, that needs no
-            change. Takes the body and that of its request.
+        ids_if_whole: the ids of a body that is certainly a complete answer, text or calls, and
+            needs no change; None: it may need one. Takes the body and `Asks.max_tokens`.
         event: the meaning of an event of a stream, from its data; `UNSURE`: it may carry more.
         ends_marked: whether a stream has an end mark. False: it ends after its stop.
         named: whether each event must have a name.
@@ -114,7 +114,7 @@ class ShortPath:
     parse_request: Callable[..., Any]
     read: Callable[..., Any]
     asks: Callable[[bytes, str], Asks | None]
-    is_whole: Callable[[bytes, bytes], bool]
+    ids_if_whole: Callable[[bytes, int | None], Ids | None]
     event: Callable[[bytes], EventSays]
     ends_marked: bool = True
     named: bool = False
@@ -140,58 +140,18 @@ def is_plain_text(body: bytes) -> bool:
     return is_readable(body)
 
 
-Called = tuple[str, dict[str, Any]]
-"""The name of a call's tool, and its arguments."""
-
-Declares = Callable[[bytes], Iterable[tuple[object, object]]]
-"""Reads the name of each tool from a request, and its JSON Schema."""
-
-
-def lack_nothing(calls: Sequence[Called], request: bytes, declared: Declares) -> bool:
-    """Return whether every call has the members that its tool requires. A missing one may show
-    that the call was cut (T12b).
+def is_below(max_tokens: int | None, used: int | None) -> bool:
+    """Return whether an answer certainly ended below its limit. A call that lacks a required member
+    was cut if it did not, and is the model's own otherwise (T12b).
 
     Args:
-        calls: the calls.
-        request: the request that they answer.
-        declared: reads the tools from it.
+        max_tokens: the limit; None: there is none; 0 or less: it isn't known.
+        used: the output tokens; None: they aren't known.
+
+    >>> is_below(None, None), is_below(100, 99), is_below(100, 100), is_below(100, None)
+    (True, True, False, False)
     """
-    if not calls:
-        return True
-    for tool, schema in declared(request):
-        for name, arguments in calls:
-            if name == tool and isinstance(schema, dict) and lacks_required(schema, arguments):
-                return False
-    return True
-
-
-class _Function(msgspec.Struct):
-    name: Any = None
-    parameters: Any = None
-
-
-class _Tool(_Function):
-    function: _Function | None = None
-
-
-class _Tools(msgspec.Struct):
-    tools: list[_Tool] | None = None
-
-
-_read_tools = msgspec.json.Decoder(_Tools).decode
-
-
-def declared_functions(request: bytes) -> list[tuple[object, object]]:
-    """Read the tools of a request to OpenAI: functions, which on Chat are named as such.
-
-    >>> declared_functions(b'{"tools": [{"type": "function", "function": {"name": "f"}}]}')
-    [('f', None)]
-    """
-    found: list[tuple[object, object]] = []
-    for tool in _read_tools(request).tools or ():
-        function = tool.function or tool
-        found.append((function.name, function.parameters))
-    return found
+    return max_tokens is None or (used is not None and used < max_tokens)
 
 
 class Event(msgspec.Struct, tag_field="type", kw_only=True):

@@ -31,33 +31,22 @@ def lacks_required(schema: Any, value: object, root: Any = None, seen: _Seen | N
     >>> lacks_required(wants, {"to": {"name": 1}})
     False
     """
-    # The short path of each answer with calls takes this one step, so nothing is a function of its
-    # own that need not be, and what is no object or list is left out before.
-    if not isinstance(schema, _OBJECTS) or not isinstance(value, _HOLDERS):
+    if not isinstance(schema, Mapping) or not isinstance(value, dict | list):
         return False
     root, seen = root or schema, {} if seen is None else seen
     key = (id(schema), id(value))
     if key in seen:
         return seen[key]
     seen[key] = False  # for a reference that leads back here
-    inside: list[tuple[Any, Any]] = []
     if isinstance(value, list):
-        items = schema.get("items")
-        for item in value:
-            if isinstance(item, _HOLDERS):
-                inside.append((items, item))  # noqa: PERF401 - a comprehension is a call
+        inside = [(schema.get("items"), item) for item in value]
+    elif _lacks_member(schema, value):
+        seen[key] = True
+        return True
     else:
-        least, required, members = map(schema.get, ("minProperties", "required", "properties"))
-        lacks = isinstance(least, int) and least > len(value)
-        for name in required if isinstance(required, list) else ():
-            lacks = lacks or (isinstance(name, str) and name not in value)
-        if lacks:
-            seen[key] = True
-            return True
-        if isinstance(members, _OBJECTS):
-            for name, member in value.items():
-                if isinstance(member, _HOLDERS):
-                    inside.append((members.get(name), member))
+        members = schema.get("properties")
+        known = members if isinstance(members, Mapping) else {}
+        inside = [(known.get(name), member) for name, member in value.items()]
     try:
         for part, member in inside:
             seen[key] = seen[key] or lacks_required(part, member, root, seen)
@@ -69,9 +58,16 @@ def lacks_required(schema: Any, value: object, root: Any = None, seen: _Seen | N
 
 
 _Seen = dict[tuple[int, int], bool]
-_OBJECTS = (dict, Mapping)  # a dict is told at once, another mapping by a call
-_HOLDERS = (dict, list)
 _COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+
+
+def _lacks_member(schema: Mapping[str, Any], value: dict[str, Any]) -> bool:
+    """Return whether an object lacks members of its own."""
+    least, required = schema.get("minProperties"), schema.get("required")
+    if isinstance(least, int) and least > len(value):
+        return True
+    names = required if isinstance(required, list) else ()
+    return any(isinstance(name, str) and name not in value for name in names)
 
 
 def _parts_lack(schema: Mapping[str, Any], value: object, root: Any, seen: _Seen) -> bool:

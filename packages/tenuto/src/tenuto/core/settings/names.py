@@ -63,9 +63,13 @@ def refuses_unknown(
 
         @functools.wraps(function)
         def checked(*args: Any, **named: Any) -> Any:
-            if not named.keys() <= known.keys():
-                check_arguments(named, known, said, error, settings)
-            return function(*args, **named)
+            try:
+                return function(*args, **named)
+            except TypeError:  # asked only now, since a turn is one of these calls
+                if named.keys() <= known.keys():
+                    raise
+            check_arguments(named, known, said, error, settings)
+            raise AssertionError("a name is unknown")
 
         if not isinstance(target, type):
             return cast("Target", checked)

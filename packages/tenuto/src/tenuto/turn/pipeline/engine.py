@@ -20,7 +20,7 @@ from tenuto.providers.registry import check_providers, route
 from tenuto.schema import checking
 from tenuto.telemetry.capture import Capture
 from tenuto.turn.drivers.commands import Commands, Head, Request, Run
-from tenuto.turn.drivers.mark import LIKE_OURS, OURS
+from tenuto.turn.drivers.mark import DASH, OURS
 from tenuto.turn.pipeline import pipe
 from tenuto.turn.pipeline.captured import captured, request_of
 from tenuto.turn.pipeline.spared import spared
@@ -164,7 +164,7 @@ class Engine:
             tell_moved(path)
             return None
         for name, _ in request.headers:
-            if name[1:3] in LIKE_OURS and name[:8].lower() == OURS:
+            if len(name) > 7 and name[1] == DASH and name[:8].lower() == OURS:  # as `has_ours`
                 return self.read(request)
         short, parsed = wire.short, None
         asks = short.asks(request.body, request.url) if short is not None else None
@@ -184,7 +184,8 @@ class Engine:
         if machine.special is not None:
             machine = machine.of(provider.dialect.name, asks.model)
         if not asks.stream:
-            return Short(machine, request, wire, provider, parsed, reports=reports)
+            limit = asks.max_tokens
+            return Short(machine, request, wire, provider, parsed, limit, reports=reports)
         least = machine.policy.probe_max_tokens
         if short is None or not allows_stream(request, provider, asks, least):
             return self.read(request, parsed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import deque
 from collections.abc import Generator
 from functools import partial
@@ -33,8 +32,8 @@ from tenuto.turn.record.attempt import Attempt, failed
 from tenuto.turn.record.recent import recent
 from tenuto.turn.record.turn_record import TurnRecord
 from tenuto.turn.stream.framing import named
-from tenuto.wires.answer_id import read_ids
-from tenuto.wires.json import UNREADABLE, JsonObject, as_utf8, decode_object, encode, readable
+from tenuto.wires.answer_id import Ids
+from tenuto.wires.json import JsonObject, as_utf8, decode_object, encode, readable
 from tenuto.wires.members import object_in
 from tenuto.wires.stream import garbled
 
@@ -63,10 +62,9 @@ def read_body(
         turn.log.left_to_the_sdk(partial(unreachable, lost, turn.request.url), lost)
         yield RaiseError(lost.error)
         return None
-    if lost is None and _is_plain(turn, raw):
+    if lost is None and (ids := _ids_if_plain(turn, raw)) is not None:
         turn.log.ended = True
-        with contextlib.suppress(*UNREADABLE):
-            recent.add_plain(read_ids(raw))
+        recent.add_plain(ids)
         yield StartResponse(head)
         yield SendData(raw, last=True)
         return None
@@ -99,16 +97,16 @@ def _received(
             return pieces.whole, timed_out()
 
 
-def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
-    """Return whether the turn ends with this body and has no listener."""
+def _ids_if_plain(turn: TurnRecord, raw: bytes) -> Ids | None:
+    """Return the ids of a body with which the turn ends, if it has no listener; otherwise None."""
     if turn.first is not None or turn.facts.stream:
-        return False
+        return None
     if turn.events is not None or turn.environment.has_listener:
-        return False
+        return None
     if turn.context is not None or turn.provider.overrides:
-        return False
+        return None
     short = turn.wire.short
-    return short is not None and short.is_whole(raw, turn.request.body)
+    return None if short is None else short.ids_if_whole(raw, turn.facts.max_tokens)
 
 
 def _read(

@@ -36,14 +36,13 @@ from tenuto.turn.drivers.commands import (
     SendRequest,
     StartResponse,
 )
-from tenuto.turn.drivers.mark import LIKE_OURS, OPEN, OURS, written
+from tenuto.turn.drivers.mark import DASH, OPEN, OURS, written
 from tenuto.turn.record.recent import recent
 from tenuto.turn.record.turn_log import TurnLog
 from tenuto.turn.record.turn_record import TurnRecord, TurnRequest, new_id
 from tenuto.turn.settings.environment import Environment
-from tenuto.wires.answer_id import Ids, read_ids
+from tenuto.wires.answer_id import Ids
 from tenuto.wires.base import Wire
-from tenuto.wires.json import UNREADABLE
 from tenuto.wires.request import WireRequest
 
 
@@ -70,6 +69,7 @@ class Short:
         request: the request as it came, which leaves unchanged.
         wire, provider: those that the request is for.
         parsed: the request as its wire reads it; None if nothing has read it so far.
+        max_tokens: its output limit (`Asks.max_tokens`).
         reports: whether anybody may ask for the report; if not, nothing of the machine is kept.
 
     Attributes:
@@ -96,6 +96,7 @@ class Short:
         wire: Wire,
         provider: Row,
         parsed: WireRequest | None,
+        max_tokens: int | None,
         *,
         reports: bool,
     ) -> None:
@@ -104,6 +105,7 @@ class Short:
         self._wire = wire
         self._provider = provider
         self._parsed = parsed
+        self._max_tokens = max_tokens
         self._reports = reports
         self._started_s = engine.environment.now()
         self._came: list[Reply] = []
@@ -119,7 +121,8 @@ class Short:
         headers: the body is certainly whole, and the server's name doesn't identify a provider that
         reads it differently."""
         short = self._wire.short
-        if short is None or not short.is_whole(body, self._request.body):
+        ids = None if short is None else short.ids_if_whole(body, self._max_tokens)
+        if ids is None:
             return False
         # Of a known provider, the server needn't be identified.
         if not (self._provider.hosts or self._provider.server):
@@ -128,11 +131,8 @@ class Short:
                     server = by_server(value.decode("latin-1"), self._wire.name)
                     if server.overrides:
                         return False
-        try:
-            self._ids = read_ids(body)
-        except UNREADABLE:
-            return True
-        recent.add_plain(self._ids)
+        self._ids = ids
+        recent.add_plain(ids)
         return True
 
     def mark(self, *, events: bool) -> bytes:
@@ -176,7 +176,7 @@ class Short:
         for name, _ in reply.headers:
             if len(name) == 16 and name.lower() == b"content-encoding":
                 self._is_coded = True
-            elif name[1:3] in LIKE_OURS and name[:8].lower() == OURS:  # as `mark.has_ours`
+            elif len(name) > 7 and name[1] == DASH and name[:8].lower() == OURS:  # as `has_ours`
                 return self._start(None)
         self.send = self._on_piece
         return READ

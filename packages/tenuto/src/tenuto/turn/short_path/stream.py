@@ -110,7 +110,8 @@ class ShortStream(Short):
         *,
         reports: bool,
     ) -> None:
-        super().__init__(engine, request, wire, provider, parsed, reports=reports)
+        limit = asks.max_tokens
+        super().__init__(engine, request, wire, provider, parsed, limit, reports=reports)
         self._path = path
         self._asks = asks
         self._raw = bytearray()  # everything received

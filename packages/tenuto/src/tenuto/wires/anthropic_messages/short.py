@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from tenuto.wires.answer_id import Id, Ids
 from tenuto.wires.instructions import may_be_blank
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import say_something
@@ -13,7 +14,6 @@ from tenuto.wires.short import (
     NULL,
     UNSURE,
     Asks,
-    Called,
     Closes,
     Ends,
     Event,
@@ -24,8 +24,8 @@ from tenuto.wires.short import (
     Opens,
     SaysNothing,
     Stops,
+    is_below,
     is_plain_text,
-    lack_nothing,
 )
 
 
@@ -101,23 +101,6 @@ def asks(body: bytes, url: str = "/v1/messages") -> Asks | None:
     )
 
 
-class _Tool(msgspec.Struct):
-    name: Any = None
-    input_schema: Any = None
-
-
-class _Tools(msgspec.Struct):
-    tools: list[_Tool] | None = None
-
-
-_read_tools = msgspec.json.Decoder(_Tools).decode
-
-
-def _declared(request: bytes) -> list[tuple[object, object]]:
-    tools = _read_tools(request).tools or ()
-    return [(tool.name, tool.input_schema) for tool in tools]
-
-
 # --- the answer ---------------------------------------------------------------------------------
 
 
@@ -137,6 +120,13 @@ class _Call(_Block, tag="tool_use"):
     args: dict[str, Any] = msgspec.field(name="input")
 
 
+class _Usage(msgspec.Struct):
+    output_tokens: int | None = None
+
+
+_NO_USAGE = _Usage()
+
+
 class _Whole(msgspec.Struct):
     """All keys that reveal an error, a stop or a call."""
 
@@ -144,21 +134,22 @@ class _Whole(msgspec.Struct):
     stop_reason: Literal["end_turn", "stop_sequence", "tool_use"]
     type: Literal["message", None] = None
     error: None = None
+    id: Id = None
+    usage: _Usage | None = None
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
 
 
-def is_whole(body: bytes, request: bytes = b"") -> bool:
-    """Return whether a body is a complete answer, text or calls.
+def ids_if_whole(body: bytes, max_tokens: int | None = None) -> Ids | None:
+    """Return the ids of a body that is a complete answer, text or calls; None: it may be none.
 
-    >>> is_whole(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}')
-    True
-    >>> is_whole(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"max_tokens"}')
-    False
+    >>> ids_if_whole(
+    ...     b'{"id":"m1","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}')
+    Ids(id='m1', response_id=None, response=None, message=None)
+    >>> ids_if_whole(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"max_tokens"}')
     """
     texts: list[msgspec.Raw] = []
-    calls: list[Called] = []
     ids: list[str] = []
     try:
         whole = _read_whole(body)
@@ -166,13 +157,14 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
             if type(block) is _Text:
                 texts.append(block.text)
             elif type(block) is _Call:
-                calls.append((block.name, block.args))
                 ids.append(block.id)
-        if (whole.stop_reason == "tool_use") is not bool(calls):
-            return False
-        return say_something(texts, body, ids) and lack_nothing(calls, request, _declared)
+        if (whole.stop_reason == "tool_use") is not bool(ids):
+            return None
+        if ids and not is_below(max_tokens, (whole.usage or _NO_USAGE).output_tokens):
+            return None
+        return Ids(whole.id) if say_something(texts, body, ids) else None
     except UNREADABLE:
-        return False
+        return None
 
 
 # --- a stream -----------------------------------------------------------------------------------

@@ -454,7 +454,7 @@ WIRE = Wire(
         parse_request,
         read,
         short.asks,
-        short.is_whole,
+        short.ids_if_whole,
         short.event,
         named=True,
         opens=(b"event: message_start", b"event: content_block_start"),

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from tenuto.wires.answer_id import Id, Ids
 from tenuto.wires.instructions import may_be_blank
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import say_something
@@ -15,12 +16,11 @@ from tenuto.wires.short import (
     NULL,
     UNSURE,
     Asks,
-    Called,
     EventKind,
     EventSays,
     Named,
+    is_below,
     is_plain_text,
-    lack_nothing,
 )
 
 _WHOLE, _STREAMING = ":generateContent", ":streamGenerateContent"
@@ -101,7 +101,7 @@ def asks(body: bytes, url: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
     return Asks(
         stream,
         model=model,
-        max_tokens=config.max_output_tokens,
+        max_tokens=config.max_output_tokens if request.snake_config is None else 0,
         alone=(
             request.token is not None
             or request.snake_config is not None
@@ -123,34 +123,6 @@ def _asked_by(url: str) -> tuple[bool, str] | None:
         return None
     model = path.rpartition("/models/")[2].partition(":")[0]
     return stream, "" if "%" in model or "/" in model else model
-
-
-class _Function(msgspec.Struct):
-    name: Any = None
-    parameters: Any = None
-    camel_schema: Any = msgspec.field(default=None, name="parametersJsonSchema")
-    snake_schema: Any = msgspec.field(default=None, name="parameters_json_schema")
-
-
-class _Tool(msgspec.Struct):
-    camel: list[_Function] | None = msgspec.field(default=None, name="functionDeclarations")
-    snake: list[_Function] | None = msgspec.field(default=None, name="function_declarations")
-
-
-class _Tools(msgspec.Struct):
-    tools: list[_Tool] | None = None
-
-
-_read_tools = msgspec.json.Decoder(_Tools).decode
-
-
-def _declared(request: bytes) -> list[tuple[object, object]]:
-    declared: list[tuple[object, object]] = []
-    for tool in _read_tools(request).tools or ():
-        for function in (*(tool.camel or ()), *(tool.snake or ())):
-            schemas = (function.parameters, function.camel_schema, function.snake_schema)
-            declared += [(function.name, schema) for schema in schemas if schema]
-    return declared
 
 
 # --- the answer ---------------------------------------------------------------------------------
@@ -181,6 +153,14 @@ class _Candidate(msgspec.Struct):
     index: Literal[0, None] = 0
 
 
+class _Usage(msgspec.Struct, rename="camel"):
+    candidates_token_count: int | None = None
+    thoughts_token_count: int | None = None
+
+
+_NO_USAGE = _Usage()
+
+
 class _Whole(msgspec.Struct):
     """All keys that reveal an error, a stop or a call."""
 
@@ -188,32 +168,41 @@ class _Whole(msgspec.Struct):
     error: None = None
     camel_feedback: None = msgspec.field(default=None, name="promptFeedback")
     snake_feedback: None = msgspec.field(default=None, name="prompt_feedback")
+    response_id: Id = msgspec.field(default=None, name="responseId")
+    usage: _Usage | None = msgspec.field(default=None, name="usageMetadata")
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
 
 
-def is_whole(body: bytes, request: bytes = b"") -> bool:
-    """Return whether a body is a complete answer, text or calls.
+def _used(usage: _Usage) -> int | None:
+    """Return the output tokens, thoughts included; None: they aren't known."""
+    answered, thought = usage.candidates_token_count, usage.thoughts_token_count
+    return thought if answered is None else answered + (thought or 0)
 
-    >>> is_whole(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}')
-    True
-    >>> is_whole(b'{"candidates":[{"content":{"parts":[]},"finishReason":"STOP"}]}')
-    False
+
+def ids_if_whole(body: bytes, max_tokens: int | None = None) -> Ids | None:
+    """Return the ids of a body that is a complete answer, text or calls; None: it may be none.
+
+    >>> ids_if_whole(b'{"responseId":"r1","candidates":[{"content":{"parts":[{"text":"Hi"}]},'
+    ...              b'"finishReason":"STOP"}]}')
+    Ids(id=None, response_id='r1', response=None, message=None)
+    >>> ids_if_whole(b'{"candidates":[{"content":{"parts":[]},"finishReason":"STOP"}]}')
     """
     texts: list[msgspec.Raw] = []
-    calls: list[Called] = []
     ids: list[object] = []
     try:
-        for part in _read_whole(body).candidates[0].content.parts:
+        whole = _read_whole(body)
+        for part in whole.candidates[0].content.parts:
             if part.call is not None:
                 ids.append(part.call.id or len(ids))
-                calls.append((part.call.name, part.call.args))
             elif not part.thought and part.text != NULL:
                 texts.append(part.text)
-        return say_something(texts, body, ids) and lack_nothing(calls, request, _declared)
+        if ids and not is_below(max_tokens, _used(whole.usage or _NO_USAGE)):
+            return None
+        return Ids(None, whole.response_id) if say_something(texts, body, ids) else None
     except UNREADABLE:
-        return False
+        return None
 
 
 # --- a stream -----------------------------------------------------------------------------------

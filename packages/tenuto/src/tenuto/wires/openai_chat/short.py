@@ -6,20 +6,19 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from tenuto.wires.answer_id import Id, Ids
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import say_something
 from tenuto.wires.short import (
     NULL,
     UNSURE,
     Asks,
-    Called,
     EventKind,
     EventSays,
     Named,
     NotBlank,
-    declared_functions,
+    is_below,
     is_plain_text,
-    lack_nothing,
     read_object,
     read_text,
 )
@@ -132,6 +131,13 @@ class _MiniMax(msgspec.Struct):
     status_code: Literal[0, None] = None
 
 
+class _Usage(msgspec.Struct):
+    completion_tokens: int | None = None
+
+
+_NO_USAGE = _Usage()
+
+
 class _Whole(msgspec.Struct):
     """All keys that reveal an error, a stop or a call."""
 
@@ -141,43 +147,38 @@ class _Whole(msgspec.Struct):
     x_groq: _Groq | None = None
     base_resp: _MiniMax | None = None
     type: None = None
+    id: Id = None
+    usage: _Usage | None = None
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
 
 
-def _read_message(body: bytes) -> _Message | None:
-    """Return the message of a body with a clean stop; otherwise return None or raise
-    `UNREADABLE`."""
-    choice = _read_whole(body).choices[0]
-    stop = "tool_calls" if choice.message.tool_calls else "stop"
-    ends = choice.finish_reason == stop and choice.native_finish_reason in (stop, "", None)
-    return choice.message if ends else None
+def ids_if_whole(body: bytes, max_tokens: int | None = None) -> Ids | None:
+    """Return the ids of a body that is a complete answer, text or calls; None: it may be none.
 
-
-def is_whole(body: bytes, request: bytes = b"") -> bool:
-    """Return whether a body is a complete answer, text or calls.
-
-    >>> is_whole(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
-    True
-    >>> is_whole(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"length"}]}')
-    False
+    >>> ids_if_whole(b'{"id":"c1","choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
+    Ids(id='c1', response_id=None, response=None, message=None)
+    >>> ids_if_whole(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"length"}]}')
     """
     ids: list[str] = []
-    calls: list[Called] = []
     try:
-        message = _read_message(body)
-        if message is None:
-            return False
+        whole = _read_whole(body)
+        choice = whole.choices[0]
+        message = choice.message
+        stop = "tool_calls" if message.tool_calls else "stop"
+        if choice.finish_reason != stop or choice.native_finish_reason not in (stop, "", None):
+            return None
         for call in message.tool_calls or ():
-            calls.append((call.function.name, read_object(call.function.arguments)))
+            read_object(call.function.arguments)
             ids.append(call.id)
         if ids and message.content != NULL:
             read_text(message.content)
-        said = say_something([message.content], body, ids)
-        return said and lack_nothing(calls, request, declared_functions)
+        if ids and not is_below(max_tokens, (whole.usage or _NO_USAGE).completion_tokens):
+            return None
+        return Ids(whole.id) if say_something([message.content], body, ids) else None
     except UNREADABLE:
-        return False
+        return None
 
 
 # --- a stream -----------------------------------------------------------------------------------

@@ -9,5 +9,5 @@ from tenuto.wires.openai_chat import short
 from tenuto.wires.short import ShortPath
 
 WIRE = replace(
-    CHAT, short=ShortPath(CHAT.request, CHAT.read, short.asks, short.is_whole, short.event)
+    CHAT, short=ShortPath(CHAT.request, CHAT.read, short.asks, short.ids_if_whole, short.event)
 )

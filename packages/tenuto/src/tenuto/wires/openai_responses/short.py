@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 import msgspec
 
+from tenuto.wires.answer_id import Id, Ids
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import say_something
 from tenuto.wires.short import (
     UNSURE,
     Asks,
-    Called,
     Closes,
     Completes,
     Event,
@@ -21,9 +21,8 @@ from tenuto.wires.short import (
     Named,
     NotBlank,
     Opens,
-    declared_functions,
+    is_below,
     is_plain_text,
-    lack_nothing,
     read_object,
 )
 
@@ -112,6 +111,13 @@ class _Call(_Item, tag="function_call"):
     arguments: str
 
 
+class _Usage(msgspec.Struct):
+    output_tokens: int | None = None
+
+
+_NO_USAGE = _Usage()
+
+
 class _Whole(msgspec.Struct):
     """All keys that reveal an error, a stop or a call."""
 
@@ -123,34 +129,36 @@ class _Whole(msgspec.Struct):
     finish_reason: None = None
     response: None = None
     type: None = None
+    id: Id = None
+    usage: _Usage | None = None
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
 
 
-def is_whole(body: bytes, request: bytes = b"") -> bool:
-    """Return whether a body is a complete answer, text or calls.
+def ids_if_whole(body: bytes, max_tokens: int | None = None) -> Ids | None:
+    """Return the ids of a body that is a complete answer, text or calls; None: it may be none.
 
-    >>> is_whole(b'{"status":"completed","output":[{"type":"message","content":['
-    ...          b'{"type":"output_text","text":"Hi"}]}]}')
-    True
-    >>> is_whole(b'{"status":"incomplete","output":[]}')
-    False
+    >>> ids_if_whole(b'{"id":"r1","status":"completed","output":[{"type":"message","content":['
+    ...              b'{"type":"output_text","text":"Hi"}]}]}')
+    Ids(id='r1', response_id=None, response=None, message=None)
+    >>> ids_if_whole(b'{"status":"incomplete","output":[]}')
     """
     texts: list[msgspec.Raw] = []
     ids: list[str] = []
-    calls: list[Called] = []
     try:
-        for item in _read_whole(body).output:
+        whole = _read_whole(body)
+        for item in whole.output:
             if type(item) is _Message:
                 texts += [part.text for part in item.content]
             elif type(item) is _Call:
-                calls.append((item.name, read_object(item.arguments)))
+                read_object(item.arguments)
                 ids.append(item.call_id)
-        said = say_something(texts, body, ids)
-        return said and lack_nothing(calls, request, declared_functions)
+        if ids and not is_below(max_tokens, (whole.usage or _NO_USAGE).output_tokens):
+            return None
+        return Ids(whole.id) if say_something(texts, body, ids) else None
     except UNREADABLE:
-        return False
+        return None
 
 
 # --- a stream -----------------------------------------------------------------------------------
