@@ -52,7 +52,9 @@ class Kind(Enum):
     NOTE = auto()
     """Something beside the content that says nothing by itself: a reference, a signature."""
 
-    __hash__ = object.__hash__  # that of an enum is a Python function, and parts are found by kind
+
+# That of an enum is a Python function, and parts are found by their kind.
+Kind.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 @fast_dataclass
