@@ -209,7 +209,11 @@ def test_no_row_is_read_quickly_once_a_wire_is_registered(monkeypatch: pytest.Mo
 def test_rows_that_are_counted_alike_give_the_totals_of_single_verdicts(
     tmp_path: Path, limit: int | None
 ) -> None:
-    kinds = {name: [rows(text)[name] for text in TEXTS] for name in rows("x")}
+    long = " ".join(f"Tide {number} rises." for number in range(600))
+    texts = (*TEXTS, *(long[:size] for size in (399, 400, 2_001, 9_000)))
+    kinds = {name: [rows(text)[name] for text in texts] for name in rows("x")}
+    # Without a usage, answers are counted by the length of their text.
+    kinds["uncounted"] = [{**chat(text, "stop"), "usage": None} for text in texts]
     for name, made in kinds.items():
         lines = [json.dumps(row) for row in made * 6]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")

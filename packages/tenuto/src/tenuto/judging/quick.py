@@ -105,6 +105,21 @@ def _read(row: object, shapes: Shapes | None) -> tuple[str, Any] | None:
     return None
 
 
+def reader_of(row: str) -> Callable[[str], Found | None]:
+    """Return what reads rows by the shape that a row fits; what it returns for others is None."""
+    read = _read(row, None)
+    shape = None if read is None else type(read[1])
+
+    def by_shape(other: str) -> Found | None:
+        read = _read(other, None)
+        if read is None or type(read[1]) is not shape or shape is of.Messages:
+            return None
+        told: Found | None = read[1].found()
+        return told
+
+    return by_shape
+
+
 Alike = tuple[Any, ...]
 """What rows have in common that are counted alike: the kind, the length of the text where the
 tokens are not stored, and what `Found` has beside the text and the id."""
@@ -134,7 +149,9 @@ def verdict_of(key: Alike, limit: int | None) -> Verdict | None:
     """Return the verdict on all rows that are alike, with dots for a text. `limit`: as for
     `judge`."""
     kind, chars, stop, stop_at, tokens, *others = key
-    return verdict_on(Found("." * chars, stop, stop_at, tokens, "", *others), kind, limit)
+    # That no text runs away is known of each row, while thousands of dots would.
+    verdict = verdict_on(Found(".", stop, stop_at, tokens, "", *others), kind, limit)
+    return None if verdict is None else dataclasses.replace(verdict, text="." * chars)
 
 
 _STOPS: Final = {
