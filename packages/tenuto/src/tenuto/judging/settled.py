@@ -17,6 +17,7 @@ done, nothing of the file is settled.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -28,8 +29,10 @@ from tenuto.judging.columns import row_of
 from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
+from tenuto.judging.layouts import Layout, layout_of
 from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
 from tenuto.judging.opening import OPENINGS
+from tenuto.judging.quick import reader_of
 from tenuto.judging.sentences import LEAST_PROSE_CHARS
 from tenuto.judging.shapes import FLAT, Flat
 from tenuto.judging.stores import NotReadable
@@ -59,6 +62,7 @@ class Settling(NamedTuple):
     """How rows are settled, in SQL.
 
     Attributes:
+        rows: the rows, with their numbers and columns, from those of the file.
         where: what is true of a row that is done.
         told_apart: the stop, the model, the limit and the day.
         tokens: the tokens of the answer.
@@ -69,6 +73,7 @@ class Settling(NamedTuple):
     told_apart: tuple[str, str, str, str]
     tokens: str
     chars: str
+    rows: str = "{0}"
 
 
 class Count(NamedTuple):
@@ -195,6 +200,73 @@ def _of_type(name: str, kind: str) -> str:
     return f"coalesce({named(name)} BETWEEN 0 AND {_MOST_TOKENS}, false)"
 
 
+# --- rows of JSON text
+
+
+_SAMPLE_ROWS: Final = 64
+_MOST_LAYOUTS: Final = 8
+
+
+def _of_json(table: Parquet, begin: int, end: int, way: Way) -> Settling | None:
+    """Return how rows of JSON text are settled, by how some of them are written."""
+    line = named(table.columns[0].name)
+    first = _range(table, begin, min(begin + _SAMPLE_ROWS, end))
+    try:
+        rows = [row for (row,) in table.fetched(f"SELECT {line} FROM {first}") if row is not None]
+    except (BadText, NotReadable):
+        return None
+    layouts = layouts_of(rows, way)
+    if not layouts:
+        return None
+    places = layouts[0].places
+    patterns = "|".join(layout.pattern for layout in layouts)
+    paths = ", ".join(map(quoted, places.values()))
+    cells = ", ".join(f"v[{at}] AS {name}_" for at, name in enumerate(places, 1))
+    told = {name: expression for name, expression in _OF_JSON.items() if name in places}
+    return Settling(
+        " AND ".join(_plain("text_")),
+        ("NULL", told.get("model", "NULL"), told.get("limit", "NULL"), told.get("day", "NULL")),
+        told.get("tokens", "NULL"),
+        _rounded("text_"),
+        f"""(SELECT file_row_number, {line}, {cells} FROM (
+            SELECT file_row_number, {line}, CASE WHEN regexp_full_match({line}, {quoted(patterns)})
+            THEN json_extract_string({line}, [{paths}]) END AS v FROM {{0}}))""",
+    )
+
+
+_OF_JSON: Final = {
+    "model": "model_",
+    "limit": "limit_",
+    "day": "coalesce((try_cast(day_ AS BIGINT) // 86400)::VARCHAR, day_[:11])",
+    "tokens": "try_cast(tokens_ AS BIGINT)",
+}
+"""What rows are told apart by: of a time in text, as far as `days.day_of` reads it."""
+
+
+def layouts_of(rows: Sequence[str], way: Way) -> list[Layout]:
+    """Return how those of some rows are written that are done, if the same stands at the same
+    places; []: too few are written alike."""
+    layouts: list[Layout] = []
+    like: tuple[Any, ...] = ()
+    alike = 0
+    for row in rows:
+        if any(re.fullmatch(layout.pattern, row) for layout in layouts):
+            alike += 1
+            continue
+        verdict = judge_by(row, way)
+        if verdict.outcome is not Outcome.DONE or not verdict.stop.raw:
+            continue
+        layout = layout_of(row, reader_of(row))
+        if layout is None:
+            continue
+        told = verdict.kind, layout.places, layout.fixed
+        like = like or told
+        if told == like and len(layouts) < _MOST_LAYOUTS:
+            layouts.append(layout)
+            alike += 1
+    return layouts if 2 * alike >= len(rows) else []
+
+
 # --- texts
 
 _RUNAWAY_BYTES: Final = 400
@@ -275,7 +347,8 @@ def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Ite
     if way.kinds or way.schema is not None or WIRES.changes:
         return None
     table = Parquet(path)
-    how = settling(table.columns, way.limit)
+    of_json = [column.type for column in table.columns] == [_TEXT]
+    how = _of_json(table, begin, end, way) if of_json else settling(table.columns, way.limit)
     if how is None:
         return None
     try:
@@ -305,8 +378,15 @@ def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     return f"""
         CREATE OR REPLACE TEMP TABLE read AS SELECT number, done, {counted}, {left} FROM (
             SELECT file_row_number AS number, coalesce({how.where}, false) AS done, {every}
-            FROM {table.source} WHERE file_row_number >= {begin} AND file_row_number < {end}
+            FROM {how.rows.replace("{0}", _range(table, begin, end))}
         )"""
+
+
+def _range(table: Parquet, begin: int, end: int) -> str:
+    return (
+        f"(SELECT * FROM {table.source}"
+        f" WHERE file_row_number >= {begin} AND file_row_number < {end})"
+    )
 
 
 def _others(table: Parquet) -> Iterator[Row]:

@@ -1,0 +1,180 @@
+"""Rows of JSON text that SQL counts as done are those of which `judge` says so."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from judging.test_settled import LONG, MORE_TEXTS, both_ways
+from support.stored import DONE, chat, gemini, message, responses
+from support.tables import parquet_of_lines
+
+from tenuto.judging.checking import Options, check
+from tenuto.judging.layouts import layout_of
+from tenuto.judging.quick import reader_of
+from tenuto.judging.report import report_of
+from tenuto.judging.settled import layouts_of, settled
+
+Made = Callable[[int, str], Any]
+
+
+def _sent(body: Any, number: int) -> Any:
+    sent = {"status_code": 200, "request_id": f"req_{number}", "body": body}
+    return {"id": f"b_{number}", "custom_id": f"row-{number}", "response": sent, "error": None}
+
+
+def _chat(number: int, text: str) -> Any:
+    body = chat(text, "stop", refusal=None, annotations=[])
+    usage = {"prompt_tokens": 9, "completion_tokens": number % 31, "total_tokens": 40}
+    created = 1_790_000_000 + number * 9_000
+    return {**body, "id": f"chatcmpl-{number}a", "created": created, "usage": usage}
+
+
+def _responses(number: int, text: str) -> Any:
+    body = responses("completed")
+    body["output"][0]["content"][0]["text"] = text
+    return {**body, "id": f"resp_{number}", "max_output_tokens": 20 + number % 2}
+
+
+def _message(number: int, text: str) -> Any:
+    return {**message(text, "end_turn"), "id": f"msg_{number}x", "model": f"claude-{number % 3}"}
+
+
+def _gemini(number: int, text: str) -> Any:
+    return {
+        **gemini(text, "STOP"),
+        "createTime": f"2026-11-{10 + number % 20}T10:00:{number % 60}Z",
+    }
+
+
+MADE: dict[str, Made] = {
+    "chat": _chat,
+    "chat_batch": lambda number, text: _sent(_chat(number, text), number),
+    "responses": _responses,
+    "responses_batch": lambda number, text: _sent(_responses(number, text), number),
+    "message": _message,
+    "message_batch": lambda number, text: {
+        "custom_id": f"row-{number}",
+        "result": {"type": "succeeded", "message": _message(number, text)},
+    },
+    "gemini": _gemini,
+    "gemini_batch": lambda number, text: {"key": f"k{number}", "response": _gemini(number, text)},
+    "completion": lambda number, text: {
+        "prompt": f"Why {number}?", "completion": text, "finish_reason": "stop",
+    },
+}  # fmt: skip
+
+ODD: tuple[Any, ...] = (
+    None, True, False, 0, 1, -1, 2.0, 0.5, 10**9, 10**12, 1_764_962_401_000, "", " ", "x", "length", "stop", "error", [], {},
+    [None], {"a": 1}, "2026-01-02", "msg_bdrk_1", "no dash", "{", '[{"a": 1}]', "\ud83d", "\x00", "é", "data: x", [{"text": "x"}],
+    [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+)  # fmt: skip
+NAMES = (
+    "error", "refusal", "tool_calls", "finish_reason", "stop_reason", "content", "text", "reasoning", "usage", "status",
+    "native_finish_reason", "index", "role", "type", "x",
+)  # fmt: skip
+
+
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    """Return every object and list in a value with each of its keys."""
+    keys = list(value) if isinstance(value, dict) else range(len(value))
+    inner = [value[key] for key in keys if isinstance(value[key], dict | list)]
+    return [(value, key) for key in keys] + [one for each in inner for one in _places(each)]
+
+
+def _mutated(value: Any, chance: Random) -> str:
+    """Return a row that is written otherwise than most."""
+    holder, key = chance.choice(_places(value))
+    how = chance.randrange(9)
+    if how == 0 and isinstance(holder, dict):
+        del holder[key]
+    elif how == 1 and isinstance(holder, dict):
+        holder[chance.choice(NAMES)] = chance.choice(ODD)
+    elif how < 5:
+        holder[key] = chance.choice(ODD)
+    written = json.dumps(value, ensure_ascii=chance.random() < 0.5)
+    if how == 5:  # a member twice, the second one of which counts
+        name = chance.choice(re.findall(r'"\w+": ', written))
+        other = json.dumps(chance.choice(ODD))
+        at = written.index(name)
+        written = f"{written[:at]}{name}{other}, {written[at:]}"
+        if chance.random() < 0.5:
+            written = f"{written[:-1]}, {name}{other}}}"
+    elif how == 6:
+        at = chance.randrange(len(written))
+        written = written[:at] + chance.choice(
+            ['"', "\\", "0", "}", ",", " ", "\\u0041", "\n", "é"]
+        )
+        written += json.dumps(value)[at + chance.randrange(2) :]
+    elif how == 7:
+        written = written[: chance.randrange(len(written))]
+    elif how == 8:
+        written = chance.choice(
+            [f" {written}", f"{written}\n", f"{written} ", f"{written}{written}"]
+        )
+    return written.encode("utf-8", "replace").decode()
+
+
+def rows(made: Made, chance: Random, count: int = 240) -> list[str]:
+    texts = [*MORE_TEXTS, *[DONE, LONG.strip(), "Ein Öl, “so”.", 'She said: "No."'] * 12]
+    found = []
+    for number in range(count):
+        value = made(number, chance.choice(texts))
+        odd = chance.random() < 0.2
+        found.append(_mutated(value, chance) if odd else json.dumps(value))
+    return found
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", MADE)
+def test_no_row_of_json_text_is_skipped_that_is_not_done(
+    tmp_path: Path, kind: str, seed: int
+) -> None:
+    path = parquet_of_lines(tmp_path / "a.parquet", rows(MADE[kind], Random(f"{kind}{seed}")))
+    both_ways(path, 20 if seed == 3 else None)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MADE if kind != "completion"])
+def test_rows_of_json_text_that_are_written_alike_are_settled_in_sql(
+    tmp_path: Path, kind: str
+) -> None:
+    made = MADE[kind]
+    lines = [json.dumps(made(number, f"{DONE} {number}.")) for number in range(99)]
+    cut = json.dumps(made(7, DONE)).replace('"stop"', '"length"').replace('"STOP"', '"MAX_TOKENS"')
+    cut = cut.replace('"end_turn"', '"max_tokens"')
+    path = parquet_of_lines(tmp_path / "a.parquet", [*lines, cut, "{}", "no JSON"])
+    told = settled(path, 0, 102, Options().way())
+    assert told is not None
+    counts, others = told
+    kept = 1 if kind.startswith("responses") else 0  # it was left as it is
+    assert sum(count.rows for count in counts) == 99 + kept
+    assert [row.number for row in others] == [99, 100, 101][kept:]
+
+
+def test_rows_that_differ_are_judged_one_by_one(tmp_path: Path) -> None:
+    lines = [json.dumps({**_chat(n, DONE), f"x{n}": n}) for n in range(50)]
+    assert layouts_of(lines, Options().way()) == []
+    path = parquet_of_lines(tmp_path / "a.parquet", lines)
+    assert settled(path, 0, 50, Options().way()) is None
+    assert report_of(check([path], Options()).tally)["answers"] == 50
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"choices": 1}',
+        "",
+        "[]",
+        json.dumps(_chat(1, DONE)).replace('"model"', '"m\\u006fdel"'),
+        json.dumps(_chat(1, DONE))[:-1] + ', "model": "y"}',
+        json.dumps({"messages": [{"role": "assistant", "content": DONE}]}),
+    ],
+)
+def test_what_no_shape_reads_or_what_is_written_oddly_has_no_layout(row: str) -> None:
+    assert layout_of(row, reader_of(row)) is None
