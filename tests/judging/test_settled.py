@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -196,3 +197,16 @@ def test_columns_of_other_types_are_judged_one_by_one() -> None:
     ):
         how = settling([text, stop, more], None)
         assert how is None or more.name == "choices"
+
+
+@pytest.mark.parametrize("name", ["file_row_number", "File_Row_Number"])
+def test_a_column_with_the_name_that_duckdb_gives_to_the_number_is_read(
+    tmp_path: Path, name: str
+) -> None:
+    columns = [(name, "BIGINT"), ("finish_reason", "VARCHAR"), ("completion", "VARCHAR")]
+    rows = [(7 - n % 3, "length" if n % 9 == 4 else "stop", DONE) for n in range(60)]
+    path = write(tmp_path / "a.parquet", (columns, rows))
+    both_ways(path, None)
+    (part,) = ranges_of(path)
+    lines = [line.number for line in rows_of(part) if '"length"' in json.dumps(line.data)]
+    assert lines == [n + 1 for n in range(60) if n % 9 == 4]

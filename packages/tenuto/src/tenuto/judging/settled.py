@@ -36,7 +36,7 @@ from tenuto.judging.quick import reader_of
 from tenuto.judging.sentences import LEAST_PROSE_CHARS
 from tenuto.judging.shapes import FLAT, Flat
 from tenuto.judging.stores import NotReadable
-from tenuto.judging.tables import BadText, Column, Parquet, Row, named, quoted
+from tenuto.judging.tables import NUMBER, BadText, Column, Parquet, Row, named, quoted
 from tenuto.judging.tally import LABEL_TOKENS
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.registry import WIRES
@@ -228,8 +228,8 @@ def _of_json(table: Parquet, begin: int, end: int, way: Way) -> Settling | None:
         ("NULL", told.get("model", "NULL"), told.get("limit", "NULL"), told.get("day", "NULL")),
         told.get("tokens", "NULL"),
         _rounded("text_"),
-        f"""(SELECT file_row_number, {line}, {cells} FROM (
-            SELECT file_row_number, {line}, CASE WHEN regexp_full_match({line}, {quoted(patterns)})
+        f"""(SELECT {NUMBER}, {line}, {cells} FROM (
+            SELECT {NUMBER}, {line}, CASE WHEN regexp_full_match({line}, {quoted(patterns)})
             THEN json_extract_string({line}, [{paths}]) END AS v FROM {{0}}))""",
     )
 
@@ -377,16 +377,13 @@ def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     left = ", ".join(f"CASE WHEN NOT done THEN {name} END AS {name}" for _, name in cells)
     return f"""
         CREATE OR REPLACE TEMP TABLE read AS SELECT number, done, {counted}, {left} FROM (
-            SELECT file_row_number AS number, coalesce({how.where}, false) AS done, {every}
+            SELECT {NUMBER} AS number, coalesce({how.where}, false) AS done, {every}
             FROM {how.rows.replace("{0}", _range(table, begin, end))}
         )"""
 
 
 def _range(table: Parquet, begin: int, end: int) -> str:
-    return (
-        f"(SELECT * FROM {table.source}"
-        f" WHERE file_row_number >= {begin} AND file_row_number < {end})"
-    )
+    return f"(SELECT * FROM {table.source} WHERE {NUMBER} >= {begin} AND {NUMBER} < {end})"
 
 
 def _others(table: Parquet) -> Iterator[Row]:
@@ -421,7 +418,7 @@ def _verdicts(table: Parquet, numbers: list[int], way: Way) -> Iterator[tuple[in
     if not numbers:
         return
     names = [column.name for column in table.columns]
-    selected = ", ".join(["file_row_number", *map(named, names)])
-    where = f"file_row_number IN ({', '.join(map(str, numbers))})"
+    selected = ", ".join([NUMBER, *map(named, names)])
+    where = f"{NUMBER} IN ({', '.join(map(str, numbers))})"
     for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
         yield number, judge_by(row_of(names, values), way)

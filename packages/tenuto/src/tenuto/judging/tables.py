@@ -42,6 +42,10 @@ _MOST_CELL_BYTES: Final = 67_108_864
 _WHY_CHARS: Final = 200
 
 
+NUMBER: Final = '"number of the row"'
+"""The column of `Parquet.source` that numbers the rows of the file from 0."""
+
+
 class Column(NamedTuple):
     """A column of a table. `type`: DuckDB's name of its type."""
 
@@ -84,6 +88,10 @@ def bare(path: str) -> str:
 class Parquet:
     """A Parquet file, opened by a DuckDB of its own.
 
+    Attributes:
+        source: its rows in SQL, with their numbers (`NUMBER`) beside their columns.
+        columns: its columns.
+
     Raises:
         OSError: there is no such file.
         NotReadable: it is no whole Parquet file, or DuckDB is not installed.
@@ -100,9 +108,17 @@ class Parquet:
             path = store.unstrip_protocol(inner)
         else:
             open_bytes(path).close()  # so that a missing file is told as one
-        self.source: str = f"read_parquet({quoted(_literal(path))}, file_row_number=true)"
-        found = self.fetched(f"DESCRIBE SELECT * EXCLUDE (file_row_number) FROM {self.source}")
+        file = quoted(_literal(path))
+        found = list(self.fetched(f"DESCRIBE SELECT * FROM read_parquet({file})"))
         self.columns: list[Column] = [Column(str(one[0]), str(one[1])) for one in found]
+        self.source: str = (
+            f"(SELECT * RENAME (file_row_number AS {NUMBER})"
+            f" FROM read_parquet({file}, file_row_number=true))"
+        )
+        if "file_row_number" in (column.name.lower() for column in self.columns):
+            # DuckDB refuses to add a column of this name, and counts itself, which skips no rows.
+            counted = f"row_number() OVER () - 1 AS {NUMBER}"
+            self.source = f"(SELECT *, {counted} FROM read_parquet({file}))"
 
     def fetched(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Return the rows of a query, as they come.
@@ -219,8 +235,8 @@ def rows_of_parquet(path: str, begin: int, end: int) -> Iterator[Row]:
 
 def _selected(table: Parquet, begin: int, end: int) -> Iterator[Row]:
     names = [column.name for column in table.columns]
-    selected = ", ".join(["file_row_number", *map(named, names)])
-    where = f"file_row_number >= {begin} AND file_row_number < {end}"
+    selected = ", ".join([NUMBER, *map(named, names)])
+    where = f"{NUMBER} >= {begin} AND {NUMBER} < {end}"
     for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
         yield Row(number, row_of(names, values))
 
