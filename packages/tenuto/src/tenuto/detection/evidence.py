@@ -165,6 +165,9 @@ def _gemini(value: JsonObject) -> bool:
     """Return whether it has candidates of Gemini, or nothing but what its answers have: many of its
     objects count tokens."""
     if "candidates" not in value:
+        feedback = value.get("promptFeedback") or value.get("prompt_feedback")
+        if not {"blockReason", "block_reason"}.isdisjoint(object_in(feedback)):
+            return True
         return "error" in value or all(_spelled(name) in _BESIDE_CANDIDATES for name in value)
     candidate = object_in(next(iter(list_in(value["candidates"])), None))
     if not isinstance(candidate.get("content"), dict | None) and not _is_signed(value):

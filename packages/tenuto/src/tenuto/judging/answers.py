@@ -24,6 +24,7 @@ from tenuto.core.answer.stop import NO_ANSWER, StopReason
 from tenuto.detection.foreign import foreign, unwrapped
 from tenuto.detection.reading import Reading
 from tenuto.detection.telling import readings
+from tenuto.judging.cells import without_nulls
 from tenuto.judging.held import Called, Told
 from tenuto.judging.names import MODELS
 from tenuto.judging.opening import opened_text
@@ -57,6 +58,17 @@ def read_answer(answer: object, wire: str = "") -> list[Read]:
     """
     if isinstance(answer, Told):
         return [Read(_told(answer))]
+    if isinstance(answer, dict | list):
+        # Tables have every member in every object, and some wires tell parts by their members.
+        bare = without_nulls(answer)
+        found = _read_any(bare, wire) if bare != answer else []
+        if found and all(one.response.fault is None for one in found):
+            return found
+        return _read_any(answer, wire) or found  # the form of an error is told by its nulls, too
+    return _read_any(answer, wire)
+
+
+def _read_any(answer: object, wire: str) -> list[Read]:
     parts = _choices(answer) if isinstance(answer, dict) else []
     if len(parts) > 1:
         return [one._replace(shared=True) for part in parts for one in _read_one(part, wire)]

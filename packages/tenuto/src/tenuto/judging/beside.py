@@ -16,10 +16,10 @@ from typing import Any
 
 from tenuto.core.answer.stop import StopReason
 from tenuto.judging.answers import read_stop
+from tenuto.judging.cells import count_in
 from tenuto.judging.held import Held, Told
 from tenuto.judging.names import HOLDERS, LIMITS, SETTINGS, STOPS, TOKENS, USAGES
 from tenuto.judging.opening import opened_text
-from tenuto.wires.json import count
 
 
 def word_in(value: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -56,7 +56,7 @@ def _counts(
         for held in _with_held(place, within):
             for name in names:
                 if name in held:
-                    yield count(held[name])
+                    yield count_in(held[name])
 
 
 def with_settings(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:

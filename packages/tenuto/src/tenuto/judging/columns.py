@@ -43,17 +43,3 @@ def _opened_list(value: object) -> object:
         return value
     inner = opened_text(value)
     return inner if are_messages(inner) else value
-
-
-def without_nulls(value: object) -> object:
-    """Return a row without the members that are null, in objects within it too: a table has every
-    column in every row.
-
-    >>> without_nulls({"a": None, "b": [{"c": None, "d": 1}]})
-    {'b': [{'d': 1}]}
-    """
-    if isinstance(value, dict):
-        return {name: without_nulls(item) for name, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [without_nulls(item) for item in value]
-    return value

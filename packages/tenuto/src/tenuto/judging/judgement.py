@@ -26,7 +26,7 @@ from tenuto.judging import signs
 from tenuto.judging.answers import Read, read_answer
 from tenuto.judging.beside import with_beside
 from tenuto.judging.cassettes import exchanges
-from tenuto.judging.columns import without_nulls
+from tenuto.judging.cells import count_in, without_nulls
 from tenuto.judging.days import day_in
 from tenuto.judging.flat import flatly
 from tenuto.judging.held import Held
@@ -208,6 +208,10 @@ def _ways(value: object, first: Sequence[Kind]) -> Iterator[tuple[str, Iterator[
     if isinstance(value, dict | list | bytes | Failure) and not _is_of_training(value):
         yield "body", iter((Held(answer=value),))
     if isinstance(value, dict | list):
+        bare = without_nulls(value)
+        if bare != value:  # a column of another kind says nothing of this row
+            yield "body", iter((Held(answer=bare),) if not _is_of_training(bare) else ())
+            yield "found_within", iter(found_within(bare))
         yield "found_within", iter(found_within(value))
     if isinstance(value, list) and are_messages(value):
         yield "messages", turns_in(value)
@@ -291,7 +295,7 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
     response, shared = read.response, held.shared or read.shared or asked.choices > 1
     limit = given.limit or held.limit or asked.limit or _echoed(held.answer)
     schema = given.schema if given.schema is not None else asked.schema
-    tokens = response.usage.output_tokens if response.usage else None
+    tokens = count_in(response.usage.output_tokens) if response.usage else None
     at_limit = limit is not None and tokens is not None and tokens >= limit and not shared
     response = _with_lacking(response, asked, at_limit=at_limit)
     stored = response.stop.raw is not None or response.fault is not None

@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any
 
 from tenuto.judging import logs, tools
+from tenuto.judging.cells import count_in, is_nothing
 from tenuto.judging.held import Held
 from tenuto.judging.messages import are_messages, is_conversation, messages, turns_in
 from tenuto.judging.names import IDS, MODELS
@@ -121,7 +122,7 @@ class Kind:
                 yield tools.beside(one, beside)
             return
         found = next(
-            (item for path in self.answers if (item := at(row, path)) not in (None, {}, [], "")),
+            (item for path in self.answers if not is_nothing(item := at(row, path))),
             None,
         )
         if found is None:
@@ -144,8 +145,7 @@ def _word(row: JsonObject, paths: Sequence[str]) -> str:
 
 
 def _number(row: JsonObject, paths: Sequence[str]) -> int | None:
-    found = (at(row, path) for path in paths)
-    return next((n for n in found if type(n) is int and n > 0), None)
+    return next((n for path in paths if (n := count_in(at(row, path)))), None)
 
 
 def _is_result(row: JsonObject) -> bool:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from tenuto.judging.answers import text_in
+from tenuto.judging.cells import count_in
 from tenuto.judging.held import Called, Held, Told
 from tenuto.judging.messages import are_messages, calls_in, reasoning_in, turn, turns_in
 from tenuto.judging.opening import in_base64, opened_text
 from tenuto.judging.walk import found_within, told_in
-from tenuto.wires.json import JsonObject, as_text, count
+from tenuto.wires.json import JsonObject, as_text
 from tenuto.wires.members import list_in, object_in, objects_in
 
 
@@ -107,7 +108,7 @@ def curator(row: JsonObject) -> Iterator[Held]:
         return
     text = message if isinstance(message, str) else text_in(object_in(message).get("content"))
     usage = object_in(row.get("token_usage"))
-    tokens = count(usage.get("output")) or count(usage.get("completion_tokens"))
+    tokens = count_in(usage.get("output")) or count_in(usage.get("completion_tokens"))
     told = Told(
         text=text or None if message is not None else "",
         calls=None,
@@ -144,7 +145,7 @@ def rollouts(row: JsonObject) -> Iterator[Held]:
             yield Held(answer=Told(text=result, calls=None))
             continue
         held = object_in(result)
-        tokens = count(object_in(held.get("usage")).get("completion_tokens"))
+        tokens = count_in(object_in(held.get("usage")).get("completion_tokens"))
         told = told_in(held)
         if told is not None:
             yield Held(answer=replace(told, tokens=tokens))
@@ -184,7 +185,7 @@ def _of_distilabel(text: object, tokens: int | None) -> Held:
 
 
 def _tokens_of(metadata: JsonObject, name: str) -> int | None:
-    return count(_first(object_in(metadata.get(name)).get("output_tokens")))
+    return count_in(_first(object_in(metadata.get(name)).get("output_tokens")))
 
 
 def _first(value: object) -> object:
@@ -244,7 +245,7 @@ def lighteval(doc: object, response: object) -> Iterator[Held]:
     held = object_in(_opened(doc) if isinstance(doc, str) else doc)
     said = object_in(_opened(response) if isinstance(response, str) else response)
     tokens = list_in(said.get("output_tokens"))
-    limit = count(held.get("generation_size")) or None
+    limit = count_in(held.get("generation_size")) or None
     for number, text in enumerate(list_in(said.get("text"))):
         own = tokens[number] if number < len(tokens) else None
         counted = len(own) if isinstance(own, list) and own else None
@@ -256,7 +257,9 @@ def olmes(row: JsonObject) -> Iterator[Held]:
     for output in objects_in(row["model_output"]):
         text = output.get("continuation")
         if isinstance(text, str):
-            yield Held(answer=Told(text=text, calls=None, tokens=count(output.get("num_tokens"))))
+            yield Held(
+                answer=Told(text=text, calls=None, tokens=count_in(output.get("num_tokens")))
+            )
 
 
 def atif(row: JsonObject) -> Iterator[Held]:
@@ -268,7 +271,7 @@ def atif(row: JsonObject) -> Iterator[Held]:
             Called(_word(call.get("function_name")), call.get("arguments"))
             for call in objects_in(step.get("tool_calls"))
         ]
-        tokens = count(object_in(step.get("metrics")).get("completion_tokens"))
+        tokens = count_in(object_in(step.get("metrics")).get("completion_tokens"))
         text = text_in(step.get("message"))
         yield Held(answer=Told(text, reasoning_in(step), calls, tokens=tokens))
 
@@ -348,7 +351,7 @@ def is_datadog_span(row: JsonObject) -> bool:
 def datadog_span(row: JsonObject) -> Iterator[Held]:
     """Read a span of Datadog, which keeps no stop."""
     meta = object_in(row["meta"])
-    tokens = count(object_in(row.get("metrics")).get("output_tokens"))
+    tokens = count_in(object_in(row.get("metrics")).get("output_tokens"))
     if row.get("status") == "error":
         yield Held(failed=_word(meta.get("error.type"), "error"))
         return

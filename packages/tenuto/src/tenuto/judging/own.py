@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any, Final
 
 from tenuto.judging.answers import read_answer, text_in
+from tenuto.judging.cells import count_in
 from tenuto.judging.held import Held, Told
 from tenuto.judging.kinds import Kind, Source
 from tenuto.judging.opening import opened_text
 from tenuto.judging.tools import answer_in
-from tenuto.wires.json import JsonObject, count
+from tenuto.wires.json import JsonObject
 
 NAME: Final = "own"
 """The kind of the rows that pointers describe."""
@@ -120,4 +121,4 @@ def _number(row: JsonObject, pointer: str) -> int | None:
     found = pointed(row, pointer) if pointer else None
     if isinstance(found, str) and found.isascii() and found.isdecimal():
         found = int(found[:_MOST_DIGITS])
-    return count(found)
+    return count_in(found)

@@ -121,8 +121,8 @@ def reader_of(row: str) -> Callable[[str], Found | None]:
 
 
 Alike = tuple[Any, ...]
-"""What rows have in common that are counted alike: the kind, the length of the text where the
-tokens are not stored, and what `Found` has beside the text and the id."""
+"""What rows have in common that are counted alike: the kind, the length of the text where no
+tokens are stored, and what `Found` has beside the text and the id."""
 
 
 def counted(row: object, limit: int | None, shapes: Shapes | None = None) -> Alike | Verdict | None:
@@ -140,7 +140,7 @@ def counted(row: object, limit: int | None, shapes: Shapes | None = None) -> Ali
     text = told.text
     if not told.stop or not _is_plain(text) or runs_away(text):
         return verdict_on(told, kind, limit)
-    chars = len(text) if told.tokens is None else 1
+    chars = 1 if told.tokens else len(text)
     asked = told.tokens, told.model, told.wire, told.limit, told.day
     return kind, chars, told.stop, told.stop_at, *asked
 

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from tenuto.judging.beside import with_settings
+from tenuto.judging.cells import count_in
 from tenuto.judging.names import LIMITS
 from tenuto.judging.opening import opened
 from tenuto.providers.registry import route
 from tenuto.wires.base import Wire
 from tenuto.wires.dialect import Dialect
 from tenuto.wires.documents import schema_in
-from tenuto.wires.json import JsonObject, count, encode
+from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import object_in, objects_in
 from tenuto.wires.registry import wires, wires_for_path
 
@@ -131,7 +132,7 @@ def limit_asked(value: JsonObject) -> int | None:
     (5, None)
     """
     places = (*with_settings(value), object_in(value.get("extra")))
-    found = (count(place.get(name)) for place in places for name in _LIMITS)
+    found = (count_in(place.get(name)) for place in places for name in _LIMITS)
     return next((limit for limit in found if limit), None)
 
 
@@ -149,7 +150,7 @@ def _by_names(value: JsonObject) -> Asked:
     )
     if schema is None and "json" in str(config.get("responseMimeType") or ""):
         schema = {}
-    n = count(value.get("n")) or count(config.get("candidateCount")) or 1
+    n = count_in(value.get("n")) or count_in(config.get("candidateCount")) or 1
     return Asked(limit_asked(value), schema, tools_in(value.get("tools")), choices=n)
 
 

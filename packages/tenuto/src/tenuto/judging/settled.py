@@ -25,6 +25,7 @@ from tenuto.core.answer.closing import SENTENCE_ENDS
 from tenuto.core.answer.response import INVISIBLE
 from tenuto.core.answer.stop import StopReason
 from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging.cells import MOST_TOKENS
 from tenuto.judging.columns import row_of
 from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
@@ -133,8 +134,10 @@ def _with_stop(plan: Plan, types: dict[str, str], limit: int | None) -> Settling
     ]
     if time is not None:
         where.append(f"{named(time)} IS NOT NULL")
-    tokens = _first([_count(name) for name in TOKENS if types.get(name) in _WHOLE])
-    own = [f"nullif({_count(name)}, 0)" for name in LIMITS if types.get(name) in _WHOLE]
+    tokens = _first([_count(name, types[name]) for name in TOKENS if types.get(name) in _NUMBERS])
+    own = [
+        f"nullif({_count(name, types[name])}, 0)" for name in LIMITS if types.get(name) in _NUMBERS
+    ]
     told = (
         named(plan.stop),
         _first([_word(name, types[name]) for name in MODELS if types.get(name) in _WORDS]),
@@ -145,6 +148,7 @@ def _with_stop(plan: Plan, types: dict[str, str], limit: int | None) -> Settling
 
 
 _WORDS: Final = _WHOLE | {_TEXT}
+_NUMBERS: Final = _WHOLE | {"DOUBLE", "FLOAT"}
 
 
 def _ends(name: str, word: str, has_model: bool) -> bool:
@@ -152,8 +156,11 @@ def _ends(name: str, word: str, has_model: bool) -> bool:
     return stop is not None and stop.reason is StopReason.END_TURN
 
 
-def _count(name: str) -> str:
-    return f"CASE WHEN {named(name)} >= 0 THEN {named(name)}::BIGINT END"
+def _count(name: str, kind: str) -> str:
+    """Return a number as `cells.count_in` reads it."""
+    cell = named(name)
+    whole = "" if kind in _WHOLE else f" AND {cell} = floor({cell})"
+    return f"CASE WHEN {cell} BETWEEN 0 AND {MOST_TOKENS}{whole} THEN {cell}::BIGINT END"
 
 
 def _word(name: str, kind: str) -> str:

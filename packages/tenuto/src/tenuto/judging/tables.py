@@ -316,8 +316,9 @@ def _delimiter(header: str, path: str) -> str:
 def _number(name: str, cell: str) -> object:
     """Return a cell, as a number where the name of its column says that it counts tokens."""
     counts = name in LIMITS or name.lower().endswith(_COUNTS)
-    counts = counts and cell.isascii() and cell.isdecimal() and len(cell) <= _MOST_DIGITS
-    return int(cell) if counts else cell
+    whole = cell.partition(".")
+    counts = counts and cell.isascii() and whole[0].isdecimal() and len(whole[0]) <= _MOST_DIGITS
+    return int(whole[0]) if counts and not whole[2].strip("0") else cell
 
 
 _MOST_DIGITS: Final = 18

@@ -197,9 +197,12 @@ def word_of(verdict: Verdict) -> str:
 
 
 def _most_tokens(verdict: Verdict) -> int | None:
-    """Return the tokens of an answer; where they are not stored, its characters, of which it has at
-    least as many if it shows any."""
-    return verdict.output_tokens if verdict.output_tokens is not None else len(verdict.text) or None
+    """Return the tokens of an answer; where neither they nor its limit are stored, its characters,
+    of which it has at least as many if it shows any. A text has more than 0 tokens, whatever is
+    stored."""
+    if verdict.output_tokens or (verdict.output_tokens == 0 and not verdict.text):
+        return verdict.output_tokens
+    return None if verdict.limit is not None else len(verdict.text) or None
 
 
 _MEASURED: Final = CUT_WORDS | {Outcome.DONE.value, LABEL_SIZED}

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from tenuto.judging.answers import text_in
 from tenuto.judging.beside import limit_in, tokens_in, with_beside
+from tenuto.judging.cells import count_in
 from tenuto.judging.held import Held, Told
 from tenuto.judging.messages import calls_in, messages, reasoning_in, turn, turns_in
 from tenuto.judging.names import LIMITS
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
 from tenuto.judging.requests import asks
 from tenuto.judging.walk import TEXTS, found_within
-from tenuto.wires.json import JsonObject, count
+from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in, objects_in
 
 
@@ -84,7 +85,7 @@ def exchange(row: JsonObject) -> Iterator[Held]:
             return
     response = object_in(row["response"])
     for name in _STATUSES:
-        if (count(response.get(name)) or 0) >= _ERRORS_FROM:
+        if (count_in(response.get(name)) or 0) >= _ERRORS_FROM:
             yield Held(failed=str(response[name]))
             return
 
@@ -118,7 +119,7 @@ def inspect_sample(row: JsonObject) -> Iterator[Held]:
 
 def inspect_event(event: JsonObject) -> Iterator[Held]:
     """Read one call of a model."""
-    limit = count(object_in(event.get("config")).get("max_tokens"))
+    limit = count_in(object_in(event.get("config")).get("max_tokens"))
     output = object_in(event.get("output"))
     if event.get("error") or output.get("error"):
         yield Held(failed=_word_of(event.get("error") or output.get("error")))
@@ -129,7 +130,7 @@ def inspect_event(event: JsonObject) -> Iterator[Held]:
 
 def _inspect_output(output: JsonObject) -> Iterator[Held]:
     choices = objects_in(output.get("choices"))
-    tokens = count(object_in(output.get("usage")).get("output_tokens"))
+    tokens = count_in(object_in(output.get("usage")).get("output_tokens"))
     for choice in choices:
         message = object_in(choice.get("message"))
         told = Told(
@@ -274,7 +275,7 @@ def _text_of_output(text: object, inner: object) -> str:
 def _number(value: object) -> int | None:
     if isinstance(value, str) and value.isdecimal():
         return int(value)
-    return count(value)
+    return count_in(value)
 
 
 def _first_number(value: JsonObject, names: Sequence[str]) -> int | None:
@@ -292,7 +293,7 @@ def observation(row: JsonObject) -> Iterator[Held]:
     calls an answer; the stop may be in the attributes of its metadata."""
     limit = _first_number(object_in(row.get("modelParameters")), LIMITS)
     usage = object_in(row.get("usageDetails") or row.get("usage"))
-    tokens = count(usage.get("output"))
+    tokens = count_in(usage.get("output"))
     output = _opened(row.get("output"))
     metadata = object_in(_opened(row.get("metadata")))
     attributes = object_in(_opened(metadata.get("attributes")))
@@ -353,9 +354,11 @@ def counted(row: JsonObject) -> Iterator[Held]:
 
 def ray_row(row: JsonObject) -> Iterator[Held]:
     """Read a row of Ray Data's vLLM stage, which keeps the tokens and throws the stop away."""
-    limit = count(object_in(row.get("sampling_params")).get("max_tokens"))
+    limit = count_in(object_in(row.get("sampling_params")).get("max_tokens"))
     told = Told(
-        text=text_in(row["generated_text"]), calls=None, tokens=count(row["num_generated_tokens"])
+        text=text_in(row["generated_text"]),
+        calls=None,
+        tokens=count_in(row["num_generated_tokens"]),
     )
     yield Held(answer=told, limit=limit)
 

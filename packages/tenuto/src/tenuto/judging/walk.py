@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from tenuto.judging.answers import is_event, read_stop, shape_of, text_in
 from tenuto.judging.beside import limit_in, tokens_in, word_in, worst_stop
 from tenuto.judging.held import Held, Told
-from tenuto.judging.messages import calls_in
+from tenuto.judging.messages import are_messages, calls_in, is_conversation
 from tenuto.judging.names import IDS, MODELS, STOPS
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
 from tenuto.wires.json import JsonObject
@@ -47,11 +47,18 @@ ASKED = frozenset(
 )
 """Members that hold what was asked, or what is no answer of this row."""
 
-TEXTS = (
-    "content", "text", "response", "output", "completion", "generated_text", "output_text",
-    "generation", "answer", "message", "response_text", "output_content", "result",
+_ANSWERS = (
+    "generated_text", "completion", "output_text", "generation", "response_text", "output_content",
 )  # fmt: skip
-"""Where a program of somebody's own keeps the text beside the stop."""
+"""Members that hold nothing but what a model wrote."""
+
+_RAW = ("response", "output", "result")
+"""Members that may hold what a provider sent, as text."""
+
+_ANY = ("content", "text", "response", "output", "message")
+TEXTS = (*_ANSWERS, *_ANY, "answer", "result")
+"""Where a program of somebody's own keeps the text beside the stop, the surest first: the others
+may be what was asked, or the answer that was expected."""
 
 
 class Place(NamedTuple):
@@ -126,15 +133,22 @@ class _Walk:
         if deep and shape_of(value) is not None:
             yield Place(value, at, deep)
             return
+        told = told_in(value)
+        # What stands beside a stop is a text, whatever it quotes.
+        quotes = text_member(value) if told is not None else ""
+        trains = "instruction" in value  # beside the answer that it should have, which is no API's
         inner_places = [
             place
             for key, item in value.items()
-            if isinstance(item, dict | list | str) and not self._is_asked(key, item, at)
+            if isinstance(item, dict | list | str)
+            and not self._is_asked(key, item, at)
+            and not (isinstance(item, str) and (key == quotes or key in _ANSWERS))
             for place in self.through(item, f"{at}.{key}" if at else str(key), deep + 1)
+            if not (trains and isinstance(item, str) and isinstance(place.answer, Told))
         ]
         if inner_places:
             yield from inner_places
-        elif (told := told_in(value)) is not None:
+        elif told is not None:
             yield Place(told, at, deep, value)
 
     def _is_asked(self, key: str, item: object, at: str) -> bool:
@@ -152,6 +166,8 @@ class _Walk:
         if value and is_event(value[0]):
             yield Place(value, at, deep)
             return
+        if are_messages(value):
+            return  # people quote, too
         events = _unwrapped_events(value)
         if events is not None:
             yield Place(events, at, deep)
@@ -217,15 +233,34 @@ def told_in(value: JsonObject) -> Told | None:
             break
     else:
         return None
-    for key in TEXTS:
-        if key in value:
-            text = text_in(value[key])
-            if text or value[key] in ("", None):
-                return Told(
-                    text=text,
-                    calls=calls_in(value) or None,
-                    stop=worst_stop(value[name]),
-                    stop_at=name,
-                    tokens=tokens_in(value),
-                )
-    return None
+    key = _text_member(value)
+    if not key or is_conversation(value):
+        return None
+    return Told(
+        text=text_in(value[key]),
+        calls=calls_in(value) or None,
+        stop=worst_stop(value[name]),
+        stop_at=name,
+        tokens=tokens_in(value),
+    )
+
+
+def text_member(value: JsonObject) -> str:
+    """Return the member with the text of an answer, if it is a text and not what a provider sent;
+    "": it is none.
+
+    >>> text_member({"completion": "Yes.", "text": "Why?"}), text_member({"response": "{}"})
+    ('completion', '')
+    """
+    key = _text_member(value)
+    return key if key not in _RAW and isinstance(value.get(key), str) else ""
+
+
+def _text_member(value: JsonObject) -> str:
+    """Return the member with the text of an answer; "": there is none. One that only models fill
+    counts even if it is empty; of the others, one that is not."""
+    found = [key for key in TEXTS if text_in(value.get(key)) or value.get(key, 0) in ("", None)]
+    told = [key for key in found if value[key] is not None]
+    sure = [key for key in told if key in _ANSWERS]
+    filled = [key for key in told if key in _ANY and text_in(value[key])]
+    return next(iter([*sure, *filled, *told, *found]), "")
