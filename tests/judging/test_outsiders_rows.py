@@ -70,6 +70,8 @@ ERROR = {"error": {"message": "No such model.", "type": "invalid_request_error"}
         ({"model": "m", "content": "", "text": "Fine.", **STOP}, "done"),
         ({"model": "m", "content": None, **STOP}, "empty"),
         (converse({"text": "Fine."}, custom_id=None, response=None), "done"),
+        ({"prompt": "Why?", "completion": "Tides.", "generated_text": None, "num_generated_tokens": None}, "done"),
+        ({"prompt": "Why?", "generated_text": "The tide.", "params": {"max_tokens": 512}}, "done"),
         # An answer may quote what APIs send, and so may people.
         ({"prompt": "Show one.", "completion": QUOTED, **STOP}, "done"),
         ({"prompt": "Show one.", "completion": EVENT, **STOP}, "done"),

@@ -228,7 +228,6 @@ WITH_STOP: tuple[Kind, ...] = (
     ),
     Kind(
         name="datatrove",
-        needs=(),
         only=logs.has_rollouts,
         source=_DOCUMENTED,
         read=logs.rollouts,
@@ -322,7 +321,6 @@ WITH_STOP: tuple[Kind, ...] = (
     ),
     Kind(
         name="otel_span",
-        needs=(),
         only=tools.is_llm_span,
         source=_REAL,
         read=tools.span,
@@ -402,7 +400,6 @@ WITH_STOP: tuple[Kind, ...] = (
 WITHOUT_STOP: tuple[Kind, ...] = (
     Kind(
         name="data_designer",
-        needs=(),
         only=logs.is_of_data_designer,
         source=_DOCUMENTED,
         read=logs.data_designer,
@@ -511,7 +508,8 @@ WITHOUT_STOP: tuple[Kind, ...] = (
     ),
     Kind(
         name="ray_data_llm",
-        needs=("generated_text", "num_generated_tokens"),
+        needs=("generated_text",),
+        only=tools.is_ray_row,
         source=_REAL,
         read=tools.ray_row,
     ),

@@ -352,13 +352,19 @@ def counted(row: JsonObject) -> Iterator[Held]:
     yield Held(answer=Told(text=_text_of(row), calls=None))
 
 
+def is_ray_row(row: JsonObject) -> bool:
+    """Return whether a row has a generated text, and what it was asked for or its tokens."""
+    told = "num_generated_tokens" in row or "prompt" in row
+    return told and isinstance(row["generated_text"], str | list)
+
+
 def ray_row(row: JsonObject) -> Iterator[Held]:
     """Read a row of Ray Data's vLLM stage, which keeps the tokens and throws the stop away."""
     limit = count_in(object_in(row.get("sampling_params")).get("max_tokens"))
     told = Told(
         text=text_in(row["generated_text"]),
         calls=None,
-        tokens=count_in(row["num_generated_tokens"]),
+        tokens=count_in(row.get("num_generated_tokens")),
     )
     yield Held(answer=told, limit=limit)
 
