@@ -50,6 +50,8 @@ _SHOWN_CHARS: Final = 3
 _SHOWING_CHARS: Final = 16
 _MARKS: Final = 8
 """So many marks in a row may be repeated; fewer are often a part of a longer row."""
+_GRID_LINES: Final = 3
+"""So many lines behind the first border of a table show the second one."""
 _BORDERED_CELLS: Final = 2
 """A row with so many vertical bars is the header of a table, if a border follows."""
 _digit = re.compile(r"\d")
@@ -255,8 +257,10 @@ class TextEnd:
                     return length if believed else None
         if gap:
             return 0
-        border = self._border_again(text, final=final)
-        return self._marks_again(text, final=final) if border == 0 else border
+        for again in (self._border_again, self._marks_again, self._grid_again):
+            if (found := again(text, final=final)) != 0:
+                return found
+        return 0
 
     def _border_again(self, text: str, *, final: bool) -> int | None:
         """Return how much of `text` repeats the beginning of the border below a table's header. It
@@ -308,6 +312,26 @@ class TextEnd:
             if not final and not ended and any(one.startswith(line + rest) for one in known):
                 return None
         return None if waits else 0
+
+    def _grid_again(self, text: str, *, final: bool) -> int | None:
+        """Return how much of `text` repeats the beginning of a line of marks that has none before
+        it to compare with, such as the first border of a table. It does if `text` has the same line
+        as it begins with once more, and does not have what the plain join makes of it.
+
+        None: more of `text` is needed (never if `final`)."""
+        line = self._tail[self._tail.rfind("\n") + 1 :].lstrip()
+        if self._blank or len(line) < _MARKS or _says(line):
+            return 0
+        if not text.startswith(line):
+            return None if line.startswith(text) and not final else 0
+        first, *lines = text.split("\n")
+        if _says(first):
+            return 0
+        ended = lines if final else lines[:-1]
+        if len(ended) < _GRID_LINES and not final:
+            return None
+        known = {one.strip() for one in ended[:_GRID_LINES]}
+        return len(line) if first.strip() in known and line + first.strip() not in known else 0
 
     @cached_property
     def _borders(self) -> frozenset[str]:
