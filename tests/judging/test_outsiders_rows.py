@@ -11,6 +11,7 @@ from support.tables import duckdb
 
 from tenuto import judge
 from tenuto.judging.checking import Options, check
+from tenuto.judging.own import Pointers
 from tenuto.judging.report import report_of
 
 SAID = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "Tides rise."}]
@@ -113,6 +114,16 @@ def test_a_text_is_no_label_because_its_tokens_are_unknown(tmp_path: Path) -> No
     rows.append({"messages": short, "finish_reason": "length", "max_tokens": 512})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     assert outcomes(path) == {"text_cut": 4}
+
+
+@pytest.mark.behaviour("J1")
+def test_a_text_beside_the_place_of_a_stop_is_no_stream_that_it_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [{"text": STREAM, "why": why} for why in (None, "", "stop")]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    pointers = Pointers("/text", stop="/why")
+    tally = check([str(path)], Options(pointers=pointers)).tally
+    assert report_of(tally)["outcomes"] == {"done": 3}
 
 
 @pytest.mark.behaviour("J1")

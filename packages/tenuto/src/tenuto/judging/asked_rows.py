@@ -61,8 +61,10 @@ def is_request(data: object) -> bool:
 
     >>> is_request(b'{"custom_id": "a", "body": {"messages": [], "max_tokens": 9}}')
     True
-    >>> is_request({"custom_id": "a", "messages": "none"}), is_request(b"no JSON")
-    (False, False)
+    >>> is_request('{"custom_id": "a", "body": {"messages": []}}'), is_request(b"no JSON")
+    (True, False)
+    >>> is_request({"custom_id": "a", "messages": "none"})
+    False
     """
     name, body = _asked(data)
     return name != "" and ("model" in body or any(isinstance(body.get(n), list) for n in _TALKS))
@@ -70,6 +72,8 @@ def is_request(data: object) -> bool:
 
 def _asked(data: object) -> tuple[str, JsonObject]:
     """Return the id of a row and the request that it holds; "": it holds none, or has no id."""
+    if isinstance(data, str):  # as a table has it
+        data = data.encode("utf-8", "surrogatepass")
     value = decode_object(data) if isinstance(data, bytes) else data
     if not isinstance(value, dict):
         return "", {}

@@ -103,7 +103,8 @@ def _read(pointers: Pointers, row: JsonObject) -> Iterator[Held]:
 def _answers(pointers: Pointers, row: JsonObject) -> Iterator[Held]:
     value = pointed(row, pointers.answer)
     stop = pointed(row, pointers.stop) if pointers.stop else None
-    body = answer_in(value)
+    # Beside the place of a stop, a text is one, whatever it quotes, also where there is no stop.
+    body = value if pointers.stop and isinstance(value, str) else answer_in(value)
     if stop is None and isinstance(body, dict | list | bytes) and read_answer(body):
         yield Held(answer=body)
         return
