@@ -210,7 +210,6 @@ def _ways(value: object, first: Sequence[Kind]) -> Iterator[tuple[str, Iterator[
     if isinstance(value, dict | list):
         bare = without_nulls(value)
         if bare != value:  # a column of another kind says nothing of this row
-            yield "body", iter((Held(answer=bare),) if not _is_of_training(bare) else ())
             yield "found_within", iter(found_within(bare))
         yield "found_within", iter(found_within(value))
     if isinstance(value, list) and are_messages(value):
