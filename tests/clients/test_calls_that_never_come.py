@@ -80,6 +80,32 @@ def test_all_calls_may_come_the_third_time(wire: str, mode: str) -> None:
     assert ending["status"] == "complete"
 
 
+THIRD = {"path": "c.txt", "content": "z"}
+IN_SUMMARY = {"path": "a.txt", "content": "shorter"}
+TOGETHER = {
+    "others alone": ([ONE], [OTHER, THIRD], [ONE, OTHER, THIRD]),
+    "one of them made anew": ([ONE], [IN_SUMMARY, OTHER], [IN_SUMMARY, OTHER]),
+    "made anew in another order": ([ONE], [OTHER, IN_SUMMARY], [OTHER, IN_SUMMARY]),
+    "the same content for each": (
+        [ONE],
+        [{**OTHER, "content": "x"}, {**THIRD, "content": "x"}],
+        [ONE, {**OTHER, "content": "x"}, {**THIRD, "content": "x"}],
+    ),
+}
+
+
+@pytest.mark.behaviour("T4a", "P10")
+@every_pair(wire=MAKERS, mode=("body", "stream"), name=tuple(TOGETHER))
+def test_a_call_that_waits_is_not_lost_to_as_many_others(
+    wire: str, mode: str, name: str, way: str
+) -> None:
+    first, then, wanted = TOGETHER[name]
+    answers = cut(wire, mode, {}, {}), batch(wire, mode, *first), batch(wire, mode, *then)
+    said, requests, ending = asked(wire, mode, *answers, way=way)
+    assert (said.error, arguments_of(said), len(requests)) == (None, wanted, 3)
+    assert ending["status"] == "complete"
+
+
 @pytest.mark.behaviour("T4a")
 @ALL
 @MODES

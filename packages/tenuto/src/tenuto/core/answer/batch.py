@@ -6,6 +6,8 @@ fewer come, the rest is asked for once more. These functions say which calls cam
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,19 +21,63 @@ Calls = tuple[ToolCall, ...]
 
 
 def all_that_came(begun: Calls, before: Calls, calls: Calls) -> Calls:
-    """Return the complete calls so far.
+    """Return the complete calls so far. A call that waits for others is never lost, unless this
+    answer holds it again.
 
     Args:
         begun: the largest broken batch; () if there was none.
-        before: the complete calls of earlier answers.
-        calls: those of this answer. If they are as many as the batch, they take its place.
+        before: the complete calls of earlier answers, which wait for the others of the batch.
+        calls: those of this answer.
     """
-    if not before or len(calls) >= len(begun):
+    if not before:
         return calls
-    told = {(call.name, call.arguments) for call in before}
-    return with_ids_of_their_own(
-        [*before, *(c for c in calls if (c.name, c.arguments) not in told)]
+    whole_batch = len(calls) >= len(begun)
+    waiting = []
+    left = list(calls)
+    for call in before:
+        again = next((one for one in left if _same(call, one)), None)
+        if again is None and whole_batch:
+            again = next((one for one in left if _made_anew(call, one, [*before, *calls])), None)
+        if again is None:
+            waiting.append(call)
+        else:
+            left.remove(again)
+    return with_ids_of_their_own([*waiting, *calls])
+
+
+def _same(call: ToolCall, other: ToolCall) -> bool:
+    if call.name != other.name:
+        return False
+    return call.arguments == other.arguments or parsed(call.arguments) == parsed(other.arguments)
+
+
+def _made_anew(call: ToolCall, other: ToolCall, calls: Sequence[ToolCall]) -> bool:
+    """Return whether a model that made a batch anew made this call with other arguments. They have
+    one in common then, such as a path, that no other call has: a unit that all have says nothing.
+
+    Args:
+        calls: all calls that either could be, these two among them.
+    """
+    if call.name != other.name:
+        return False
+    arguments = [parsed(one.arguments) for one in calls if one.name == call.name]
+    said = Counter(item for one in arguments for item in _told(one))
+    return any(
+        said[item] == 2 for item in _told(parsed(call.arguments)) & _told(parsed(other.arguments))
     )
+
+
+def _told(arguments: object) -> set[tuple[str, str]]:
+    """Return the arguments that tell one call from another, as names and values."""
+    if not isinstance(arguments, dict):
+        return set()
+    told = ((name, value) for name, value in arguments.items() if not isinstance(value, bool))
+    return {
+        (name, json.dumps(value, sort_keys=True)) for name, value in told if value not in _NOTHING
+    }
+
+
+_NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
 def never_came(begun: Calls, came: Calls) -> Calls:
