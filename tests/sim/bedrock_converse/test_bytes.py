@@ -11,7 +11,10 @@ import pytest
 from support.asking.bedrock_converse import CASES, TOOLS
 from support.aws import as_botocore_reads
 
-from tenuto_sim import Case, Simulator
+from tenuto_sim import Case, Simulator, Step, saying
+from tenuto_sim.case import Odd
+from tenuto_sim.exchange import Exchange
+from tenuto_sim.plan import Plan
 
 RUNTIME: Any = botocore.session.get_session().get_service_model("bedrock-runtime")
 # The model's enums and types are what these break on purpose.
@@ -23,6 +26,7 @@ FOREIGN = {
     "event_not_json", "bad_checksum", "cut_off_mid_text", "reset_mid_text",
 }  # fmt: skip
 PADDING = "p"
+SIGNED = {"authorization": "AWS4-HMAC-SHA256 ..."}
 
 
 def request_for(case: Case, mode: str) -> dict[str, Any]:
@@ -41,7 +45,7 @@ def ask(sim: Simulator, case: Case, mode: str) -> tuple[bytes, Any]:
     what = "converse" if mode == "body" else "converse-stream"
     url = f"{sim.root_url}/model/sim%2F{case.name}/{what}"
     body = json.dumps(request_for(case, mode)).encode()
-    asked = urllib.request.Request(url, body, {"authorization": "AWS4-HMAC-SHA256 ..."})
+    asked = urllib.request.Request(url, body, SIGNED)
     with urllib.request.urlopen(asked) as response:
         return response.read(), response.headers
 
@@ -107,3 +111,24 @@ def test_an_error_in_a_stream_is_an_exception_that_the_model_knows(case):
     assert said[":message-type"] == "exception"
     assert "p" in json.loads(payload)
     assert members[said[":exception-type"]].metadata["exception"]
+
+
+def test_pieces_of_text_are_blocks_of_their_own_and_pieces_of_a_call_are_one():
+    answers = [saying("Many words.", ("look", {"at": "one place"}))]
+    made = Exchange()
+    made.conversations.plan = Plan(answers, lambda *_: Step(odd=Odd.MANY_BLOCKS))
+    body = json.dumps(request_for(CASES["tools"], "stream")).encode()
+    answer = made.answer("POST", "/model/sim/converse-stream", SIGNED, body)
+    events = as_botocore_reads(b"".join(answer.events or ()))
+    pieces: dict[int, list[str]] = {}
+    for headers, payload in events:
+        if headers[":event-type"] == "contentBlockDelta":
+            read = json.loads(payload)
+            delta = read["delta"]
+            piece = delta["text"] if "text" in delta else delta["toolUse"]["input"]
+            pieces.setdefault(read["contentBlockIndex"], []).append(piece)
+    *texts, call = pieces.values()
+    assert len(texts) > 1
+    assert "".join(text for (text,) in texts) == "Many words."
+    assert len(call) > 1
+    assert json.loads("".join(call)) == {"at": "one place"}

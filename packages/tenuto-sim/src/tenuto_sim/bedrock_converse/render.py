@@ -184,14 +184,16 @@ def _late_content(named: list[Named]) -> list[Named]:
 def _each_piece_a_block(named: list[Named]) -> list[Named]:
     """Make each piece of text a block of its own, as Nova writes it."""
     out: list[Named] = []
-    index = 0
+    index, stopped = 0, False
     for name, payload in named:
-        if name == "contentBlockDelta":
-            out.append((name, payload | {"contentBlockIndex": index}))
-            out.append(("contentBlockStop", {"contentBlockIndex": index}))
-            index += 1
-        elif name != "contentBlockStop":
-            out.append((name, payload))
+        if name == "contentBlockStop" and stopped:
+            continue
+        at = {"contentBlockIndex": index} if name.startswith("contentBlock") else {}
+        out.append((name, payload | at))
+        stopped = name == "contentBlockDelta" and "text" in payload["delta"]
+        if stopped:
+            out.append(("contentBlockStop", at))
+        index += stopped or name == "contentBlockStop"
     return out
 
 
