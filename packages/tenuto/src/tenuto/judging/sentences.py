@@ -63,17 +63,24 @@ _units = re.compile(rf"\n[ \t]*\n|\n(?=[ \t]*{_MARK}(?:\s|\Z))").split
 """Splits a text into paragraphs and items of lists."""
 
 _item = re.compile(rf"\s*{_MARK}\s").match
-_has_code = re.compile(
+_code = re.compile(
     r"[={}<>|\\]|[\w)\]]\(|\)[.:]|\w_\w|::|->|&&|;\s*\Z|\w\.\w+\.\w|\A\s*(?:[#@]|//|--)|[\"']:"
 ).search
 """Matches what lines of code have, and seldom those of prose."""
 
+_mark_of_code = re.compile(r"[={}<>|\\()_:&;#@/]").search
+_inner_dot = re.compile(r"\.\w").search
+"""One of these matches wherever `_code` does, but for `--`. They take a tenth of its time."""
+
 _only_begun = re.compile(rf"\s*{_MARK}\s*").fullmatch
 _no_prose = re.compile(r"\s*(?:[#|>]|```|~~~|<|\[[^\]\n]*\]:|https?:)").match
 _sentence_ends = re.compile(
-    r"[^\s.!?…]{2}[.!?…][\"'’”»)*_`\]]*\s+[\"'“«(*_`\[¿¡]*([^\W\d_])|[。！？؟।۔]"
+    r"[.!?…。！？؟।۔]"
+    r"(?:(?<=[。！？؟।۔])|(?<=[^\s.!?…]{2}.)[\"'’”»)*_`\]]*\s+[\"'“«(*_`\[¿¡]*([^\W\d_]))"
 ).finditer
-"""Matches the ends of sentences, and the letter with which the next one begins."""
+"""Matches the marks that end a sentence, and the letter with which the next one begins. A pattern
+that begins with a set of characters is searched for several times as fast as one that looks back
+first."""
 
 _last_word = re.compile(r"(?<![\w'’./:#@-])[^\W\d_]+\Z").search
 _LEAST_CHARS: Final = 20
@@ -161,6 +168,12 @@ def breaks_off(text: str) -> BreaksOff | None:
     return BreaksOff.LEADS_ON if is_prose else None
 
 
+def _has_code(line: str) -> bool:
+    if not (_mark_of_code(line) or _inner_dot(line) or line.lstrip().startswith("--")):
+        return False
+    return _code(line) is not None
+
+
 def _ends_unlike(last: str, before: list[str]) -> bool:
     """Return whether a last paragraph lacks an end that its other sentences have, or the paragraphs
     before."""
@@ -176,7 +189,7 @@ def _ends_sentence(unit: str) -> bool:
     """Return whether a sentence ends within a paragraph."""
     unit = unit[-_SENTENCE_CHARS:]
     for end in _sentence_ends(unit):
-        word = unit[: end.start() + 2].rpartition(" ")[2].lower()
+        word = unit[: end.start()].rpartition(" ")[2].lower()
         if not (end[1] or "").islower() and word not in _ABBREVIATIONS:
             return True
     return False
