@@ -173,10 +173,10 @@ structured: $(foreach name,$(STRUCTURED),.frameworks/$(name)-providers/.installe
 	$(BIN)/python tools/generate.py; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
-engines: .engines/engines/.installed ## judge stored answers in pandas, Polars, Daft, datasets and Ray Data, as the guide shows it (ENGINES="ray")
+engines: .engines/engines/.installed ## judge stored answers in pandas, Polars, Daft, datasets and Ray Data, as the guide shows it (ENGINES="ray --rows 1000000")
 	@.engines/engines/bin/python checks/engines/run.py $(ENGINES)
 
-.engines/%/.installed: requirements/%.lock $(PROJECTS) | $(VENV)/.installed
+.engines/%/.installed: checks/requirements/%.lock $(PROJECTS) | $(VENV)/.installed
 	$(INSTALL_OWN)
 
 # The different ways to use a product share its environment.

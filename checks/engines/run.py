@@ -1,11 +1,12 @@
 """Runs the examples of docs/guide/check-stored-answers.md in the engines that are installed, and
 compares what comes with `tenuto check`. `make engines` calls it in an environment of its own.
 
-    python checks/engines/run.py [pandas polars ...]
+    python checks/engines/run.py [pandas polars ...] [--rows 1000000]
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -30,11 +31,11 @@ EXAMPLE = re.compile(r"^### ([\w ]+) \(([\d.]+)\)\n\n```text\n(.*?)^```", re.MUL
 DONE = "The moon pulls the sea, so the tides rise twice a day."
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows(count: int) -> Iterator[dict[str, Any]]:
     """Rows with every fault that a flat table shows."""
     texts = (DONE, "The moon pulls the sea towards itself, and on the far side of the", "", "<think>hm",
              "Let me see. " + "I will now fix that bug, too. " * 30, '{"a": [1', "[1] it is.", "é" * 90)  # fmt: skip
-    for number in range(400):
+    for number in range(count):
         stop = ("stop", "length", "stop", "content_filter", None, "stop", "tool_calls", "eos")[
             number % 8
         ]
@@ -44,15 +45,15 @@ def rows() -> Iterator[dict[str, Any]]:
             "model": "m",
             "finish_reason": stop,
             "completion": text,
-            "completion_tokens": 40 + number,
+            "completion_tokens": 40 + number % 400,
         }
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, count: int) -> None:
     import duckdb
 
-    lines = "".join(json.dumps(row) + "\n" for row in rows())
-    (folder / "lines.jsonl").write_text(lines, "utf-8")
+    with (folder / "lines.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows(count))
     types = "{id: 'VARCHAR', model: 'VARCHAR', finish_reason: 'VARCHAR', completion: 'VARCHAR', completion_tokens: 'BIGINT'}"
     of_lines = "columns={line: 'VARCHAR'}, delim='\x01', quote='', escape='', header=false"
     duckdb.sql(
@@ -62,11 +63,14 @@ def write(folder: Path) -> None:
 
 
 def main() -> int:
-    wanted = sys.argv[1:]
+    asked = argparse.ArgumentParser()
+    asked.add_argument("engines", nargs="*", metavar="engine", help="packages; none: all")
+    asked.add_argument("--rows", type=int, default=400)
+    given = asked.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
-        write(Path(place))
+        write(Path(place), given.rows)
         told = subprocess.run(
             [sys.executable, "-m", "tenuto", "check", "answers.parquet", "--json"],
             capture_output=True,
@@ -75,9 +79,10 @@ def main() -> int:
         )
         whole = {word: n for word, n in json.loads(told.stdout)["outcomes"].items() if n}
         whole["text_cut"] = whole.get("text_cut", 0) + whole.pop("label_sized", 0)
+        print(f"tenuto check, {given.rows:,} rows: {whole}", flush=True)
         for name, said, code in EXAMPLE.findall(GUIDE.read_text("utf-8")):
             package = PACKAGES[name]
-            if wanted and package not in wanted:
+            if given.engines and package not in given.engines:
                 continue
             has = version(package)
             space: dict[str, Any] = {}

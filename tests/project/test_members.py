@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -70,6 +72,15 @@ def test_the_members_are_those_of_the_workspace() -> None:
     packages = " ".join(folders_of[:-1])
     assert f"\nPACKAGES := {packages}\n" in makefile
     assert f"\nMEMBERS := $(PACKAGES) {folders_of[-1]}\n" in makefile
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_every_target_of_make_has_what_it_needs() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE)
+    assert {"engines", "frameworks", "lowest", "site"} <= {*targets}
+    got = subprocess.run(["make", "-n", *targets], cwd=ROOT, capture_output=True, check=False)
+    assert got.returncode == 0, got.stderr[-400:]
 
 
 @pytest.mark.behaviour("N17")
