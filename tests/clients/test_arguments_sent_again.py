@@ -10,7 +10,7 @@ import pytest
 from support.asking.wrapping import QUICK
 from support.events.by_wire import WIRES
 from support.events.framing import Call
-from support.every_wire import MAKERS, At, arguments_of, ask
+from support.every_wire import MAKERS, At, arguments_of, ask, batch
 from support.far_sides import FarSide, answer
 
 import tenuto
@@ -85,3 +85,19 @@ def test_a_call_that_is_sent_again_with_more_is_one_call(
         events = json.loads(told.replace(key, name))
     said = asked(wire, events, way)
     assert (said.error, arguments_of(said)) == (None, [WANTED])
+
+
+@pytest.mark.behaviour("T13a", "P10")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+@pytest.mark.parametrize("wire", ["gemini-generate", "ollama"])
+def test_a_call_with_another_path_is_another_call(wire: str, mode: str, way: str) -> None:
+    given = [{"path": "a.txt"}, {"path": "a.txt.bak", "content": "x"}]
+    answers = [batch(wire, mode, *given)]
+    if mode == "body":  # which isn't sent in pieces
+        answers.append(batch(wire, mode, {}, WANTED))
+    for answer_, wanted in zip(answers, (given, [{}, WANTED]), strict=False):
+        with FarSide(answer_) as far:
+            asker = MAKERS[wire](At(far), tenuto.Policy(**QUICK))
+            said = ask(asker, wire, mode, way)
+            asker.close()
+        assert (said.error, arguments_of(said), len(far.requests)) == (None, wanted, 1)

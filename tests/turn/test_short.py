@@ -353,6 +353,21 @@ def test_a_call_that_lacks_a_member_below_the_limit_takes_the_short_path(wire: s
     assert calls_of(wire, encoded(lacking)) <= MOST_CALLS
 
 
+@pytest.mark.behaviour("T12b", "C25")
+@pytest.mark.parametrize("config", ["generationConfig", "generation_config"])
+@pytest.mark.parametrize("name", ["maxOutputTokens", "max_output_tokens"])
+def test_a_limit_in_either_spelling_is_one(config: str, name: str) -> None:
+    wire = "gemini-generate"
+    url, asked = ASKED[wire]
+    short = wires()[wire].short
+    assert short is not None
+    asked = {key: value for key, value in asked.items() if key != "generationConfig"}
+    asks = short.asks(encoded({**asked, config: {name: 9}}), url)
+    assert asks is not None
+    lacking = encoded(LACKING[wire])  # its usage is 9
+    assert short.ids_if_whole(lacking, asks.max_tokens) is None
+
+
 def limit_of(wire: str) -> int | None:
     """The limit that the short path reads in a request."""
     short, (url, asked) = wires()[wire].short, ASKED[wire]

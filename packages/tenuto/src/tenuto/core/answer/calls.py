@@ -304,8 +304,9 @@ class Calls:
 
     def _is_sent_again(self, before: _Slot, slot: _Slot) -> bool:
         """Return whether a call is an earlier one once more, with more arguments. The id shows it.
-        Where there is none, the earlier call must lack something that its tool requires: a model
-        may well call a tool twice, the second time with more."""
+        Where there is none, the later call must repeat each argument, and the earlier one must lack
+        something that its tool requires: a model may well call a tool twice, the second time with
+        more."""
         if before.name != slot.name or not before.name or before.free or slot.free:
             return False
         if before.id and slot.id and before.id != slot.id:
@@ -318,7 +319,11 @@ class Calls:
             return True  # another call would have an id as well
         if not _is_more(given, more.text):
             return False
-        return bool(before.id) or self._requires(slot.name, json.loads(given))
+        if before.id:
+            return True
+        said, then = json.loads(given), json.loads(more.text)
+        same = all(then[name] == value for name, value in said.items())
+        return same and self._requires(slot.name, said)
 
     def _requires(self, name: str, given: object = None) -> bool:
         """Return whether the tool's schema requires more than is given; False if no schema is

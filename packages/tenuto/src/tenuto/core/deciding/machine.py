@@ -18,7 +18,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import isnan
 
-from tenuto.core.answer.batch import all_that_came, filled_up, lost_calls, never_came, surely_whole
+from tenuto.core.answer.batch import (
+    all_that_came,
+    broken_batch,
+    filled_up,
+    lost_calls,
+    never_came,
+    surely_whole,
+)
 from tenuto.core.answer.calls import ToolCall
 from tenuto.core.answer.response import Response, is_visible, visible
 from tenuto.core.answer.stop import CLEAN, NO_STOP_BUT_FAULT, StopReason
@@ -231,7 +238,7 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
     lost_call = outcome is Outcome.TEXT_CUT or (broken_call and facts.tools)
     missing = outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
     # Without text, an answer that broke off is asked for anew, and may hold other calls.
-    begun = response.calls if broke or lost_call else ()
+    begun = broken_batch(response) if broke or lost_call else ()
     came_calls = _came_calls(state, response)
     # An empty answer that is provably complete: another try gives the same (E6). A provider that
     # counts zero for whatever it says proves nothing.
@@ -250,7 +257,8 @@ def _seen(state: State, outcome: Outcome, response: Response, facts: Facts) -> S
         limited=state.limited or response.stop.reason is StopReason.MAX_TOKENS,
         cut=state.cut or outcome is Outcome.TEXT_CUT,
         call_missing=state.call_missing or missing or calls,
-        call_pending=(state.call_pending and not calls) or (calls and (broke or lost_call)),
+        call_pending=(state.call_pending and (not calls or outcome in _MAY_COME_YET))
+        or (calls and (broke or lost_call)),
         broke=state.broke or broke,
         stopped=state.stopped or stopped,
         cut_off=state.cut_off

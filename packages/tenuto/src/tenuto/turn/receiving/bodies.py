@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import count
 
 from tenuto.core.answer.builder import Builder
 from tenuto.core.answer.fault import Fault, FaultKind
 from tenuto.core.answer.parts import Message
-from tenuto.core.answer.signals import Ended, FaultSeen, HalfSeen
+from tenuto.core.answer.signals import CallDelta, Ended, FaultSeen, HalfSeen, Signal
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Framing
 from tenuto.frames.pieces import Pieces
@@ -155,7 +157,18 @@ def _read_object(
     signals = message.take(turn.wire.read(value, event=False))
     if garbled(document, signals):
         return None
-    for signal in signals:
+    for signal in _each_call_its_own(signals):
         builder.feed(signal)
     builder.feed(Ended())
     return value
+
+
+def _each_call_its_own(signals: Iterable[Signal]) -> Iterator[Signal]:
+    """Yield the signals of a body, with those of its calls numbered that have no ids. In a stream,
+    such a call may come again with more arguments; in a body, each is a call of its own."""
+    calls = count()
+    for signal in signals:
+        if type(signal) is CallDelta and signal.index is None and not signal.id and signal.name:
+            yield replace(signal, index=next(calls))
+        else:
+            yield signal

@@ -54,6 +54,10 @@ class _Config(msgspec.Struct, rename="camel"):
     response_modalities: Any = None
     response_logprobs: Any = None
     logprobs: Any = None
+    snake_tokens: Any = msgspec.field(default=None, name="max_output_tokens")
+    snake_count: Any = msgspec.field(default=None, name="candidate_count")
+    snake_modalities: Any = msgspec.field(default=None, name="response_modalities")
+    snake_logprobs: Any = msgspec.field(default=None, name="response_logprobs")
 
 
 class _Request(msgspec.Struct):
@@ -98,13 +102,20 @@ def asks(body: bytes, url: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
                     return None
     config = request.config or _NO_CONFIG
     stream, model = asked
+    snake = (
+        request.snake_config is not None
+        or config.snake_tokens is not None
+        or config.snake_count is not None
+        or config.snake_modalities is not None
+        or config.snake_logprobs is not None
+    )
     return Asks(
         stream,
         model=model,
-        max_tokens=config.max_output_tokens if request.snake_config is None else 0,
+        max_tokens=0 if snake else config.max_output_tokens,
         alone=(
-            request.token is not None
-            or request.snake_config is not None
+            snake
+            or request.token is not None
             or request.snake_token is not None
             or config.candidate_count is not None
             or config.response_modalities is not None
