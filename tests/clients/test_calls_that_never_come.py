@@ -102,6 +102,12 @@ TOGETHER: dict[str, tuple[list[Any], list[Any], list[Any], list[Any]]] = {
         [ONE, OTHER],
         [ONE, ONE, OTHER],
     ),
+    "the same call twice, and once more": (
+        [{}, {}, {}],
+        [ONE, ONE],
+        [ONE, OTHER],
+        [ONE, ONE, OTHER],
+    ),
     "twice the same call, which the model made three times": (
         [ONE, ONE, {}],
         [ONE],

@@ -61,7 +61,9 @@ def all_that_came(begun: Calls, before: Calls, calls: Calls) -> Calls:
     waiting: list[_Read] = []
     for one in waited:
         again = sum(one.is_same(other) for other in came)
-        if not again or again + sum(map(one.is_same, waiting)) < _times(batch, one):
+        if not again or again + sum(map(one.is_same, waiting)) < max(
+            _times(batch, one), sum(map(one.is_same, waited))
+        ):
             waiting.append(one)
     others = [one for one in came if not any(map(one.is_same, waited))]
     here = {pair.slot for pair in _pairs(batch, waited)}
