@@ -127,7 +127,8 @@ def test_a_key_that_is_not_known_is_named():
     ("status", "kind"),
     [
         (401, FaultKind.AUTHENTICATION),
-        (402, FaultKind.AUTHENTICATION),
+        (402, FaultKind.PAYMENT),
+        (499, FaultKind.CANCELLED),
         (404, FaultKind.INVALID_REQUEST),
         (429, FaultKind.RATE_LIMITED),
         (498, FaultKind.CONTENT_BLOCKED),

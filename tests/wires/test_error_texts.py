@@ -149,7 +149,9 @@ BODIES: list[tuple[int, Any, FaultKind]] = [
     (200, {"base_resp": {"status_code": 1002, "status_msg": "x"}}, K.RATE_LIMITED),
     (200, {"base_resp": {"status_code": 1026, "status_msg": "x"}}, K.CONTENT_BLOCKED),
     (429, {"error": {"code": "rate_limit_exceeded", "message": "x"}}, K.RATE_LIMITED),
-    (429, {"error": {"code": "insufficient_quota", "message": "x"}}, K.AUTHENTICATION),
+    (429, {"error": {"code": "insufficient_quota", "message": "x"}}, K.PAYMENT),
+    (402, {"error": {"code": 402, "message": "Insufficient Balance"}}, K.PAYMENT),
+    (499, {"error": {"code": 499, "message": "x", "status": "CANCELLED"}}, K.CANCELLED),
     (401, {"error": {"code": "invalid_api_key", "message": "x"}}, K.AUTHENTICATION),
     (404, {"detail": "Not Found"}, K.INVALID_REQUEST),
     (400, [{"error": {"code": "content_filter", "message": "x"}}], K.CONTENT_BLOCKED),  # Google's compatible endpoint

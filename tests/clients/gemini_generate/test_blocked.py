@@ -8,6 +8,8 @@ import pytest
 from google.genai import errors, types
 from support.replay.gemini_generate import END, MAX, Blocked, R, Refused, said
 
+import tenuto
+from tenuto import StopReason
 from tenuto.wires.gemini_generate.wire import BLOCKS, STOPS
 
 RATING = {"category": "HARM_CATEGORY_HARASSMENT", "probability": "NEGLIGIBLE"}
@@ -101,3 +103,25 @@ def test_what_stands_beside_a_stop_is_kept_when_the_end_is_written_anew(
     (candidate,) = said_.last.candidates
     assert candidate.grounding_metadata.web_search_queries == ["tides"]
     assert candidate.safety_ratings[0].category == RATING["category"]
+
+
+@pytest.mark.behaviour("N1", "N14", "P10")
+@pytest.mark.parametrize("key", ["promptFeedback", "prompt_feedback"])
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("BLOCK_REASON_UNSPECIFIED", StopReason.END_TURN),
+        ("BLOCKED_REASON_UNSPECIFIED", StopReason.END_TURN),
+        (0, StopReason.END_TURN),
+        (4, StopReason.SAFETY_BLOCKED),
+        ("SAFETY", StopReason.SAFETY_BLOCKED),
+    ],
+)
+def test_no_reason_beside_an_answer_blocks_nothing(key: str, reason: Any, said: StopReason) -> None:
+    camel = key == "promptFeedback"
+    feedback = {"blockReason" if camel else "block_reason": reason}
+    content = {"role": "model", "parts": [{"text": "The tide."}]}
+    candidate = {"content": content, "finishReason" if camel else "finish_reason": "STOP"}
+    stop = tenuto.detect({"candidates": [candidate], key: feedback})
+    assert stop.reason is said
+    assert stop.raw == ("STOP" if said is StopReason.END_TURN else str(reason))

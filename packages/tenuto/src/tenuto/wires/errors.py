@@ -99,8 +99,10 @@ def by_status(*codes: Codes, overloaded: range = range(503, 504)) -> tuple[Error
         (_K.OVERLOADED, range(503, 504)),
         (_K.TIMEOUT, range(504, 505)),
         (_K.TIMEOUT, range(408, 409)),
+        (_K.PAYMENT, range(402, 403)),
         (_K.AUTHENTICATION, range(401, 404)),
         (_K.SERVER, range(0)),
+        (_K.CANCELLED, range(499, 500)),
         (_K.INVALID_REQUEST, range(400, 500)),
     )
     waiting = {kind: " ".join(given.get(kind, "") for given in codes) for kind, _ in statuses}

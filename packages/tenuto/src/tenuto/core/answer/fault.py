@@ -26,6 +26,8 @@ class FaultKind(StrEnum):
     LIMIT = "limit"
     CALLER = "caller"
     AUTHENTICATION = "authentication"
+    PAYMENT = "payment"
+    CANCELLED = "cancelled"
     INVALID_REQUEST = "invalid_request"
     UNKNOWN_KEY = "unknown_key"
     PREFILL_REJECTED = "prefill_rejected"
@@ -66,6 +68,9 @@ FAULT_CLASSES: dict[FaultKind, FaultClass] = {
     # The caller's own code (a hook, an auth flow) raised. A programming error is not retried.
     FaultKind.CALLER: FaultClass(False, False, False, _ERROR),
     FaultKind.AUTHENTICATION: FaultClass(False, True, False, _ERROR),
+    FaultKind.PAYMENT: FaultClass(False, True, False, _ERROR),
+    # By a proxy's or a provider's word. Whether the caller wanted it, only the caller knows.
+    FaultKind.CANCELLED: FaultClass(False, False, False, _ERROR),
     FaultKind.INVALID_REQUEST: FaultClass(False, False, False, _ERROR),
     FaultKind.UNKNOWN_KEY: FaultClass(False, False, False, _ERROR),
     FaultKind.PREFILL_REJECTED: FaultClass(False, False, False, _ERROR),

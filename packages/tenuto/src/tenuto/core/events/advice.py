@@ -97,6 +97,10 @@ FAULT_ADVICE: dict[str, Advice] = {
     ),
     "redirected": Advice(_STOP, "Check the base URL: what it names has moved, or wants a log-in."),
     "authentication": Advice(_STOP, "Check the key, and whether it may use this model."),
+    "payment": Advice(_STOP, "Check the account's balance and spending limits at the provider."),
+    "cancelled": Advice(
+        _STOP, "Look for what cancelled the request, such as a proxy that waits for less time."
+    ),
     "invalid_request": Advice(
         _STOP, "Fix the request: the provider rejected it, and its message says why."
     ),

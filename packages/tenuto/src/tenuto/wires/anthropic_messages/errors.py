@@ -46,7 +46,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     *BLOCKED,
     # Some come with status 429 or 400, but waiting does not help.
     row(
-        _K.AUTHENTICATION,
+        _K.PAYMENT,
         "billing_error organization_on_hold linked_organization_billing_unavailable",
         "contract_spend_limit_reached enforced_spend_limit_reached",
         "linked_organization_spend_limit_reached",

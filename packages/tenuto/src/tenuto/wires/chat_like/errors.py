@@ -65,8 +65,8 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     *BLOCKED,
     row(_K.REFUSED, "refusal"),
-    # Comes with status 429, but waiting does not help.
-    row(_K.AUTHENTICATION, "insufficient_quota 1008"),
+    # Comes with status 429, but waiting does not help. The last one is MiniMax's.
+    row(_K.PAYMENT, "insufficient_quota billing_hard_limit_reached billing_not_active 1008"),
     # Zhipu: https://docs.z.ai/api-reference/api-code (read 2026-11-29).
     row(
         _K.RATE_LIMITED,

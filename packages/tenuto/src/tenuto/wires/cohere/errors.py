@@ -46,7 +46,9 @@ ERRORS: tuple[ErrorRow, ...] = (
     PREFILL_REJECTED,
     *SAID_ALIKE,
     *BLOCKED,
+    row(_K.PAYMENT, statuses=range(402, 403)),
     row(_K.AUTHENTICATION, statuses=range(401, 404)),
+    row(_K.CANCELLED, statuses=range(499, 500)),  # the caller closed the request
     row(_K.RATE_LIMITED, words=r"rate limit|trial key", statuses=range(429, 430)),
     row(_K.OVERLOADED, words=r"overloaded", statuses=range(503, 504)),
     row(_K.TIMEOUT, words=r"timed? ?out", statuses=range(504, 505)),

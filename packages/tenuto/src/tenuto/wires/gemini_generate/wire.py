@@ -137,6 +137,18 @@ NUMBERS = {
 https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/content.proto,
 https://github.com/googleapis/googleapis/blob/master/google/ai/generativelanguage/v1/generative_service.proto"""
 
+BLOCK_NUMBERS = {
+    0: "BLOCKED_REASON_UNSPECIFIED",
+    1: "SAFETY",
+    2: "OTHER",
+    3: "BLOCKLIST",
+    4: "PROHIBITED_CONTENT",
+}
+"""The same of `BlockedReason`. 0 stands in every answer of the old SDK that was made a dict."""
+
+_UNSPECIFIED = frozenset({"blocked_reason_unspecified", "block_reason_unspecified", "0"})
+"""What is no reason beside an answer."""
+
 _look_up = stop_reader(STOPS)
 
 _REPEATING_FAILS = frozenset({"too_many_tool_calls", "missing_thought_signature"})
@@ -303,8 +315,12 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
     feedback = member(value, "promptFeedback", "prompt_feedback")
     raw = member(feedback, "blockReason", "block_reason") if isinstance(feedback, dict) else None
     field = "promptFeedback.blockReason"
-    stop = None if raw is None else look_up(raw, field, BLOCKS)
-    if stop is None or (answered and stop.raw.strip().lower() == "blocked_reason_unspecified"):
+    if type(raw) is int and raw in BLOCK_NUMBERS:
+        stop = look_up(BLOCK_NUMBERS[raw], field, BLOCKS)
+        stop = stop and StopSeen(str(raw), field, stop.reason, stop.detail)
+    else:
+        stop = None if raw is None else look_up(raw, field, BLOCKS)
+    if stop is None or (answered and stop.raw.strip().lower() in _UNSPECIFIED):
         return []
     if not stop.known:
         # Whatever the reason, the prompt was blocked.

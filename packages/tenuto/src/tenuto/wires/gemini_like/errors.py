@@ -46,12 +46,13 @@ ERRORS: tuple[ErrorRow, ...] = (
         _K.AUTHENTICATION,
         GOOGLE[_K.AUTHENTICATION],
         words=r"api key not valid|api key expired|api_key_invalid",
-        statuses=range(401, 404),
+        statuses=range(401, 402),
     ),
     *by_status(
         {
             _K.SERVER: "unknown aborted data_loss",
             _K.INVALID_REQUEST: "out_of_range unimplemented",
+            _K.CANCELLED: "cancelled",
         },
         GOOGLE,
     ),
