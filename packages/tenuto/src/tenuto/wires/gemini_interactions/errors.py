@@ -37,7 +37,8 @@ ERRORS: tuple[ErrorRow, ...] = (
         "parameter_unknown",
         words=r"unknown (?:parameter|field|name)s?:? ['\"](?P<name>[^'\"]+)['\"]",
     ),
-    row(_K.AUTHENTICATION, "authentication", "payment_required", "unauthorized", "forbidden"),
+    row(_K.PAYMENT, "payment_required"),
+    row(_K.AUTHENTICATION, "authentication", "unauthorized", "forbidden"),
     # Comes with status 429, but waiting does not help: the daily quota is spent.
     row(_K.AUTHENTICATION, "quota_exceeded"),
     row(_K.RATE_LIMITED, "rate_limit_exceeded", "too_many_requests"),
