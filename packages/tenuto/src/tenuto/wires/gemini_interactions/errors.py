@@ -37,10 +37,9 @@ ERRORS: tuple[ErrorRow, ...] = (
         "parameter_unknown",
         words=r"unknown (?:parameter|field|name)s?:? ['\"](?P<name>[^'\"]+)['\"]",
     ),
-    row(_K.PAYMENT, "payment_required"),
+    # The second comes with status 429, but waiting does not help: the daily quota is spent.
+    row(_K.PAYMENT, "payment_required", "quota_exceeded"),
     row(_K.AUTHENTICATION, "authentication", "unauthorized", "forbidden"),
-    # Comes with status 429, but waiting does not help: the daily quota is spent.
-    row(_K.AUTHENTICATION, "quota_exceeded"),
     row(_K.RATE_LIMITED, "rate_limit_exceeded", "too_many_requests"),
     row(_K.OVERLOADED, "service_unavailable"),
     row(_K.TIMEOUT, "gateway_timeout", "request_timeout"),
