@@ -399,7 +399,7 @@ def test_an_error_whose_wire_nothing_tells_is_read_by_the_wire_that_knows_it():
         "context_length_exceeded": FaultKind.CONTEXT_OVERFLOW,
         "tool_use_failed": FaultKind.MALFORMED_CALL,
         "request_too_large": FaultKind.CONTEXT_OVERFLOW,
-        "billing_error": FaultKind.AUTHENTICATION,
+        "billing_error": FaultKind.PAYMENT,
         "brand_new": None,  # which no table knows
     }
     for code, kind in known.items():

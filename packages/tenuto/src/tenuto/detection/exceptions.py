@@ -87,12 +87,32 @@ connection."""
 
 _NEVER_ASKED = frozenset(
     {"PoolTimeout", "EmptyPoolError", "LocalProtocolError", "UnsupportedProtocol", "InvalidURL"}
+    | {"UnsupportedParamsError", "JSONSchemaValidationError"}
 )
 """Exceptions of HTTP clients by which nothing was sent: the caller's own pool was full, or the
-request was none. SDKs raise theirs from them."""
+request was none. SDKs raise theirs from them. The last two are LiteLLM's own objections, to a
+request and to an answer."""
+
+_never_sent = re.compile(
+    r"LLM Provider NOT provided|Missing credentials|api_key client option must be set"
+).search
+"""Matches what LiteLLM's exceptions say where it sent nothing. It gives each a status of its own,
+as if a provider had answered."""
+
+_connection_failed = re.compile(r"Connection (?:error|refused|reset)|Cannot connect").search
+"""Matches what they say where no provider answered."""
 
 _KINDS: tuple[tuple[str, FaultKind], ...] = (
-    ("ContentFilterFinishReason", FaultKind.CONTENT_BLOCKED),
+    ("ContentFilter", FaultKind.CONTENT_BLOCKED),
+    ("OutputTokenLimit", FaultKind.OUTPUT_LIMIT),
+    ("RateLimit", FaultKind.RATE_LIMITED),
+    ("QuotaExceeded", FaultKind.PAYMENT),
+    ("ContextWindow", FaultKind.CONTEXT_OVERFLOW),
+    ("Authentication", FaultKind.AUTHENTICATION),
+    ("Overloaded", FaultKind.OVERLOADED),
+    ("ModelUnavailable", FaultKind.OVERLOADED),
+    ("ModelServer", FaultKind.SERVER),
+    ("RequestRejected", FaultKind.INVALID_REQUEST),
     ("Timeout", FaultKind.TIMEOUT),
     ("Connect", FaultKind.CONNECTION),
     ("Network", FaultKind.CONNECTION),
@@ -106,13 +126,37 @@ _KINDS: tuple[tuple[str, FaultKind], ...] = (
 
 def of_exception(error: BaseException) -> object:
     """Return what an exception tells: the answer that it holds, as a `Reply` or an object of the
-    SDK, or a `Failure`; None if it tells nothing of an answer."""
+    SDK, or a `Failure`; None if it tells nothing of an answer. One of another program tells what
+    the only one does that it was raised from, or that it groups."""
+    for _ in range(_MOST_INNER):
+        if (told := _of_one(error)) is not None:
+            return told
+        grouped = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+        inner = grouped[0] if len(grouped) == 1 else error.__cause__
+        if inner is None:
+            return None
+        error = inner
+    return None
+
+
+_MOST_INNER = 8
+
+
+def _of_one(error: BaseException) -> object:
     if any(type(one).__name__ in _NEVER_ASKED for one in (error, error.__cause__)):
         return None
     for name in ("completion", "last_completion"):  # openai's, instructor's
         if (held := getattr(error, name, None)) is not None:
             return held
     packages = {kind: _package_of(kind) for kind in type(error).__mro__}
+    if "litellm" in packages.values():
+        said = str(error)[:_SEARCHED_CHARS]
+        if _never_sent(said):
+            return None
+        if _connection_failed(said):
+            return Failure(Fault(FaultKind.CONNECTION), None, Confidence.HIGH)
+        if type(error).__name__ == "APIConnectionError":  # its word for any error it doesn't know
+            return None
     package = next((name for name in packages.values() if name in _SDKS), None)
     sure = _sure_of(error, package)
     if sure is None:
@@ -188,6 +232,7 @@ def _reply_in(error: BaseException, *, told: bool) -> Reply | None:
 
 
 _STATUSES = range(200, 600)
+_SEARCHED_CHARS = 2_000
 
 
 def _bytes_of(body: object) -> bytes:

@@ -25,6 +25,7 @@ from tenuto.core.answer.signals import (
 )
 from tenuto.core.answer.stop import StopReason
 from tenuto.detection.objects import plain
+from tenuto.wires.gemini_generate import wire as gemini_generate
 from tenuto.wires.json import JsonObject, arguments_of, count
 from tenuto.wires.members import list_in, object_in, objects_in, word_in
 from tenuto.wires.openai_responses import wire as openai_responses
@@ -69,6 +70,11 @@ def _stop_in(told: JsonObject, where: str) -> StopSeen | None:
     for name in STOP_NAMES:  # LangChain keeps each provider's own name
         if (seen := _read_stop(told.get(name), f"{where}{name}")) is not None:
             return seen
+    if "prompt_feedback" in told:  # Gemini's, of a prompt that was blocked
+        blocked = gemini_generate.WIRE.parse_object({**told, "candidates": []}, event=False)
+        seen = next((one for one in blocked if isinstance(one, StopSeen)), None)
+        if seen is not None:
+            return replace(seen, field=f"{where}prompt_feedback.block_reason")
     if "status" in told:  # Responses, which has no stop of its own
         response = {"object": "response", "output": [], **told}
         seen_there = openai_responses.WIRE.parse_object(response, event=False)

@@ -140,7 +140,7 @@ class StreamDetector:
     """Detects why a response ends while it is still arriving.
 
     Feed it what arrives, in pieces of any size. It never raises, and takes a few microseconds for a
-    piece. Unpack packed bytes first.
+    piece. Unpack packed bytes first, and decode those in UTF-16 or UTF-32.
 
     Args:
         wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), with a version if

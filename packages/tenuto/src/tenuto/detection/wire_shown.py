@@ -22,6 +22,8 @@ from tenuto.wires.registry import in_order, is_built_in
 _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 """What an error table says of an error of which it knows no more."""
 
+_BUDGET = FaultKind.OUTPUT_BUDGET_TOO_LARGE
+
 
 def shows(wire: Wire, value: JsonObject) -> bool:
     """Return whether an object has the shape of a wire."""
@@ -37,9 +39,11 @@ def wires_of_error(value: JsonObject) -> tuple[Wire | None, bool]:
         for wire in known.values():
             if (kind := _kind_of_error(wire, value)) is not None:
                 readers[wire] = kind
-        knowing = next((wire for wire, kind in readers.items() if kind not in _GENERAL), None)
-        if knowing is not None:
-            return knowing, len(readers) == 1
+        knowing = [wire for wire, kind in readers.items() if kind not in _GENERAL]
+        if knowing:
+            # Words about the output limit name the context window, too, so they say more.
+            budget = (wire for wire in knowing if readers[wire] is _BUDGET)
+            return next(budget, knowing[0]), len(readers) == 1
     return next(iter(readers), None), len(readers) == 1
 
 
@@ -65,8 +69,7 @@ _NAMES = frozenset({"id", "model", "object", "modelVersion", "model_version"})
 
 
 def has_only_a_strange_stop(signals: Sequence[Signal]) -> bool:
-    """Return whether all that a wire reads in an object is a stop that no table knows. Without an
-    id or a model it is something else, which has members of those names."""
+    """Return whether all that a wire reads in an object is a stop that no table knows."""
     stops = [one for one in signals if isinstance(one, StopSeen)]
     unknown = [one.reason is StopReason.UNKNOWN and one.readable for one in stops]
     if not stops or not all(unknown):

@@ -115,6 +115,8 @@ _SAID_OF: dict[str, str] = {
     "garbage": "What came cannot be read.",
     "not_this_api": "What answers is not this API.",
     "redirected": "The answer is a redirect.",
+    # A prompt of too many tokens, or a request of too many bytes.
+    "context_overflow": "The request is larger than the model's context window or the API allows.",
 }
 """Sentences for details that say more than their reason."""
 
@@ -131,8 +133,10 @@ class Stop:
 
     Attributes:
         reason: the normalized reason.
-        raw: the provider's own value, unchanged, or None if it gave none.
-        field: the path of the native field (`choices[0].finish_reason`), or None.
+        raw: the provider's own value, unchanged, or None if it gave none. Of a value that is no
+            text and no known number, which may be content, only its type: `<dict>`.
+        field: the path of the native field (`choices[0].finish_reason`) in a body of its API, or
+            None.
         detail: a finer word (`recitation`, `guardrail`, `time_limit`, …), or None. `detect` uses
             `no_answer`, `several_answers`, `nothing_came`, `broke_off_unread`, `unread` and
             `needs_wire` for what is not one answer.
@@ -209,6 +213,8 @@ class Stop:
         if said is not None:
             return said
         sentence = _NO_REASON.get(self.reason) if self._gave_no_reason else None
+        if self.reason is StopReason.MAX_TOKENS and self.raw == _UNEXPLAINED:
+            sentence = _NOT_SAID_WHY
         if self.reason is StopReason.TOOL_CALL and CALLS_MISSING in self.anomalies:
             sentence = _NO_CALL
         sentence = sentence or SENTENCES[self.reason]
@@ -221,6 +227,10 @@ class Stop:
             sentence = f"{sentence} Behind its end, the provider reported an error ({kind})."
         return sentence
 
+
+_UNEXPLAINED = "incomplete"
+_NOT_SAID_WHY = "The provider calls the answer incomplete, and does not say why."
+"""Beside the status of a Response or of one of its items. It is most often the output limit."""
 
 _NO_CALL = "The provider says that the model asks for a tool, but the answer holds no tool call."
 
