@@ -159,6 +159,40 @@ def test_rows_of_json_text_that_are_written_alike_are_settled_in_sql(
     assert [row.number for row in others] == [99, 100, 101][kept:]
 
 
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize(
+    "name",
+    ["v", "text_", "{0}", "c0", "number", "done", "read", "the whole row", "the text of the row",
+     'a "quoted" name'],
+)  # fmt: skip
+def test_no_name_of_a_column_says_what_is_done(tmp_path: Path, name: str) -> None:
+    whole = [json.dumps(_chat(number, DONE)) for number in range(60)]
+    cut = [row.replace('"stop"', '"length"') for row in whole[:30]]
+    path = parquet_of_lines(tmp_path / "a.parquet", whole + cut, name=name)
+    found = report_of(check([path], Options()).tally)["outcomes"]
+    assert (found["done"], found["text_cut"] + found["label_sized"]) == (60, 30)
+
+
+def test_a_time_with_a_fraction_is_one(tmp_path: Path) -> None:
+    rows = [
+        json.dumps({**_responses(n, f"{DONE} {n}."), "created_at": 1_764_979_199.0 + n / 8})
+        for n in range(80)
+    ]
+    path = parquet_of_lines(tmp_path / "a.parquet", rows)
+    told = settled(path, 0, 80, Options().way())
+    assert told is not None
+    both_ways(path, None)
+
+
+def test_a_row_that_is_too_large_has_no_layout() -> None:
+    row = _chat(1, DONE)
+    assert layout_of(json.dumps(row), reader_of(json.dumps(row))) is not None
+    large = json.dumps(_chat(1, "x" * 70_000))
+    assert layout_of(large, reader_of(large)) is None
+    many = json.dumps({"messages": [{"role": "assistant", "content": DONE}] * 3_000})
+    assert layout_of(many, reader_of(many)) is None
+
+
 def test_rows_that_differ_are_judged_one_by_one(tmp_path: Path) -> None:
     lines = [json.dumps({**_chat(n, DONE), f"x{n}": n}) for n in range(50)]
     assert layouts_of(lines, Options().way()) == []

@@ -49,6 +49,13 @@ def ray(tokens: object, limit: object, text: str = "The tide comes in twi") -> d
     return {**row, "num_generated_tokens": tokens, "max_tokens": limit}
 
 
+def claude(*blocks: dict[str, Any]) -> dict[str, Any]:
+    used = {"input_tokens": 5, "output_tokens": 30}
+    return {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "usage": used,
+            "content": [*blocks], "stop_reason": "tool_use", "stop_sequence": None}  # fmt: skip
+
+
+NULL_CALL = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": None, "b": 1}}
 THOUGHT = {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
 BLOCKED = {"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "m"}
 NO_TEXT = {"usageMetadata": {"promptTokenCount": 5, "totalTokenCount": 6}}
@@ -80,6 +87,17 @@ ERROR = {"error": {"message": "No such model.", "type": "invalid_request_error"}
         ({"instruction": "Show one.", "input": "", "output": '{"text":"x.","finish_reason":"length"}'}, "done"),
         ({"conversations": [{"from": "human", "value": QUOTED}, {"from": "gpt", "value": "It was cut."}]}, "done"),
         ([{"role": "user", "content": EVENT}, {"role": "assistant", "content": "That is one."}], "done"),
+        # Without a stop beside it, a body is what came.
+        ({"prompt": "Why?", "completion": QUOTED}, "text_cut"),
+        ({"mine": 1, "generation": QUOTED}, "text_cut"),
+        ({"mine": 1, "output_text": STREAM}, "text_cut"),
+        # A conversation may keep what came beside what was said.
+        ({"turns": [{"role": "user", "content": EVENT}, {"role": "assistant", "content": "The", "finish_reason": "length"}]}, "text_cut"),
+        ({"log": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "The", "raw": json.loads(QUOTED)}]}, "text_cut"),
+        ({"log": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "The", "raw": QUOTED}]}, "text_cut"),
+        ({"log": [{"role": "user", "content": QUOTED}, {"role": "assistant", "content": QUOTED, "finish_reason": "stop"}]}, "done"),
+        # Null may be meant as an argument.
+        ({"prompt": "x", **claude(NULL_CALL)}, "done"),
         # Objects in tables have all members.
         (converse(THOUGHT | {"toolUse": None, "text": None}), "thinking_only"),
         (converse({"text": " \n", "toolUse": None}), "empty"),

@@ -29,8 +29,9 @@ def parquet_of_lines(
     path: Path, lines: Sequence[str | None], name: str = "line", group_rows: int = 2_048
 ) -> str:
     """Write texts as a Parquet file with one column."""
+    named = name.replace('"', '""')
     with duckdb.connect() as connection:
-        connection.execute(f'CREATE TABLE t AS SELECT unnest(?::VARCHAR[]) AS "{name}"', [lines])
+        connection.execute(f'CREATE TABLE t AS SELECT unnest(?::VARCHAR[]) AS "{named}"', [lines])
         connection.execute(f"COPY t TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE {group_rows})")
     return str(path)
 

@@ -61,7 +61,7 @@ def read_answer(answer: object, wire: str = "") -> list[Read]:
     if isinstance(answer, dict | list):
         # Tables have every member in every object, and some wires tell parts by their members.
         bare = without_nulls(answer)
-        found = _read_any(bare, wire) if bare != answer else []
+        found = _read_any(bare, wire) if bare is not answer else []
         if found and all(one.response.fault is None for one in found):
             return found
         return _read_any(answer, wire) or found  # the form of an error is told by its nulls, too

@@ -3,6 +3,7 @@ member, and whole numbers have decimal points where a column has gaps."""
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Final
 
 from tenuto.wires.json import count
@@ -25,22 +26,37 @@ def count_in(value: object) -> int | None:
 
 def without_nulls(value: object) -> object:
     """Return a row without the members that are null, in objects within it too: a table has every
-    column in every row.
+    column in every row. Arguments of calls stay as they are, since null may be meant. A row that
+    has no such member is returned as it is.
 
-    >>> without_nulls({"a": None, "b": [{"c": None, "d": 1}]})
-    {'b': [{'d': 1}]}
+    >>> without_nulls({"a": None, "b": [{"c": None, "d": 1}], "args": {"e": None}})
+    {'b': [{'d': 1}], 'args': {'e': None}}
     """
     if isinstance(value, dict):
-        return {name: without_nulls(item) for name, item in value.items() if item is not None}
+        made = {
+            name: item if name in _ARGUMENTS else without_nulls(item)
+            for name, item in value.items()
+            if item is not None
+        }
+        same = len(made) == len(value) and all(made[name] is value[name] for name in made)
+        return value if same else made
     if isinstance(value, list):
-        return [without_nulls(item) for item in value]
+        items = [without_nulls(item) for item in value]
+        return value if all(map(is_, items, value)) else items
     return value
 
 
-def is_nothing(value: object) -> bool:
-    """Return whether a value is empty, or an object of nothing but nulls.
+_ARGUMENTS: Final = frozenset({"arguments", "args", "input"})
 
-    >>> is_nothing({"a": None}), is_nothing({}), is_nothing(0)
-    (True, True, False)
+
+def is_nothing(value: object) -> bool:
+    """Return whether a value is empty, or holds nothing but nulls.
+
+    >>> is_nothing({"a": {"b": None}}), is_nothing([None]), is_nothing({}), is_nothing(0)
+    (True, True, True, False)
     """
-    return value is None or (isinstance(value, dict | list | str) and not without_nulls(value))
+    if isinstance(value, dict):
+        return all(map(is_nothing, value.values()))
+    if isinstance(value, list):
+        return all(map(is_nothing, value))
+    return value is None or value == ""

@@ -191,7 +191,7 @@ def _whole(value: object, first: Sequence[Kind], given: _Given) -> Verdict:
             return worst if worst.day else replace(worst, day=day_in(value))
     # A table has all of its columns in every row, and a null one may be that of another kind.
     bare = without_nulls(value)
-    if bare != value:
+    if bare is not value:
         return _whole(bare, first, given)
     return ERROR_OF_ANYBODY if given.has_any_error else NOT_AN_ANSWER
 
@@ -209,7 +209,7 @@ def _ways(value: object, first: Sequence[Kind]) -> Iterator[tuple[str, Iterator[
         yield "body", iter((Held(answer=value),))
     if isinstance(value, dict | list):
         bare = without_nulls(value)
-        if bare != value:  # a column of another kind says nothing of this row
+        if bare is not value:  # a column of another kind says nothing of this row
             yield "found_within", iter(found_within(bare))
         yield "found_within", iter(found_within(value))
     if isinstance(value, list) and are_messages(value):

@@ -18,11 +18,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from tenuto.judging.shapes import Found
+
+_MOST_LEAVES: Final = 128
+_MOST_CHARS: Final = 65_536
+"""Larger rows are read dozens of times for each of many members: longer than it would spare."""
 
 Read = Callable[[str], Found | None]
 """Reads a row by the shape that the layout is of; None: it is not of it, or not plain."""
@@ -52,6 +57,9 @@ def layout_of(row: str, read: Read) -> Layout | None:
     >>> [re.fullmatch(layout.pattern, '{"a": "No.", "n": %s}' % n) is not None for n in ("7", "x")]
     [True, False]
     """
+    leaves = list(islice(_leaves(row), _MOST_LEAVES + 1)) if len(row) <= _MOST_CHARS else []
+    if not 0 < len(leaves) <= _MOST_LEAVES:
+        return None
     first = read(row)
     if first is None or not first.text or not _is_plainly_written(row):
         return None
@@ -59,7 +67,7 @@ def layout_of(row: str, read: Read) -> Layout | None:
     parts: list[str] = []
     places: dict[str, str] = {}
     done = 0
-    for begin, end, place in _leaves(row):
+    for begin, end, place in leaves:
         hole, names = _hole(row, begin, end, read, said)
         if len(names) > 1 or (names and (names[0] in places or place is None)):
             return None  # two members say one thing
@@ -79,7 +87,7 @@ _token = re.compile(r'"(?:[^"\\]|\\.)*"|[-+0-9.eE]+|true|false|null|[{}\[\]:,]|\
 
 
 def _is_plainly_written(row: str) -> bool:
-    """Return whether no object in a row has a member twice, or a name with an escape."""
+    """Return whether no object in a row has a member twice."""
 
     def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(members)
@@ -140,12 +148,14 @@ _ANY_WORD: Final = r'"[^"\\\x00-\x1f]*"'
 _WHOLE: Final = "(?:0|[1-9][0-9]{0,8})"
 _SECONDS: Final = "1[5-9][0-9]{8}"
 _BROKEN: Final = r"(?:0|[1-9][0-9]{0,8})\.[0-9]{1,17}"
+_BROKEN_SECONDS: Final = rf"{_SECONDS}\.[0-9]{{1,17}}"
 _RUN: Final = "[0-9A-Za-z]+"
 
 _run = re.compile(_RUN)
 _is_digits = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z").match
 _is_seconds = re.compile(f"{_SECONDS}\\Z").match
 _is_broken = re.compile(f"{_BROKEN}\\Z").match
+_is_broken_seconds = re.compile(f"{_BROKEN_SECONDS}\\Z").match
 
 _WORDS: Final = tuple(
     f'"{word}"'
@@ -196,11 +206,13 @@ def _others(leaf: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield _SECONDS, ("1500000000", "1600000000", "1999999999")
     elif _is_broken(leaf):
         yield _BROKEN, ("0.5", "999999999.25")
+    elif _is_broken_seconds(leaf):
+        yield _BROKEN_SECONDS, ("1500000000.0", "1600000000.75", "1999999999.125")
 
 
 def _like(leaf: str, runs: list[re.Match[str]]) -> tuple[str, tuple[str, ...]]:
-    """Return what is like an id: the same up to the first mark that is no letter and no digit, and
-    the same marks behind."""
+    """Return a pattern for texts like this id, and some of them. The first run of letters and
+    digits stays, and so do all other marks. The later runs may differ."""
     first, *others = runs
     head = leaf[: first.end()] if others else leaf[: first.start()]
     rest = leaf[len(head) :]

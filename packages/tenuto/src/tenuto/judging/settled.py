@@ -35,7 +35,7 @@ from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
 from tenuto.judging.opening import OPENINGS
 from tenuto.judging.quick import reader_of
 from tenuto.judging.sentences import LEAST_PROSE_CHARS
-from tenuto.judging.shapes import FLAT, Flat
+from tenuto.judging.shapes import FLAT, MOST_TOKENS_OF_SHAPE, Flat
 from tenuto.judging.stores import NotReadable
 from tenuto.judging.tables import NUMBER, BadText, Column, Parquet, Row, named, quoted
 from tenuto.judging.tally import LABEL_TOKENS
@@ -63,18 +63,20 @@ class Settling(NamedTuple):
     """How rows are settled, in SQL.
 
     Attributes:
-        rows: the rows, with their numbers and columns, from those of the file.
         where: what is true of a row that is done.
         told_apart: the stop, the model, the limit and the day.
         tokens: the tokens of the answer.
         chars: its length, with three digits, where the tokens are not stored.
+        around: what stands before and behind the rows of the file, where they are opened first.
+        line: the column of the whole rows then; "": the columns of the table are told by name.
     """
 
     where: str
     told_apart: tuple[str, str, str, str]
     tokens: str
     chars: str
-    rows: str = "{0}"
+    around: tuple[str, str] = ("", "")
+    line: str = ""
 
 
 class Count(NamedTuple):
@@ -198,13 +200,10 @@ def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Sett
     return Settling(" AND ".join(where), told, tokens, _rounded(text))
 
 
-_MOST_TOKENS: Final = 1_000_000_000  # as the shapes have it
-
-
 def _of_type(name: str, kind: str) -> str:
     if kind == _TEXT:
         return f"{named(name)} IS NOT NULL"
-    return f"coalesce({named(name)} BETWEEN 0 AND {_MOST_TOKENS}, false)"
+    return f"coalesce({named(name)} BETWEEN 0 AND {MOST_TOKENS_OF_SHAPE}, false)"
 
 
 # --- rows of JSON text
@@ -212,6 +211,7 @@ def _of_type(name: str, kind: str) -> str:
 
 _SAMPLE_ROWS: Final = 64
 _MOST_LAYOUTS: Final = 8
+_MOST_IN_VAIN: Final = 2
 
 
 def _of_json(table: Parquet, begin: int, end: int, way: Way) -> Settling | None:
@@ -228,24 +228,36 @@ def _of_json(table: Parquet, begin: int, end: int, way: Way) -> Settling | None:
     places = layouts[0].places
     patterns = "|".join(layout.pattern for layout in layouts)
     paths = ", ".join(map(quoted, places.values()))
-    cells = ", ".join(f"v[{at}] AS {name}_" for at, name in enumerate(places, 1))
+    cells = ", ".join(f"{_MEMBERS}[{at}] AS {_cell(name)}" for at, name in enumerate(places, 1))
+    opened = (
+        f"SELECT {NUMBER}, {line} AS {_LINE}, CASE WHEN regexp_full_match({line},"
+        f" {quoted(patterns)}) THEN json_extract_string({line}, [{paths}]) END AS {_MEMBERS}"
+    )
     told = {name: expression for name, expression in _OF_JSON.items() if name in places}
     return Settling(
-        " AND ".join(_plain("text_")),
+        " AND ".join(_plain(_cell("text"))),
         ("NULL", told.get("model", "NULL"), told.get("limit", "NULL"), told.get("day", "NULL")),
         told.get("tokens", "NULL"),
-        _rounded("text_"),
-        f"""(SELECT {NUMBER}, {line}, {cells} FROM (
-            SELECT {NUMBER}, {line}, CASE WHEN regexp_full_match({line}, {quoted(patterns)})
-            THEN json_extract_string({line}, [{paths}]) END AS v FROM {{0}}))""",
+        _rounded(_cell("text")),
+        around=(f"(SELECT {NUMBER}, {_LINE}, {cells} FROM ({opened} FROM ", "))"),
+        line=_LINE,
     )
 
 
+_LINE: Final = '"the whole row"'
+_MEMBERS: Final = '"the members of the row"'
+
+
+def _cell(name: str) -> str:
+    return f'"the {name} of the row"'
+
+
 _OF_JSON: Final = {
-    "model": "model_",
-    "limit": "limit_",
-    "day": "coalesce((try_cast(day_ AS BIGINT) // 86400)::VARCHAR, day_[:11])",
-    "tokens": "try_cast(tokens_ AS BIGINT)",
+    "model": _cell("model"),
+    "limit": _cell("limit"),
+    "day": f"coalesce((try_cast(split_part({_cell('day')}, '.', 1) AS BIGINT) // 86400)::VARCHAR,"
+    f" {_cell('day')}[:11])",
+    "tokens": f"try_cast({_cell('tokens')} AS BIGINT)",
 }
 """What rows are told apart by: of a time in text, as far as `days.day_of` reads it."""
 
@@ -255,7 +267,7 @@ def layouts_of(rows: Sequence[str], way: Way) -> list[Layout]:
     places; []: too few are written alike."""
     layouts: list[Layout] = []
     like: tuple[Any, ...] = ()
-    alike = 0
+    alike = vain = 0
     for row in rows:
         if any(re.fullmatch(layout.pattern, row) for layout in layouts):
             alike += 1
@@ -263,8 +275,11 @@ def layouts_of(rows: Sequence[str], way: Way) -> list[Layout]:
         verdict = judge_by(row, way)
         if verdict.outcome is not Outcome.DONE or not verdict.stop.raw:
             continue
+        if vain == _MOST_IN_VAIN:
+            break
         layout = layout_of(row, reader_of(row))
         if layout is None:
+            vain += 1
             continue
         told = verdict.kind, layout.places, layout.fixed
         like = like or told
@@ -374,7 +389,9 @@ _KEY: Final = ", ".join((*_NAMES, "tokens", "chars"))
 def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     """Return the SQL that makes the table `read` of some rows: of those that are done, what they
     are counted by; of the others, their columns."""
-    cells = [(named(column.name), f"c{at}") for at, column in enumerate(table.columns)]
+    names = [how.line] if how.line else [named(column.name) for column in table.columns]
+    cells = [(name, f"c{at}") for at, name in enumerate(names)]
+    before, behind = how.around
     told = zip((*how.told_apart, how.tokens, how.chars), _KEY.split(", "), strict=True)
     every = ", ".join(f"{one} AS {name}" for one, name in (*told, *cells))
     when = {"chars": "done AND tokens IS NULL"}
@@ -385,7 +402,7 @@ def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     return f"""
         CREATE OR REPLACE TEMP TABLE read AS SELECT number, done, {counted}, {left} FROM (
             SELECT {NUMBER} AS number, coalesce({how.where}, false) AS done, {every}
-            FROM {how.rows.replace("{0}", _range(table, begin, end))}
+            FROM {before}{_range(table, begin, end)}{behind}
         )"""
 
 

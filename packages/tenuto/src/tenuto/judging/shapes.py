@@ -15,7 +15,8 @@ import msgspec
 from tenuto.judging.days import day_of
 from tenuto.judging.opening import may_open
 
-Tokens = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
+MOST_TOKENS_OF_SHAPE: Final = 1_000_000_000
+Tokens = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS_OF_SHAPE)]
 Nothing = Annotated[list[None], msgspec.Meta(max_length=0)] | None
 """A list that is empty, or null."""
 

@@ -24,6 +24,7 @@ from tenuto.judging.messages import are_messages, calls_in, is_conversation
 from tenuto.judging.names import IDS, MODELS, STOPS
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
 from tenuto.wires.json import JsonObject
+from tenuto.wires.members import objects_in
 from tenuto.wires.stops import SHARED_STOPS
 
 _DEEPEST = 6
@@ -142,7 +143,7 @@ class _Walk:
             for key, item in value.items()
             if isinstance(item, dict | list | str)
             and not self._is_asked(key, item, at)
-            and not (isinstance(item, str) and (key == quotes or key in _ANSWERS))
+            and not (isinstance(item, str) and (key == quotes or (quotes and key in _ANSWERS)))
             for place in self.through(item, f"{at}.{key}" if at else str(key), deep + 1)
             if not (trains and isinstance(item, str) and isinstance(place.answer, Told))
         ]
@@ -167,13 +168,34 @@ class _Walk:
             yield Place(value, at, deep)
             return
         if are_messages(value):
-            return  # people quote, too
+            yield from self._messages(value, at, deep)
+            return
         events = _unwrapped_events(value)
         if events is not None:
             yield Place(events, at, deep)
             return
         for number, item in enumerate(value[:_MOST_ITEMS]):
             yield from self.through(item, f"{at}[{number}]", deep + 1)
+
+    def _messages(self, messages: list[object], at: str, deep: int) -> Iterator[Place]:
+        """Yield the answers in a conversation that keeps more than texts. Of what is said, nothing
+        is opened: people quote, too."""
+        for number, message in enumerate(objects_in(messages)[:_MOST_ITEMS]):
+            here = f"{at}[{number}]"
+            kept = [
+                place
+                for key, item in message.items()
+                if key not in _SAID
+                and isinstance(item, dict | list | str)
+                and not self._is_asked(key, item, here)
+                for place in self.through(item, f"{here}.{key}", deep + 2)
+            ]
+            told = None if kept else told_in(message)
+            yield from kept if told is None else [Place(told, here, deep + 1, message)]
+
+
+_SAID = frozenset({"content", "text", "parts", "value", "message"})
+"""Members in which messages keep what was said."""
 
 
 def _unwrapped_events(items: list[object]) -> list[object] | None:
