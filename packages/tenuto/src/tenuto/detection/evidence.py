@@ -297,6 +297,7 @@ def _responses(value: JsonObject) -> bool:
 _OF_WHOLE = frozenset(
     {"response.created", "response.queued", "response.in_progress"}
     | {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
+    | {"response.done"}
 )
 """The events that hold the response itself."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tenuto.core.answer.parts import (
     AnySignal,
@@ -199,7 +200,10 @@ def _call(item: JsonObject, index: int | None, *, whole: bool) -> CallDelta:
 def _end_of(response: JsonObject, at: str) -> list[Signal]:
     """Return the stop of a response, the items that contradict it, and its usage."""
     reason = object_in(response.get("incomplete_details")).get("reason")
-    stop = read_stop(response.get("status"), reason, at)
+    told = object_in(response.get("status_details")).get("reason")  # of the Realtime API
+    stop = read_stop(response.get("status"), reason or told, at)
+    if told and not reason and stop is not None:
+        stop = replace(stop, field=stop.field.replace("incomplete_", "status_"))
     signals: list[Signal] = [] if stop is None else [_with_words(stop, response)]
     signals += _foreign_stops(response, at, stop)
     output = response.get("output")
@@ -358,13 +362,15 @@ def _call_done(event: JsonObject) -> list[AnySignal]:
     return [CallPiece((index,), call_piece(index, given, whole=True))]
 
 
-_TYPE_MEANS = {
+_TYPE_MEANS: dict[str, str | None] = {
     "response.completed": "completed",
     "response.incomplete": "incomplete",
     "response.failed": "failed",
     "response.cancelled": "cancelled",
+    "response.done": None,
 }
-"""The events that end a stream, and the status of each."""
+"""The events that end a stream, and the status of each. The last one is that of the Realtime API
+and of OpenRouter's documentation (read 2026-11-29), whatever the status is."""
 
 
 def _ended(event: JsonObject) -> list[AnySignal]:
@@ -406,6 +412,7 @@ _EVENTS: dict[str, ReadOne] = {
     "response.content_part.added": _part_added,
     "response.content_part.done": _part_done,
     "response.output_text.delta": _words(Kind.TEXT),
+    "response.content_part.delta": _words(Kind.TEXT),  # of OpenRouter's documentation
     "response.output_text.done": _words_done(Kind.TEXT),
     "response.output_text.annotation.added": _annotation,
     "response.refusal.delta": _words(Kind.REFUSAL),
