@@ -30,7 +30,7 @@ def asked(*answers: bytes, way: str) -> Any:
     return said, len(far.requests), ending["status"]
 
 
-@pytest.mark.behaviour("P10", "Q1")
+@pytest.mark.behaviour("P10")
 def test_a_whole_answer_is_handed_on_as_it_came(way: str) -> None:
     said, requests, status = asked(documented("The tide rises twice a day."), way=way)
     assert (said.error, requests, status) == (None, 1, "complete")
