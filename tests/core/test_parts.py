@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tenuto.core.answer.parts import CallPiece, Kind, Message, Opened, Piece, Restated
+from typing import get_args
+
+from tenuto.core.answer.parts import CallPiece, Kind, Message, Opened, Piece, Placed, Restated
 from tenuto.core.answer.signals import CallDelta, OtherSeen, TextDelta
 
 GROUP = Opened((0,), Kind.GROUP, {"type": "message"})
@@ -57,3 +59,7 @@ def test_a_call_that_is_said_once_more_as_a_whole_is_one_call():
 def test_an_unread_part_within_a_group_hides_no_call_that_has_the_groups_number():
     message = Message()
     assert message.take([GROUP, Opened((0, 0), Kind.OTHER, {})]) == [OtherSeen()]
+
+
+def test_each_kind_of_signal_about_parts_is_settled() -> None:
+    assert {*get_args(Placed)} == {*Message._SETTLERS}

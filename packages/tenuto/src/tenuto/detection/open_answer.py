@@ -112,8 +112,10 @@ class OpenAnswer:
         self.mixed: bool = False
         self.moved: str = ""
         self._error = ShownError()
-        self._asked: tuple[JsonObject | None, Wire | None] = (None, None)
-        self._read: tuple[JsonObject, Wire, bool, Sequence[Signal]] | None = None
+        # The last object and its wire, and the signals that were read in it: both are asked for
+        # several times.
+        self._last_shape: tuple[JsonObject | None, Wire | None] = (None, None)
+        self._last_signals: tuple[JsonObject, Wire, bool, Sequence[Signal]] | None = None
         self._steady: bool | None = None  # whether the second event names the first one's id
         self._stopped = False  # whether a stop was read
         self._closed = False  # whether nothing more belongs to it
@@ -416,15 +418,15 @@ class OpenAnswer:
 
     def _shape(self, value: JsonObject) -> Wire | None:
         """Return the wire whose shape an object has. Two steps ask for that of the same object."""
-        if value is not self._asked[0]:
-            self._asked = value, wire_for_shape(value)
-        return self._asked[1]
+        if value is not self._last_shape[0]:
+            self._last_shape = value, wire_for_shape(value)
+        return self._last_shape[1]
 
     def _signals(self, wire: Wire, value: JsonObject, *, event: bool) -> Sequence[Signal]:
         """Return what a wire reads in an object. Two steps ask for that of the same object."""
-        read = self._read
+        read = self._last_signals
         if read is None or value is not read[0] or (wire, event) != read[1:3]:
-            read = self._read = value, wire, event, wire.parse_object(value, event=event)
+            read = self._last_signals = value, wire, event, wire.parse_object(value, event=event)
         return read[3]
 
     def _wire_of_error(self, value: JsonObject) -> Wire | None:

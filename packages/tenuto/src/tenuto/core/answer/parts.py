@@ -53,7 +53,7 @@ class Kind(Enum):
     """Something beside the content that says nothing by itself: a reference, a signature."""
 
 
-# That of an enum is a Python function, and parts are found by their kind.
+# Parts are looked up by their kind. The hash of an enum is a Python function; this one is faster.
 Kind.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
