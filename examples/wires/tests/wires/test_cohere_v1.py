@@ -166,7 +166,7 @@ def test_the_words_of_a_refusal_are_understood(text: str, kind: FaultKind, allow
         (404, FaultKind.INVALID_REQUEST),
         (429, FaultKind.RATE_LIMITED),
         (498, FaultKind.CONTENT_BLOCKED),
-        (499, FaultKind.INVALID_REQUEST),
+        (499, FaultKind.CANCELLED),
         (500, FaultKind.SERVER),
         (503, FaultKind.OVERLOADED),
         (504, FaultKind.TIMEOUT),
