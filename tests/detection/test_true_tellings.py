@@ -216,7 +216,7 @@ KINDS: dict[str, tuple[Any, str | None, Confidence]] = {
     "an upload": ({"error": {"code": 413, "message": "Upload larger than 2 MB"}}, "invalid_request", MEDIUM),
     "an upload with a code": ({"error": {"code": "PayloadTooLarge", "message": "x", "status": 413}}, "invalid_request", MEDIUM),
     "a gate": ({"error": {"code": 446, "message": "Door open"}}, "invalid_request", MEDIUM),
-    "MiniMax": ({"base_resp": {"status_code": 1039, "status_msg": "x"}}, "context_overflow", HIGH),
+    "MiniMax": ({"base_resp": {"status_code": 1039, "status_msg": "x"}}, "rate_limited", HIGH),
     "Zhipu's filter": (
         {"contentFilter": [{"level": 1, "role": "user"}], "error": {"code": "1301", "message": "x"}}, "content_blocked", HIGH,
     ),

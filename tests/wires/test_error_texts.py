@@ -145,7 +145,7 @@ BODIES: list[tuple[int, Any, FaultKind]] = [
     (400, {"error": {"code": 400, "type": "exceed_context_size_error", "message": "x", "n_ctx": 8192}}, K.CONTEXT_OVERFLOW),
     (400, {"error": {"code": "tool_use_failed", "message": "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.", "failed_generation": "<x"}}, K.MALFORMED_CALL),
     (500, {"error": "error parsing tool call: raw='{\"a', err=unexpected end of JSON input"}, K.MALFORMED_CALL),
-    (200, {"base_resp": {"status_code": 1039, "status_msg": "x"}}, K.CONTEXT_OVERFLOW),
+    (200, {"base_resp": {"status_code": 1039, "status_msg": "x"}}, K.RATE_LIMITED),
     (200, {"base_resp": {"status_code": 1002, "status_msg": "x"}}, K.RATE_LIMITED),
     (200, {"base_resp": {"status_code": 1026, "status_msg": "x"}}, K.CONTENT_BLOCKED),
     (429, {"error": {"code": "rate_limit_exceeded", "message": "x"}}, K.RATE_LIMITED),

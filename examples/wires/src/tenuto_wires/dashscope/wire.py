@@ -77,8 +77,9 @@ ERRORS: tuple[ErrorRow, ...] = (
         "throttling.burstrate",
         "throttling.allocationquota",
     ),
+    _row(_K.PAYMENT, "arrearage"),
     _row(_K.TIMEOUT, "internalerror.timeout", "requesttimeout"),
-    _row(_K.AUTHENTICATION, "invalidapikey", "accessdenied", "arrearage"),
+    _row(_K.AUTHENTICATION, "invalidapikey", "accessdenied"),
     _row(_K.OVERLOADED, "serviceunavailable", "modelunavailable", "modelservingerror"),
     *CHAT_ERRORS[:-1],
     # The code of most request errors; the words are more precise.

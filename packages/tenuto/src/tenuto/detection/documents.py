@@ -100,6 +100,22 @@ _MOST_AMID = 50
 """So many braces that begin no object are looked at: each may cost a look at the whole text."""
 
 
+def items_of_open_array(body: bytes) -> list[object]:
+    """Return the objects of an array that lacks nothing but its end; [] if more is missing.
+
+    >>> items_of_open_array(b'[{"a": 1},\\n{"b": 2}'), items_of_open_array(b'[{"a": 1}, {"b"')
+    ([{'a': 1}, {'b': 2}], [])
+    """
+    value = decode_object(body.strip(SPACE_AND_BOM + b",") + b"]")
+    return value if isinstance(value, list) else []
+
+
+is_end_mark: Callable[[bytes], re.Match[bytes] | None] = re.compile(
+    rb"\s*data:\s*\[DONE\]\s*"
+).fullmatch
+"""Matches the end of a stream of events that some servers put behind a whole body, too."""
+
+
 def documents(body: bytes) -> list[object]:
     """Return the values of several JSON documents in a row, such as those of joined files or lines,
     or of one with something behind it. What cannot be read before, between or behind them is

@@ -68,7 +68,8 @@ def says_kind(codes: Sequence[str], message: str) -> bool:
 
 def leaves_open(kind: FaultKind | None, codes: Sequence[str], read: FaultKind) -> bool:
     """Return whether codes leave it to the words what an error is. A status, or that the request
-    was wrong, says little: the words may say what was wrong, but not that the server was.
+    was wrong, says little: the words may say what was wrong, but not that the server was. Words
+    about money count beside the status of a limit, with which providers tell it.
 
     `kind`: what the codes tell; `read`: what the words tell.
 
@@ -79,6 +80,8 @@ def leaves_open(kind: FaultKind | None, codes: Sequence[str], read: FaultKind) -
     if kind is None:
         return True
     general = kind is FaultKind.INVALID_REQUEST or all(map(is_status, codes))
+    if read is FaultKind.PAYMENT and kind is FaultKind.RATE_LIMITED:
+        return True
     return general and not any(FAULT_CLASSES[each].retryable for each in (kind, read))
 
 

@@ -34,6 +34,8 @@ from tenuto.detection.documents import (
     documents,
     first_object,
     is_cut,
+    is_end_mark,
+    items_of_open_array,
     may_be_source,
     objects_amid,
 )
@@ -296,7 +298,7 @@ class Reader:
             self._object(value, body)
         elif isinstance(value, list):
             self._objects(value)
-        elif value is None and (values := documents(body)):
+        elif value is None and (values := items_of_open_array(body) or documents(body)):
             self._objects(values)
         elif value is None and not is_cut(body) and (tidy := tidied(body)) != body:
             self._document(tidy)
@@ -325,7 +327,8 @@ class Reader:
             if isinstance(value, dict):
                 self._object(value)
             elif isinstance(value, bytes):
-                self._unreadable(value)
+                if not (is_end_mark(value) and self._answer.whole):
+                    self._unreadable(value)
             elif isinstance(value, list):
                 self._inner(value)
             else:

@@ -251,7 +251,7 @@ def read(
     spelled = [each.lower() for each in codes]
     status = status if status is not None else next((int(c) for c in codes if is_status(c)), None)
     for entry in table:
-        found = entry.words.search(said, 0, _SEARCHED_CHARS) if entry.words else None
+        found = _words_in(entry, said)
         groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
         allowed = _allowed_tokens(groups)
         if "prompt" in groups and (allowed or 0) < _LEAST_TOKENS_LEFT:
@@ -298,8 +298,26 @@ def has_code(entry: ErrorRow, codes: Sequence[str]) -> bool:
 
 def has_words(entry: ErrorRow, message: str) -> bool:
     """Return whether a row of a table has the words of an error's message."""
-    searched = entry.words is not None and entry.words.search(message, 0, _SEARCHED_CHARS)
-    return bool(searched)
+    return _words_in(entry, message) is not None
+
+
+def _words_in(entry: ErrorRow, message: str) -> re.Match[str] | None:
+    """Return where a row's words stand in a message. What an error about a parameter quotes of the
+    request tells nothing but the parameter's name."""
+    if entry.words is None:
+        return None
+    if entry.kind not in _ABOUT_PARAMETERS:
+        message = _quoted_parameter.sub("", message[:_SEARCHED_CHARS])
+    return entry.words.search(message, 0, _SEARCHED_CHARS)
+
+
+_ABOUT_PARAMETERS = (_K.UNKNOWN_KEY, _K.INVALID_REQUEST)
+
+_quoted_parameter = re.compile(
+    r"(?:\b(?:invalid|unknown|unrecognized|unsupported) (?:value|parameter|schema|type|argument)"
+    r"(?: for \S+)?:?|['\"]input['\"]:) (?:'[^']*'|\"[^\"]*\")",
+    re.IGNORECASE,
+)
 
 
 def _names(entry: ErrorRow, codes: Sequence[str]) -> bool:
@@ -378,7 +396,9 @@ def error_words(error: object) -> tuple[list[str], str]:
     messages = (error.get(key) for key in ("message", "status_msg", "detail", "Message"))
     message = next((text for message in messages if (text := _message(message))), "")
     param = error.get("param")  # MiMo writes its whole message there
-    return codes, f"{message}: {param}" if isinstance(param, str) and " " in param else message
+    if isinstance(param, str) and " " in param and param not in message:
+        message = f"{message}: {param}"
+    return codes, message
 
 
 def _within(error: object) -> tuple[list[str], str]:

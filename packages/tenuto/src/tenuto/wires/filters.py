@@ -1,4 +1,4 @@
-"""Filters and policy blocks that are told as errors, in the words of all vendors (E12a).
+"""Filters, blocked accounts and spent ones, in the words of all vendors (E12a).
 
 A filter answers with any status: 400 as for a malformed request (DeepSeek, Anthropic), 403 as for a
 wrong key (Grok, OpenRouter), 500 (MiniMax) or 446 (gateways), or with an error in the middle of a
@@ -62,12 +62,36 @@ _CODES = (
     r"|(?:bio|cyber|misalignment)_policy)"
 )
 
+UNPAID = row(
+    FaultKind.PAYMENT,
+    # OpenAI's, Moonshot's, and those of proxies.
+    "insufficient_quota billing_hard_limit_reached billing_not_active",
+    "exceeded_current_quota_error insufficient_balance insufficient_user_quota",
+    "insufficient_credits payment_required credit_limit budget_exceeded",
+    # Anthropic's.
+    "billing_error organization_on_hold linked_organization_billing_unavailable",
+    "contract_spend_limit_reached enforced_spend_limit_reached",
+    "linked_organization_spend_limit_reached",
+    # Alibaba's, Volcengine's, Zhipu's.
+    "arrearage accountoverdueerror 1113 1309",
+    words=r"insufficient (?:account )?(?:balance|funds|credits?)\b|credits? (?:are|is) (?:depleted"
+    r"|exhausted|used up)|not enough (?:balance|credits?|funds)|used all (?:\w+ )?credits"
+    r"|balance (?:is |was )?(?:insufficient|exhausted|too low|not enough|overdue)"
+    r"|overdue (?:balance|payment|bills?)\b|account is (?:overdue|in arrears|in good standing)"
+    r"|(?:monthly|account|hard|daily) spend(?:ing)? (?:cap|limit)|budget has been exceeded"
+    r"|^key limit exceeded|specified API usage limits|package has expired"
+    r"|余额不足|欠费|套餐已到期",
+)
+"""Nothing is left to pay with. Providers report it with status 402, 403 or 400, or with 429 as if
+waiting would help."""
+
 NO_ACCESS = row(
     FaultKind.AUTHENTICATION,
     words=r"not authorized to (?:perform|access|invoke)|(?:identity|resource)-based policy"
     r"|service control policy"
-    r"|(?:account|organization|organisation|api key|user|access)"
-    r"(?: \S+){0,3}? (?:deactivated|suspended|banned|disabled|terminated|revoked)\b",
+    r"|(?:(?:account|organization|organisation|api key|access)(?: \S+){0,3}?"
+    r"|user(?: (?:has|was|is|been|id|\S*\d\S*)){0,4}?)"
+    r" (?:deactivated|suspended|banned|disabled|terminated|revoked)\b",
 )
 """A block of the account, whose words may name the same policies as those of a filter."""
 
@@ -81,5 +105,5 @@ FILTERED = row(
     statuses=range(446, 447),  # guardrails of gateways (Portkey, WSO2)
 )
 
-BLOCKED: tuple[ErrorRow, ...] = (NO_ACCESS, FILTERED)
-"""Both, for the table of each wire."""
+BLOCKED: tuple[ErrorRow, ...] = (UNPAID, NO_ACCESS, FILTERED)
+"""All three, for the table of each wire."""

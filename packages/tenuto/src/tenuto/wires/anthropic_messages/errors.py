@@ -44,14 +44,6 @@ ERRORS: tuple[ErrorRow, ...] = (
         statuses=range(413, 414),
     ),
     *BLOCKED,
-    # Some come with status 429 or 400, but waiting does not help.
-    row(
-        _K.PAYMENT,
-        "billing_error organization_on_hold linked_organization_billing_unavailable",
-        "contract_spend_limit_reached enforced_spend_limit_reached",
-        "linked_organization_spend_limit_reached",
-        words=r"credit balance is too low",
-    ),
     *by_status(
         {
             _K.RATE_LIMITED: "rate_limit_error",

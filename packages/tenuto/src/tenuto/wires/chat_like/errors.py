@@ -57,7 +57,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     row(
         _K.CONTEXT_OVERFLOW,
         "context_length_exceeded exceed_context_size_error max_tokens_exceeded",
-        "token_limit_exceeded 1039",
+        "token_limit_exceeded 1261",  # the last one is Zhipu's
         # GitHub Models: https://github.com/eslint/tsc-meetings/pull/593. GitHub Copilot:
         # https://github.com/ericc-ch/copilot-api/issues/65 (read 2026-11-29).
         "tokens_limit_reached model_max_prompt_tokens_exceeded",
@@ -65,38 +65,49 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     *BLOCKED,
     row(_K.REFUSED, "refusal"),
-    # Comes with status 429, but waiting does not help. The last one is MiniMax's.
-    row(_K.PAYMENT, "insufficient_quota billing_hard_limit_reached billing_not_active 1008"),
-    # Zhipu: https://docs.z.ai/api-reference/api-code (read 2026-11-29).
+    row(_K.PAYMENT, "1008"),  # MiniMax's
+    row(
+        _K.AUTHENTICATION,
+        "1003 1110 1111 1112 1121 1220 1311",
+        # xAI's, with status 400; Zhipu's, whose 1001 and 1002 are others with MiniMax.
+        words=r"^incorrect api key provided"
+        r"|authentication (?:token|parameter|failed|参数)|unable to authenticate|身份验证",
+    ),
+    # Zhipu: https://docs.z.ai/api-reference/api-code (read 2026-11-30). Most of its limits of a day
+    # or a week come with the time at which they end.
     row(
         _K.RATE_LIMITED,
-        "1302 1303 1305",
+        "1302 1303 1304 1305 1308 1310 1312 1313",
         words=r"(?:并发数|频率|访问量)(?:过高|过大)|请求过多|high (?:concurrency|frequency) usage",
     ),
     row(
         _K.OVERLOADED,
         "overloaded_error provider_overloaded provider_unavailable engine_overloaded",
-        "engine_overloaded_error",  # Moonshot's
+        "engine_overloaded_error slow_down",  # Moonshot's, and OpenAI's for a sudden rise
         # Mistral, to all callers, also with status 429.
         words=r"service tier capacity exceeded",
         statuses=range(529, 530),
     ),
     *by_status(
         {
-            _K.RATE_LIMITED: "rate_limit_exceeded rate_limit_error rate_limited 1002",
+            # The numbers are MiniMax's: requests and tokens in a time, growth, and a plan's use.
+            # https://platform.minimax.io/docs/api-reference/errorcode (read 2026-11-30)
+            _K.RATE_LIMITED: "rate_limit_exceeded rate_limit_error rate_limited"
+            " 1002 1039 2045 2056",
             _K.TIMEOUT: "timeout timeout_error 1001",
             # The third of the second line is OpenAI's, the fourth Azure's:
             # https://github.com/Azure-Samples/azure-search-openai-demo/issues/1870
             _K.AUTHENTICATION: "invalid_api_key authentication_error permission_error 1004 2049"
             " account_deactivated wrong_api_key unsupported_country_region_territory"
             " permissiondenied",
-            # OpenAI's and, at the end, Azure's and those of GitHub Models.
+            # OpenAI's, Azure's, those of GitHub Models, MiniMax's and Zhipu's.
             _K.INVALID_REQUEST: "invalid_request_error model_not_found unknown_parameter"
             " unsupported_parameter unsupported_value invalid_value invalid_type"
             " missing_required_parameter invalid_function_parameters string_above_max_length"
             " string_below_min_length array_above_max_length array_below_min_length"
             " integer_above_max_value integer_below_min_value decimal_above_max_value"
-            " decimal_below_min_value deploymentnotfound unknown_model unavailable_model",
+            " decimal_below_min_value deploymentnotfound unknown_model unavailable_model"
+            " 2013 1210 1211 1212 1213 1214 1215 1221 1222",
         }
     ),
 )

@@ -37,8 +37,8 @@ ERRORS: tuple[ErrorRow, ...] = (
         "parameter_unknown",
         words=r"unknown (?:parameter|field|name)s?:? ['\"](?P<name>[^'\"]+)['\"]",
     ),
-    # The second comes with status 429, but waiting does not help: the daily quota is spent.
-    row(_K.PAYMENT, "payment_required", "quota_exceeded"),
+    # Comes with status 429, but waiting does not help: the daily quota is spent.
+    row(_K.PAYMENT, "quota_exceeded"),
     row(_K.AUTHENTICATION, "authentication", "unauthorized", "forbidden"),
     row(_K.RATE_LIMITED, "rate_limit_exceeded", "too_many_requests"),
     row(_K.OVERLOADED, "service_unavailable"),

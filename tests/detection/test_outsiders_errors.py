@@ -1,0 +1,177 @@
+"""What another reader of the documentation found untrue: errors whose kind was told wrongly, and
+whole answers that were called broken off, among 689 inputs (N14)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from tenuto import StopReason, detect
+
+ZAI = "https://api.z.ai/api/paas/v4/chat/completions"
+GEMINI = "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent"
+CHAT = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [
+    {"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": "stop"}]}  # fmt: skip
+
+
+def http(status: int, body: object, url: str = "https://api.x.ai/v1/chat/completions") -> Any:
+    return httpx.Response(status, json=body, request=httpx.Request("POST", url))
+
+
+def error(message: str, **more: Any) -> dict[str, Any]:
+    return {"error": {"message": message, **more}}
+
+
+def minimax(code: int, message: str) -> dict[str, Any]:
+    return {"object": "chat.completion", "choices": None,
+            "base_resp": {"status_code": code, "status_msg": message}}  # fmt: skip
+
+
+RECHARGE = error("Insufficient balance or no resource package. Please recharge.", code="1113")
+TOKEN = error("Invalid Authentication Token", code="1002")
+PREPAID = error("Your prepayment credits are depleted.", code=429, status="RESOURCE_EXHAUSTED")
+CAP = error("Your project has exceeded its monthly spending cap.", code=429,
+            status="RESOURCE_EXHAUSTED")  # fmt: skip
+ARREARS = "Access denied, please make sure your account is in good standing."
+KINDS: dict[str, tuple[Any, str]] = {
+    # A wrong key, or no money, beside a status or a code that means something else elsewhere.
+    "Zhipu, key": (http(401, TOKEN, ZAI), "authentication"),
+    "Zhipu, no key": (
+        http(401, error("Authentication parameter not received in Header", code="1001"), ZAI),
+        "authentication",
+    ),
+    "Zhipu, balance": (http(429, RECHARGE, ZAI), "payment"),
+    "Zhipu, balance, body": (RECHARGE, "payment"),
+    "Zhipu, plan": (
+        http(429, error("Your GLM Coding Plan package has expired", code="1309"), ZAI),
+        "payment",
+    ),
+    "Zhipu, week": (
+        http(429, error("Weekly/Monthly Limit Exhausted. It will reset at 9", code="1310"), ZAI),
+        "rate_limited",
+    ),
+    "xAI, key": (
+        http(400, {"code": "Client specified an invalid argument",
+                   "error": "Incorrect API key provided: xa***."}),
+        "authentication",
+    ),
+    "xAI, credits": (
+        http(429, {"code": "Some resource has been exhausted", "error": "Your team 1 has either "
+                   "used all available credits or reached its monthly spending limit."}),
+        "payment",
+    ),
+    "Moonshot": (
+        http(429, error("Your account is not active, your account balance is insufficient",
+                        type="exceeded_current_quota_error")),
+        "payment",
+    ),
+    "Gemini, credits": (http(429, PREPAID, GEMINI), "payment"),
+    "Gemini, credits, body": (PREPAID, "payment"),
+    "Gemini, cap, body": (CAP, "payment"),
+    "Gemini, a minute": (
+        http(429, error("You exceeded your current quota, please check your plan and billing "
+                        "details.", code=429, status="RESOURCE_EXHAUSTED"), GEMINI),
+        "rate_limited",
+    ),
+    "DeepSeek, body": (
+        error("Insufficient Balance", type="unknown_error", code="invalid_request_error"),
+        "payment",
+    ),
+    "Anthropic": (
+        {"type": "error", "error": {"type": "invalid_request_error", "message": "You have reached "
+                                    "your specified API usage limits."}},
+        "payment",
+    ),
+    "Alibaba": (http(400, error(ARREARS, code="Arrearage", type="Arrearage")), "payment"),
+    "Alibaba, its own API": (
+        {"code": "Arrearage", "message": ARREARS, "request_id": "r"},
+        "payment",
+    ),
+    "Volcengine": (
+        http(403, error("The request failed because your account has an overdue balance.",
+                        code="AccountOverdueError", type="Forbidden")),
+        "payment",
+    ),
+    "Novita": (
+        http(403, {"code": 403, "reason": "NOT_ENOUGH_BALANCE", "message": "not enough balance"}),
+        "payment",
+    ),
+    "OpenRouter": (
+        http(403, error("Key limit exceeded (total limit). Manage it in settings.", code=403)),
+        "payment",
+    ),
+    "LiteLLM": (
+        error("Budget has been exceeded! Current cost: 10.5, Max budget: 10.0",
+              type="budget_exceeded", param=None, code="400"),
+        "payment",
+    ),
+    "MiniMax, tokens a minute": (minimax(1039, "token limit"), "rate_limited"),
+    "MiniMax, plan": (minimax(2056, "usage limit exceeded"), "rate_limited"),
+    "MiniMax, request": (minimax(2013, "invalid params, empty content"), "invalid_request"),
+    "MiniMax, timeout": (minimax(1001, "request timeout"), "timeout"),
+    # What is quoted of the request.
+    "a schema's name": (
+        error("Invalid schema for response_format 'content_policy_violation_report': In context="
+              "(), 'additionalProperties' is required.", type="invalid_request_error",
+              param="response_format", code=None),
+        "invalid_request",
+    ),
+    "a parameter's name": (
+        error("Unknown parameter: 'safety system'.", type="invalid_request_error",
+              param="safety system", code="unknown_parameter"),
+        "unknown_key",
+    ),
+    "a value": (
+        error("Invalid value: 'prompt is too long'. Supported values are: 'auto', 'low'.",
+              type="invalid_request_error", param="x", code="invalid_value"),
+        "invalid_request",
+    ),
+    "an input of vLLM's": (
+        {"object": "error", "type": "BadRequestError", "param": None, "code": 400,
+         "message": "[{'type': 'extra_forbidden', 'loc': ('body', 'note'), 'msg': 'Extra inputs "
+                    "are not permitted', 'input': 'prompt is too long'}]"},
+        "invalid_request",
+    ),
+    "a stream of a user": (
+        error("The user stream was terminated by the upstream server", type="server_error",
+              code="server_error", param=None),
+        "server",
+    ),
+    "a user": (http(403, error("User 4711 has been suspended.")), "authentication"),
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("N14", "S13")
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kind_of_an_error_is_true(name: str) -> None:
+    source, kind = KINDS[name]
+    assert (detect(source).reason, detect(source).detail) == (StopReason.ERROR, kind)
+
+
+def chunk(stop: str = "") -> str:
+    told = {"content": {"parts": [{"text": "b"}], "role": "model"}, "index": 0}
+    ended = {"finishReason": stop} if stop else {}
+    return json.dumps({"candidates": [told | ended], "modelVersion": "m", "responseId": "r"})
+
+
+WHOLE: dict[str, tuple[str, StopReason]] = {
+    "an array of chunks without its end": (f"[{chunk()}\n,\n{chunk('STOP')}", StopReason.END_TURN),
+    "the same, cut": (f"[{chunk()},\n{chunk('MAX_TOKENS')}\n", StopReason.MAX_TOKENS),
+    "the same, without a stop": (f"[{chunk()},\n{chunk()}", StopReason.DROPPED),
+    "the same, within an object": (f"[{chunk('STOP')[:-9]}", StopReason.DROPPED),
+    "a list of one answer without its end": (f"[{json.dumps(CHAT)}", StopReason.END_TURN),
+    "the end of a stream behind a body": (
+        f"{json.dumps(CHAT)}\n\ndata: [DONE]\n\n",
+        StopReason.END_TURN,
+    ),
+}
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("name", WHOLE)
+def test_only_what_is_missing_is_called_missing(name: str) -> None:
+    text, reason = WHOLE[name]
+    assert detect(text).reason is reason
