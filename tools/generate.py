@@ -15,6 +15,7 @@ import behaviours
 import monitoring
 import page_alternatives
 import page_compared
+import page_decisions
 import page_events
 import page_kinds
 import page_ladders
@@ -47,6 +48,7 @@ PAGES: dict[str, Callable[[], str]] = {
 }
 BLOCKS: dict[str, Callable[[], str]] = {
     "alerts": monitoring.render_rules,
+    "decisions": page_decisions.render,
     "instructor": partial(page_alternatives.render, "instructor"),
     "kinds": page_kinds.render,
     "beside": page_kinds.render_beside,
