@@ -113,7 +113,7 @@ def both_ways(path: str, limit: int | None) -> None:
         counts, others = told
         left = {row.number: row.data for row in others}
         skipped = [v for n, v in enumerate(one_by_one) if n not in left]
-        assert {verdict.outcome for verdict in skipped} <= {Outcome.DONE}
+        assert {verdict.outcome for verdict in skipped} <= {Outcome.DONE, Outcome.TEXT_CUT}
         assert sum(count.rows for count in counts) == len(skipped)
         read = {line.number - 1: line.data for line in rows_of(part)}
         assert left == {number: read[number] for number in left}
@@ -125,7 +125,7 @@ def both_ways(path: str, limit: int | None) -> None:
 @pytest.mark.behaviour("J1")
 @pytest.mark.parametrize("limit", [None, 20])
 @pytest.mark.parametrize("seed", range(6))
-def test_with_a_stop_no_row_is_skipped_that_is_not_done(
+def test_with_a_stop_no_row_is_counted_that_is_not_what_it_says(
     tmp_path: Path, seed: int, limit: int | None
 ) -> None:
     both_ways(write(tmp_path / "a.parquet", with_a_stop(Random(seed))), limit)
@@ -134,7 +134,7 @@ def test_with_a_stop_no_row_is_skipped_that_is_not_done(
 @pytest.mark.behaviour("J1")
 @pytest.mark.parametrize("limit", [None, 20])
 @pytest.mark.parametrize("columns", WITHOUT, ids=range(6))
-def test_without_a_stop_no_row_is_skipped_that_is_not_done(
+def test_without_a_stop_no_row_is_counted_that_is_not_done(
     tmp_path: Path, columns: Sequence[tuple[str, str, Sequence[Any]]], limit: int | None
 ) -> None:
     both_ways(write(tmp_path / "a.parquet", filled(Random(1), columns)), limit)
@@ -166,12 +166,12 @@ def test_if_judge_says_anything_else_nothing_is_settled(
 ) -> None:
     # A condition that is wrong, as a mistake in it would be, for rows of which judge says otherwise.
     columns = [("finish_reason", "VARCHAR"), ("completion", "VARCHAR")]
-    path = write(tmp_path / "a.parquet", (columns, [("length", DONE)] * 3))
+    path = write(tmp_path / "a.parquet", (columns, [("stop", " ")] * 3))
     how = settling([Column(*column) for column in columns], None)
     assert how is not None
     monkeypatch.setattr(settling_module, "settling", lambda *_: how._replace(where="true"))
     assert settled(path, 0, 3, Options().way()) is None
-    assert report_of(check([path], Options()).tally)["outcomes"] == {"text_cut": 3}
+    assert report_of(check([path], Options()).tally)["outcomes"] == {"empty": 3}
 
 
 def test_a_limit_in_a_text_of_settings_is_heeded(tmp_path: Path) -> None:
