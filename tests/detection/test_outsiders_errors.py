@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tenuto import StopReason, detect
+from tenuto import Confidence, StopReason, detect
 
 ZAI = "https://api.z.ai/api/paas/v4/chat/completions"
 GEMINI = "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent"
@@ -135,6 +135,21 @@ KINDS: dict[str, tuple[Any, str]] = {
                     "are not permitted', 'input': 'prompt is too long'}]"},
         "invalid_request",
     ),
+    "OpenAI, overloaded": (
+        http(429, error("The engine is currently overloaded, please try again later",
+                        type="server_error", param=None, code=None)),
+        "overloaded",
+    ),
+    "Ollama, memory": (
+        http(500, {"error": "model requires more system memory (8.4 GiB) than is available (3 GiB)"},
+             "http://localhost:11434/api/chat"),
+        "server",
+    ),
+    "Vertex, no billing": (
+        http(403, error("This API method requires billing to be enabled.", code=403,
+                        status="PERMISSION_DENIED"), GEMINI),
+        "payment",
+    ),
     "a stream of a user": (
         error("The user stream was terminated by the upstream server", type="server_error",
               code="server_error", param=None),
@@ -168,6 +183,29 @@ WHOLE: dict[str, tuple[str, StopReason]] = {
         StopReason.END_TURN,
     ),
 }
+
+
+ANYBODYS: tuple[object, ...] = (
+    [{"error": "not found"}, {"error": "ratelimited"}],
+    """{"error": {"code": "order_not_found", "message": "No such order"}}
+{"error": {"code": "card_declined", "message": "declined"}}
+""",
+    """{"type": "error", "message": "Rate limit reached"}
+{"type": "turn.failed", "error": {"message": "Rate limit reached"}}
+""",
+)
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("errors", ANYBODYS)
+def test_several_errors_of_anybody_are_no_several_answers(errors: object) -> None:
+    stop = detect(errors)
+    assert stop.reason is StopReason.ERROR
+    assert stop.confidence is not Confidence.HIGH
+
+
+def test_a_stop_as_plain_values_has_a_plain_detail() -> None:
+    assert type(detect(RECHARGE).as_dict()["detail"]) is str
 
 
 @pytest.mark.behaviour("N14")

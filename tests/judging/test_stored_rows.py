@@ -101,11 +101,10 @@ def test_stored_rows_are_read_as_they_are_labelled() -> None:
 OF_NO_WIRE = frozenset({"openllmetry-d68bf2a0df91"})
 
 # Errors of which nothing says that a model's API wrote them, where they stand alone: a token that
-# AWS refuses, a key that Google, Azure, Mistral or OpenRouter does not know. The last is xAI's, of
-# which no table knows the code or the words.
+# AWS refuses, a key that Google, Azure, Mistral or OpenRouter does not know.
 OF_ANYBODY = frozenset(
     {"ruby_llm-b5af0e682c4c", "langchaingo-da4b1ce0a683", "ruby_llm-08327cbfef8b"}
-    | {"ruby_llm-338877b29846", "ruby_llm-a5c01dc568ef", "ruby_llm-d3e5d9dc38ff"}
+    | {"ruby_llm-338877b29846", "ruby_llm-a5c01dc568ef"}
 )
 
 

@@ -266,7 +266,7 @@ TEXTS = {
     "model 'nope' not found": (404, K.INVALID_REQUEST),
     "model requires more system memory (48.2 GiB) than is available (30.1 GiB)": (
         500,
-        K.INVALID_REQUEST,
+        K.SERVER,
     ),
     "the input length exceeds the context length": (400, K.CONTEXT_OVERFLOW),
     "input length exceeds maximum context length": (400, K.CONTEXT_OVERFLOW),

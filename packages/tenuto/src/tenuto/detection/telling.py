@@ -214,7 +214,7 @@ def _one(found: list[Reading]) -> Stop:
     answers = [reading for reading in found if reading.is_counted]
     if SEVERAL_ANSWERS in [one.response.stop for one in found]:
         return SEVERAL_ANSWERS
-    if len(answers) > 1:
+    if len(answers) > 1 and not all(each.is_guess for each in answers):
         return replace(SEVERAL_ANSWERS, metadata={"answers": str(len(answers))})
     return (answers or found)[0].response.stop
 

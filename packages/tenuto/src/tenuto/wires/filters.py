@@ -67,7 +67,7 @@ UNPAID = row(
     # OpenAI's, Moonshot's, and those of proxies.
     "insufficient_quota billing_hard_limit_reached billing_not_active",
     "exceeded_current_quota_error insufficient_balance insufficient_user_quota",
-    "insufficient_credits payment_required credit_limit budget_exceeded",
+    "insufficient_credits payment_required credit_limit budget_exceeded billing_disabled",
     # Anthropic's.
     "billing_error organization_on_hold linked_organization_billing_unavailable",
     "contract_spend_limit_reached enforced_spend_limit_reached",
@@ -79,8 +79,8 @@ UNPAID = row(
     r"|balance (?:is |was )?(?:insufficient|exhausted|too low|not enough|overdue)"
     r"|overdue (?:balance|payment|bills?)\b|account is (?:overdue|in arrears|in good standing)"
     r"|(?:monthly|account|hard|daily) spend(?:ing)? (?:cap|limit)|budget has been exceeded"
-    r"|^key limit exceeded|specified API usage limits|package has expired"
-    r"|余额不足|欠费|套餐已到期",
+    r"|requires billing to be enabled|^key limit exceeded|specified API usage limits"
+    r"|package has expired|余额不足|欠费|套餐已到期",
 )
 """Nothing is left to pay with. Providers report it with status 402, 403 or 400, or with 429 as if
 waiting would help."""

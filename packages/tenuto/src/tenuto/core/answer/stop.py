@@ -147,8 +147,9 @@ class Stop:
         broken: "truncated" or "malformed" if a tool call of the response is incomplete, whatever
             the provider says; None otherwise.
         metadata: further fields of the provider about the stop, by name, such as the category of a
-            refusal. They hold no text of the answer, but a stop sequence is the caller's own text,
-            so `repr` leaves the metadata out.
+            refusal. Each is cut at 80 characters, and characters that cannot be shown are escaped
+            (a line break is `\\n`). They hold no text of the answer, but a stop sequence is the
+            caller's own text, so `repr` leaves the metadata out.
 
     Raises:
         TypeError: a field has a value of the wrong type; the message names the field.
@@ -191,7 +192,7 @@ class Stop:
             "reason": self.reason.value,
             "raw": self.raw,
             "field": self.field,
-            "detail": self.detail,
+            "detail": None if self.detail is None else str(self.detail),
             "confidence": self.confidence.value,
             "anomalies": list(self.anomalies),
             "terminal": self.terminal,

@@ -84,8 +84,8 @@ ERRORS: tuple[ErrorRow, ...] = (
         _K.OVERLOADED,
         "overloaded_error provider_overloaded provider_unavailable engine_overloaded",
         "engine_overloaded_error slow_down",  # Moonshot's, and OpenAI's for a sudden rise
-        # Mistral, to all callers, also with status 429.
-        words=r"service tier capacity exceeded",
+        # Mistral and OpenAI, to all callers, also with status 429.
+        words=r"service tier capacity exceeded|is currently overloaded",
         statuses=range(529, 530),
     ),
     *by_status(

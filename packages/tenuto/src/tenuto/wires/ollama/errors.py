@@ -22,11 +22,12 @@ ERRORS: tuple[ErrorRow, ...] = (
         words=r"exceed(?:s|ed) (?:the |max |maximum )*context (?:length|size|window)",
     ),
     row(_K.OVERLOADED, words=r"server busy|server overloaded|maximum pending requests exceeded"),
+    # With status 500. Memory may become free.
+    row(_K.SERVER, words=r"requires more system memory"),
     # The request can't be served here, however often it is sent.
     row(
         _K.INVALID_REQUEST,
-        words=r"does not support (?:tools|thinking|chat|generate|insert)"
-        r"|requires more system memory|json: cannot unmarshal",
+        words=r"does not support (?:tools|thinking|chat|generate|insert)|json: cannot unmarshal",
     ),
     *CHAT_ERRORS,
 )
