@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 
 from tenuto.core.answer.fault import FAULT_CLASSES, FaultKind
-from tenuto.wires.errors import ErrorRow, by_status, has_code, has_words, is_status
+from tenuto.wires.errors import ErrorRow, by_status, is_status, rows_with_code, rows_with_words
 from tenuto.wires.registry import in_order
 from tenuto.wires.stops import snake_case
 
@@ -37,7 +37,7 @@ def is_code(codes: Sequence[str], rows: Iterable[ErrorRow] | None = None) -> boo
     """
     if any(map(is_status, codes)) or any(map(_says_server, codes)):
         return True
-    return any(has_code(row, codes) for row in (_rows() if rows is None else rows))
+    return any(rows_with_code(_rows() if rows is None else rows, codes))
 
 
 def knows_code(codes: Sequence[str]) -> bool:
@@ -51,7 +51,7 @@ def knows_code(codes: Sequence[str]) -> bool:
 
 def knows_words(message: str) -> bool:
     """Return whether a table has the words of a message."""
-    return any(has_words(row, message) for row in _rows())
+    return any(rows_with_words(_rows(), message))
 
 
 def says_kind(codes: Sequence[str], message: str) -> bool:
@@ -63,7 +63,7 @@ def says_kind(codes: Sequence[str], message: str) -> bool:
     """
     if knows_code(codes):
         return knows_words(message)
-    return any(has_code(row, codes) and has_words(row, message) for row in _rows())
+    return any(rows_with_words(rows_with_code(_rows(), codes), message))
 
 
 def leaves_open(kind: FaultKind | None, codes: Sequence[str], read: FaultKind) -> bool:
@@ -105,7 +105,7 @@ def _kind_of_word(code: str) -> FaultKind | None:
     if _is_number(code):
         return None
     spelled = snake_case(code[:_CODE_CHARS])
-    kinds = [row.kind for row in _rows() if has_code(row, [code, spelled])]
+    kinds = [row.kind for row in rows_with_code(_rows(), [code, spelled])]
     found = next((kind for kind in kinds if kind not in _GENERAL), next(iter(kinds), None))
     if found is not None:
         return found
@@ -134,7 +134,11 @@ def _is_number(code: str) -> bool:
 
 
 def _rows() -> Iterator[ErrorRow]:
-    """Yield the rows of all tables of errors."""
+    """Yield the rows of all tables of errors. Many tables have the same ones."""
+    seen: set[int] = set()
     for known in in_order():
         for wire in known.values():
-            yield from wire.errors
+            for row in wire.errors:
+                if id(row) not in seen:
+                    seen.add(id(row))
+                    yield row

@@ -22,7 +22,7 @@ from tenuto.detection.error_kinds import (
     leaves_open,
     says_kind,
 )
-from tenuto.wires.errors import GOOGLE, ErrorRow, error_words, has_code
+from tenuto.wires.errors import GOOGLE, ErrorRow, error_words, rows_with_code
 from tenuto.wires.json import JsonObject, encode
 from tenuto.wires.members import list_in, object_in, objects_in
 from tenuto.wires.registry import wires
@@ -168,7 +168,7 @@ def _is_of_chats(code: object) -> bool:
 
 def _is_type(kind: object) -> bool:
     """Return whether an error's type is one of OpenAI's, in its tables or among Groq's."""
-    return kind in _OF_GROQ or any(has_code(row, [str(kind)]) for row in _rows_of_chats())
+    return kind in _OF_GROQ or any(rows_with_code(_rows_of_chats(), [str(kind)]))
 
 
 def _rows_of_chats() -> Iterator[ErrorRow]:

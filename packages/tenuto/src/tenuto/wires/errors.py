@@ -7,7 +7,7 @@ last one matches everything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -249,9 +249,10 @@ def read(
     within_codes, within = _within(error)
     codes, said = [*codes, *within_codes], f"{message}\n{within}" if within else message
     spelled = [each.lower() for each in codes]
+    bare = _without_quoted(said)
     status = status if status is not None else next((int(c) for c in codes if is_status(c)), None)
     for entry in table:
-        found = _words_in(entry, said)
+        found = _words_in(entry, said, bare)
         groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
         allowed = _allowed_tokens(groups)
         if "prompt" in groups and (allowed or 0) < _LEAST_TOKENS_LEFT:
@@ -291,24 +292,30 @@ def error_at(value: JsonObject) -> object | None:
 _NO_ERROR = ("", "none", "null")
 
 
-def has_code(entry: ErrorRow, codes: Sequence[str]) -> bool:
-    """Return whether a row of a table names one of the codes of an error."""
-    return _names(entry, [code.lower() for code in codes])
+def rows_with_code(rows: Iterable[ErrorRow], codes: Sequence[str]) -> Iterator[ErrorRow]:
+    """Yield the rows that name one of the codes of an error."""
+    spelled = [code.lower() for code in codes]
+    return (entry for entry in rows if _names(entry, spelled))
 
 
-def has_words(entry: ErrorRow, message: str) -> bool:
-    """Return whether a row of a table has the words of an error's message."""
-    return _words_in(entry, message) is not None
+def rows_with_words(rows: Iterable[ErrorRow], message: str) -> Iterator[ErrorRow]:
+    """Yield the rows that have the words of an error's message."""
+    bare = _without_quoted(message)
+    return (entry for entry in rows if _words_in(entry, message, bare))
 
 
-def _words_in(entry: ErrorRow, message: str) -> re.Match[str] | None:
-    """Return where a row's words stand in a message. What an error about a parameter quotes of the
-    request tells nothing but the parameter's name."""
+def _words_in(entry: ErrorRow, message: str, bare: str) -> re.Match[str] | None:
+    """Return where a row's words stand in a message. `bare`: the message without what it quotes."""
     if entry.words is None:
         return None
-    if entry.kind not in _ABOUT_PARAMETERS:
-        message = _quoted_parameter.sub("", message[:_SEARCHED_CHARS])
-    return entry.words.search(message, 0, _SEARCHED_CHARS)
+    said = message if entry.kind in _ABOUT_PARAMETERS else bare
+    return entry.words.search(said, 0, _SEARCHED_CHARS)
+
+
+def _without_quoted(message: str) -> str:
+    """Return a message without what an error about a parameter quotes of the request, which tells
+    nothing but the parameter's name."""
+    return _quoted_parameter.sub("", message[:_SEARCHED_CHARS])
 
 
 _ABOUT_PARAMETERS = (_K.UNKNOWN_KEY, _K.INVALID_REQUEST)
