@@ -218,6 +218,8 @@ NOTHING: dict[str, Any] = {
     "a to-do": {"done": True, "message": {"title": "sweep"}},
     "a done response": {"done": False, "response": "later"},
     "applicants": {"candidates": [{"name": "Ada", "content": "CV"}]},
+    "applicants with files": {"candidates": [{"name": "Ada", "content": {"cv": "x"}, "index": 0}], "position": "cook"},
+    "found pages": {"candidates": [{"id": 7, "content": {"title": "A", "body": "B"}, "score": 0.9}], "query": "x"},
     "metadata": {"metadata": {"name": "pod"}},
     "a commit": {"id": "9b4fed13", "message": "Take a cut echo"},
     "a greeting": {"message": "hello"},

@@ -161,6 +161,9 @@ _OF_MESSAGES = frozenset(
 )
 
 
+_OF_CONTENTS = frozenset({"parts", "role"})
+
+
 def _gemini(value: JsonObject) -> bool:
     """Return whether it has candidates of Gemini, or nothing but what its answers have: many of its
     objects count tokens."""
@@ -179,8 +182,10 @@ def _gemini(value: JsonObject) -> bool:
     ended = not _STOPS_OF_CANDIDATES.isdisjoint(candidate)
     if isinstance(parts, list) and not (ended or all(isinstance(p, dict | None) for p in parts)):
         return False
-    if content or _is_signed(value):
+    if _is_signed(value):
         return True
+    if content:  # people who apply for a job have contents, too
+        return not _OF_CONTENTS.isdisjoint(content)
     return all(_spelled(name) in _OF_CANDIDATES for name in candidate)
 
 
