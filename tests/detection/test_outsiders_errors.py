@@ -36,7 +36,7 @@ PREPAID = error("Your prepayment credits are depleted.", code=429, status="RESOU
 CAP = error("Your project has exceeded its monthly spending cap.", code=429,
             status="RESOURCE_EXHAUSTED")  # fmt: skip
 ARREARS = "Access denied, please make sure your account is in good standing."
-KINDS: dict[str, tuple[Any, str]] = {
+KINDS: dict[str, tuple[Any, str | None]] = {
     # A wrong key, or no money, beside a status or a code that means something else elsewhere.
     "Zhipu, key": (http(401, TOKEN, ZAI), "authentication"),
     "Zhipu, no key": (
@@ -156,6 +156,63 @@ KINDS: dict[str, tuple[Any, str]] = {
         "server",
     ),
     "a user": (http(403, error("User 4711 has been suspended.")), "authentication"),
+    "a user by name": (http(400, error("User alice has been suspended")), "authentication"),
+    "Anthropic, workspace": (
+        {"type": "error", "error": {"type": "invalid_request_error", "message": "You have reached "
+                                    "your specified workspace API usage limits."}},
+        "payment",
+    ),
+    "Vertex, no billing, body": (
+        error("This API method requires billing to be enabled.", code=403,
+              status="PERMISSION_DENIED"),
+        "payment",
+    ),
+    "an input of vLLM's that is an object": (
+        {"object": "error", "type": "BadRequestError", "param": None, "code": 400,
+         "message": "[{'msg': 'x', 'input': {'content': 'the prompt is too long'}}]"},
+        "invalid_request",
+    ),
+    # Words about a key or money that are none of the account.
+    "a service of tokens": (
+        http(503, error("authentication token service is temporarily unavailable")), "overloaded",
+    ),
+    "a limit of a token": (
+        http(429, error("Rate limit exceeded for this authentication token")), "rate_limited",
+    ),
+    "a token that takes long": (
+        http(504, error("Timed out while fetching authentication token")), "timeout",
+    ),
+    "a server's own key": (
+        http(500, error("Unable to authenticate your request: connection reset by peer")),
+        "server",
+    ),
+    "a server's own data base": (
+        http(500, error("password authentication failed for user")), "server",
+    ),
+    "a budget of a minute": (
+        http(429, error("Your token budget has been exceeded for this minute")), "rate_limited",
+    ),
+    "advice about money": (
+        {"type": "error", "error": {"type": "rate_limit_error", "message": "This request would "
+                                    "exceed the rate limit for your tier. Raise your monthly "
+                                    "spend limit for a higher one."}},
+        "rate_limited",
+    ),
+    "a bucket": (
+        http(429, error("not enough credits in the token bucket, retry in 2s")), "rate_limited",
+    ),
+    "credits of a limit": (http(429, error("Rate limit credits are exhausted")), "rate_limited"),
+    "a load balance": (
+        http(503, error("Load balance exhausted: no healthy upstream")), "overloaded",
+    ),
+    "a server's user": (http(500, error("The user 42 terminated")), "server"),
+    # Numbers of nobody.
+    "a number in Anthropic's form": (
+        {"type": "error", "error": {"type": "1308", "message": "x"}}, None,
+    ),
+    "a number in OpenAI's form": (
+        error("Order not found", type="order_error", param=None, code="1220"), None,
+    ),
 }  # fmt: skip
 
 
@@ -164,6 +221,21 @@ KINDS: dict[str, tuple[Any, str]] = {
 def test_the_kind_of_an_error_is_true(name: str) -> None:
     source, kind = KINDS[name]
     assert (detect(source).reason, detect(source).detail) == (StopReason.ERROR, kind)
+
+
+CONTEXT = [
+    minimax(2013, "invalid params, context window exceeds limit"),
+    http(400, error("invalid params, context window exceeds limit (2013)")),
+    http(
+        400, error("Your request exceeded model token limit: 262144", type="invalid_request_error")
+    ),
+]
+
+
+@pytest.mark.behaviour("N14")
+@pytest.mark.parametrize("source", CONTEXT, ids=range(3))
+def test_a_prompt_that_is_too_long_is_told_as_one(source: Any) -> None:
+    assert detect(source).reason is StopReason.CONTEXT_WINDOW_EXCEEDED
 
 
 def chunk(stop: str = "") -> str:
@@ -177,6 +249,11 @@ WHOLE: dict[str, tuple[str, StopReason]] = {
     "the same, cut": (f"[{chunk()},\n{chunk('MAX_TOKENS')}\n", StopReason.MAX_TOKENS),
     "the same, without a stop": (f"[{chunk()},\n{chunk()}", StopReason.DROPPED),
     "the same, within an object": (f"[{chunk('STOP')[:-9]}", StopReason.DROPPED),
+    "the same, with a comma": (f"[{chunk('STOP')},", StopReason.DROPPED),
+    "an answer without a stop in a list": (
+        f"[{json.dumps(CHAT).replace(chr(34) + 'stop' + chr(34), 'null')}",
+        StopReason.DROPPED,
+    ),
     "a list of one answer without its end": (f"[{json.dumps(CHAT)}", StopReason.END_TURN),
     "the end of a stream behind a body": (
         f"{json.dumps(CHAT)}\n\ndata: [DONE]\n\n",
@@ -202,6 +279,18 @@ def test_several_errors_of_anybody_are_no_several_answers(errors: object) -> Non
     stop = detect(errors)
     assert stop.reason is StopReason.ERROR
     assert stop.confidence is not Confidence.HIGH
+
+
+@pytest.mark.behaviour("N14")
+def test_of_several_errors_of_anybody_the_surest_is_told() -> None:
+    known = error("slow", code="rate_limit_exceeded")
+    assert detect([{"error": "disk full"}, known]) == detect(known)
+
+
+@pytest.mark.behaviour("N14")
+def test_a_candidate_with_a_stop_is_one_whatever_its_content_holds() -> None:
+    told = {"candidates": [{"content": {"text": "hi"}, "finishReason": "STOP"}]}
+    assert detect(told).reason is StopReason.END_TURN
 
 
 def test_a_stop_as_plain_values_has_a_plain_detail() -> None:

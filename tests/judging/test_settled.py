@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -112,9 +113,12 @@ def both_ways(path: str, limit: int | None) -> None:
     if told is not None:
         counts, others = told
         left = {row.number: row.data for row in others}
-        skipped = [v for n, v in enumerate(one_by_one) if n not in left]
-        assert {verdict.outcome for verdict in skipped} <= {Outcome.DONE, Outcome.TEXT_CUT}
-        assert sum(count.rows for count in counts) == len(skipped)
+        skipped = Counter(v.outcome for n, v in enumerate(one_by_one) if n not in left)
+        counted: Counter[Outcome] = Counter()
+        for count in counts:
+            counted[count.verdict.outcome] += count.rows
+        assert skipped == counted
+        assert skipped.keys() <= {Outcome.DONE, Outcome.TEXT_CUT}
         read = {line.number - 1: line.data for line in rows_of(part)}
         assert left == {number: read[number] for number in left}
     quick = report_of(check([path], options).tally)
@@ -172,6 +176,33 @@ def test_if_judge_says_anything_else_nothing_is_settled(
     monkeypatch.setattr(settling_module, "settling", lambda *_: how._replace(where="true"))
     assert settled(path, 0, 3, Options().way()) is None
     assert report_of(check([path], Options()).tally)["outcomes"] == {"empty": 3}
+
+
+def test_cut_rows_are_counted_by_their_stop(tmp_path: Path) -> None:
+    columns = [("finish_reason", "VARCHAR"), ("completion", "VARCHAR")]
+    path = write(tmp_path / "a.parquet", (columns, [("length", DONE), ("stop", DONE)] * 20))
+    both_ways(path, None)
+    told = settled(path, 0, 40, Options().way())
+    assert told is not None
+    assert {count.verdict.outcome: count.rows for count in told[0]} == {
+        Outcome.DONE: 20, Outcome.TEXT_CUT: 20,
+    }  # fmt: skip
+    assert list(told[1]) == []
+
+
+@pytest.mark.parametrize("limit", [None, 0])
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("kind", ["BIGINT", "DOUBLE"])
+def test_a_cut_text_without_tokens_is_as_large_as_it_is(
+    tmp_path: Path, kind: str, first: int, limit: int | None
+) -> None:
+    columns = [
+        ("finish_reason", "VARCHAR"), ("completion", "VARCHAR"), ("completion_tokens", kind),
+        ("max_tokens", "BIGINT"),
+    ]  # fmt: skip
+    short, long = ("length", "Hi th", 0, limit), ("length", LONG.strip()[:800], 0, limit)
+    rows = [short, *[long] * 9] if first else [*[long] * 9, short]
+    both_ways(write(tmp_path / "a.parquet", (columns, rows)), None)
 
 
 def test_a_limit_in_a_text_of_settings_is_heeded(tmp_path: Path) -> None:

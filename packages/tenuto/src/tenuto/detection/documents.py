@@ -101,12 +101,12 @@ _MOST_AMID = 50
 
 
 def items_of_open_array(body: bytes) -> list[object]:
-    """Return the objects of an array that lacks nothing but its end; [] if more is missing.
+    """Return the values of an array that lacks nothing but its end; [] if more is missing.
 
-    >>> items_of_open_array(b'[{"a": 1},\\n{"b": 2}'), items_of_open_array(b'[{"a": 1}, {"b"')
+    >>> items_of_open_array(b'[{"a": 1},\\n{"b": 2}'), items_of_open_array(b'[{"a": 1},')
     ([{'a': 1}, {'b': 2}], [])
     """
-    value = decode_object(body.strip(SPACE_AND_BOM + b",") + b"]")
+    value = decode_object(body.strip(SPACE_AND_BOM) + b"]")
     return value if isinstance(value, list) else []
 
 

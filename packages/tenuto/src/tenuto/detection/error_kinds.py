@@ -69,7 +69,7 @@ def says_kind(codes: Sequence[str], message: str) -> bool:
 def leaves_open(kind: FaultKind | None, codes: Sequence[str], read: FaultKind) -> bool:
     """Return whether codes leave it to the words what an error is. A status, or that the request
     was wrong, says little: the words may say what was wrong, but not that the server was. Words
-    about money count beside the status of a limit, with which providers tell it.
+    about money count beside the codes of a limit and of a key, with which providers report it.
 
     `kind`: what the codes tell; `read`: what the words tell.
 
@@ -80,9 +80,12 @@ def leaves_open(kind: FaultKind | None, codes: Sequence[str], read: FaultKind) -
     if kind is None:
         return True
     general = kind is FaultKind.INVALID_REQUEST or all(map(is_status, codes))
-    if read is FaultKind.PAYMENT and kind is FaultKind.RATE_LIMITED:
+    if read is FaultKind.PAYMENT and kind in _BESIDE_MONEY:
         return True
     return general and not any(FAULT_CLASSES[each].retryable for each in (kind, read))
+
+
+_BESIDE_MONEY = (FaultKind.RATE_LIMITED, FaultKind.AUTHENTICATION)
 
 
 def kind_by_code(codes: Sequence[str]) -> FaultKind | None:

@@ -111,9 +111,10 @@ def error_shown(value: JsonObject) -> Confidence | None:
             return None
         return Confidence.HIGH if _is_of_models(value) else Confidence.LOW
     codes = _codes_of(error)
-    if is_code(codes) and any(own(value, object_in(error)) for own in _OWN_FORMS):
-        return Confidence.HIGH
     known = knows_code(codes)
+    forms = _OWN_FORMS if known else _FORMS_WITH_NUMBERS
+    if is_code(codes) and any(own(value, object_in(error)) for own in forms):
+        return Confidence.HIGH
     if (known or _tells_words(error)) and _is_of_models(error, strange=bool(codes) and not known):
         return Confidence.HIGH
     coded = isinstance(error, dict) and any(error.get(name) for name in _CODED)
@@ -233,15 +234,10 @@ def _as_dashscope(value: JsonObject, _: JsonObject | None = None) -> bool:
 _in_camel_case = re.compile(r"[A-Z][A-Za-z]*[a-z](?:\.[A-Za-z]+)*\Z").match
 _SUCCESSES = ("success", "ok", "succeeded")
 
-_OWN_FORMS = (
-    _as_anthropic,
-    _as_openai,
-    _as_openrouter,
-    _as_mistral,
-    _as_zhipu,
-    _as_watsonx,
-    _as_dashscope,
-)
+_FORMS_WITH_NUMBERS = (_as_mistral, _as_zhipu, _as_watsonx, _as_dashscope)
+"""Forms that only one API has, so that a number is one of its own codes."""
+
+_OWN_FORMS = (_as_anthropic, _as_openai, _as_openrouter, *_FORMS_WITH_NUMBERS)
 
 
 # --- errors in forms that many have

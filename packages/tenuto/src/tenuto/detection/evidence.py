@@ -185,7 +185,7 @@ def _gemini(value: JsonObject) -> bool:
     if _is_signed(value):
         return True
     if content:  # people who apply for a job have contents, too
-        return not _OF_CONTENTS.isdisjoint(content)
+        return ended or not _OF_CONTENTS.isdisjoint(content)
     return all(_spelled(name) in _OF_CANDIDATES for name in candidate)
 
 

@@ -298,7 +298,9 @@ class Reader:
             self._object(value, body)
         elif isinstance(value, list):
             self._objects(value)
-        elif value is None and (values := items_of_open_array(body) or documents(body)):
+        elif value is None and (told := self._inside(items_of_open_array(body)))[-1].has_stop:
+            self._before += told  # nothing but the end of the array is missing
+        elif value is None and (values := documents(body)):
             self._objects(values)
         elif value is None and not is_cut(body) and (tidy := tidied(body)) != body:
             self._document(tidy)

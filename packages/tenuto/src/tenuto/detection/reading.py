@@ -47,6 +47,11 @@ class Reading(NamedTuple):
         return stop.reason is StopReason.ERROR and stop.confidence is not Confidence.HIGH
 
     @property
+    def has_stop(self) -> bool:
+        """Whether the provider said why it ended."""
+        return self.response.stop.raw is not None
+
+    @property
     def is_known(self) -> bool:
         """Whether it is an answer, or nothing speaks against it."""
         return self.is_answer and not self.strange and self.response.stop != NOTHING_CAME

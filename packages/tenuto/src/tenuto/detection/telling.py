@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from tenuto.core.answer.builder import RUNNING
 from tenuto.core.answer.response import Response
-from tenuto.core.answer.stop import NO_ANSWER, SEVERAL_ANSWERS, Stop, printable
+from tenuto.core.answer.stop import NO_ANSWER, SEVERAL_ANSWERS, Confidence, Stop, printable
 from tenuto.detection.encodings import as_utf8, without_marks
 from tenuto.detection.reader import Reader
 from tenuto.detection.reading import Reading
@@ -44,7 +44,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
         `no_answer`: no known API has this format (reason UNKNOWN), or it is a message alone, such
         as a bare `ChatCompletionMessage` of OpenAI's. `several_answers`: it holds several;
         `metadata["answers"]` counts them, unless their chunks alternate, without what is none and
-        what broke off before it showed whether it is one; `detect_each` tells each (UNKNOWN).
+        what broke off before it showed whether it is one; `detect_each` tells each (UNKNOWN). Of
+        several errors without high confidence and nothing else, the surest is told.
         `needs_wire`: it is of an API whose wire is in another package, which is not installed;
         `metadata["wire"]` names the wire (UNKNOWN).
         `unread`: a stream, an iterator, a file, or a response whose body was not read; `detect`
@@ -88,8 +89,8 @@ def detect_each(source: object, *, wire: str | None = None) -> list[Stop]:
             prose, whose own lines have no stop.
             Not told apart: streams of Gemini without ids, a stream of Ollama that broke off and the
             next one, the same of other streams that broke off in their first chunk, and the answers
-            of a JSON array that broke off. Chunks of several streams that alternate are one stop,
-            with the detail `several_answers` and no count.
+            of a JSON array that broke off within one. Chunks of several streams that alternate are
+            one stop, with the detail `several_answers` and no count.
         wire: as for `detect`.
 
     Returns:
@@ -208,13 +209,20 @@ class StreamDetector:
             return NO_ANSWER
 
 
+_SURE = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
+
+
 def _one(found: list[Reading]) -> Stop:
     if len(found) == 1:
         return found[0].response.stop
     answers = [reading for reading in found if reading.is_counted]
     if SEVERAL_ANSWERS in [one.response.stop for one in found]:
         return SEVERAL_ANSWERS
-    if len(answers) > 1 and not all(each.is_guess for each in answers):
+    if answers and all(each.is_guess for each in answers):  # errors that may be any program's
+        return max(
+            answers, key=lambda each: _SURE.index(each.response.stop.confidence)
+        ).response.stop
+    if len(answers) > 1:
         return replace(SEVERAL_ANSWERS, metadata={"answers": str(len(answers))})
     return (answers or found)[0].response.stop
 

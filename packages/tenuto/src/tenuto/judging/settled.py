@@ -130,20 +130,24 @@ def _with_stop(plan: Plan, types: dict[str, str], limit: int | None) -> Settling
     if any(types[name] == _TEXT for name in plan.asked if name in SETTINGS):
         return None
     has_model = any(name in types for name in MODELS)
-    stops = [word for word in _STOPS if _settles(plan.stop, word, has_model)]
+    found = {word: stop_of(plan.stop, word, has_model) for word in _STOPS}
+    stops = [word for word, stop in found.items() if stop and stop.reason in _OUTCOMES]
+    ends = [word for word in stops if (stop := found[word]) and stop.reason is StopReason.END_TURN]
     time = next((name for name in TIMES if name in types), None)
     if time is not None and types[time] not in ("DATE", "TIMESTAMP"):
         return None
     text = named(plan.text)
     free = [named(name) for name in plan.free if types[name] == _TEXT]
+    tokens = _first([_count(name, types[name]) for name in TOKENS if types.get(name) in _NUMBERS])
     where = [
-        f"{named(plan.stop)} IN ({', '.join(map(quoted, stops))})",
+        _says(plan.stop, stops),
         *_plain(text),
         *(f"({name} IS NULL OR {_opens_not(name)})" for name in free),
+        # How large a cut answer is says its text then (`tally.word_of`).
+        f"coalesce({tokens} > 0 OR {_says(plan.stop, ends)}, true)",
     ]
     if time is not None:
         where.append(f"{named(time)} IS NOT NULL")
-    tokens = _first([_count(name, types[name]) for name in TOKENS if types.get(name) in _NUMBERS])
     own = [
         f"nullif({_count(name, types[name])}, 0)" for name in LIMITS if types.get(name) in _NUMBERS
     ]
@@ -160,9 +164,9 @@ _WORDS: Final = _WHOLE | {_TEXT}
 _NUMBERS: Final = _WHOLE | {"DOUBLE", "FLOAT"}
 
 
-def _settles(name: str, word: str, has_model: bool) -> bool:
-    stop = stop_of(name, word, has_model)
-    return stop is not None and stop.reason in _OUTCOMES
+def _says(name: str, words: Sequence[str]) -> str:
+    """Return what is true of a column that says one of some words."""
+    return f"{named(name)} IN ({', '.join(map(quoted, words)) or 'NULL'})"
 
 
 def _count(name: str, kind: str) -> str:
@@ -208,8 +212,8 @@ def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Sett
 
 
 def _is_short(text: str) -> str:
-    """Return what is true of a text that is no prose. A character has at most four bytes, and these
-    need not be counted."""
+    """Return what is true of a text that is no prose. Its size in bytes is stored with it, while
+    its characters have to be counted. A character has at most four bytes."""
     few = f"length({text}) < {LEAST_PROSE_CHARS}"
     return f"CASE WHEN strlen({text}) >= {4 * LEAST_PROSE_CHARS} THEN false ELSE {few} END"
 
@@ -326,7 +330,7 @@ def _plain(text: str) -> list[str]:
         f"{text} IS NOT NULL",
         _begins(text, "<"),
         _shows(f"substring({text}, -1, 1)"),
-        f"{text} NOT LIKE '%<think%'",  # DuckDB takes two thirds of the time of `contains`
+        f"{text} NOT LIKE '%<think%'",  # DuckDB's LIKE is faster than its `contains`
         f"(strlen({text}) < {_RUNAWAY_BYTES} OR {once})",
     ]
 

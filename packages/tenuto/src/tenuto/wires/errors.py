@@ -213,12 +213,18 @@ CONTEXT_WORDS = (
     r"|exceed context limit|input token count .* exceeds|input is too long"
     # GitHub Copilot: https://github.com/jjleng/copilot-more/issues/35 (read 2026-11-29).
     r"|prompt token count of \d+ exceeds the limit"
+    # MiniMax (2013), Moonshot, LM Studio.
+    r"|context window exceeds limit|exceeded model token limit|greater than the context length"
 )
 """Words for a prompt that is too long."""
 
 _CODE_CHARS = 100
 _SEARCHED_CHARS = 2_000
 """Errors name their cause at the beginning; the whole prompt may follow."""
+
+_OF_THE_ACCOUNT = (_K.PAYMENT, _K.AUTHENTICATION)
+_OF_THE_SERVER = (408, *range(500, 600))
+"""With these statuses, words about a key or about money are those of the server's own troubles."""
 
 _LEAST_TOKENS_LEFT = 512
 """If a prompt leaves less of the window than this, the prompt itself is too long (C12)."""
@@ -252,7 +258,8 @@ def read(
     bare = _without_quoted(said)
     status = status if status is not None else next((int(c) for c in codes if is_status(c)), None)
     for entry in table:
-        found = _words_in(entry, said, bare)
+        no_account = entry.kind in _OF_THE_ACCOUNT and status in _OF_THE_SERVER
+        found = None if no_account else _words_in(entry, said, bare)
         groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
         allowed = _allowed_tokens(groups)
         if "prompt" in groups and (allowed or 0) < _LEAST_TOKENS_LEFT:
@@ -321,9 +328,10 @@ def _without_quoted(message: str) -> str:
 _ABOUT_PARAMETERS = (_K.UNKNOWN_KEY, _K.INVALID_REQUEST)
 
 _quoted_parameter = re.compile(
-    r"(?:\b(?:invalid|unknown|unrecognized|unsupported) (?:value|parameter|schema|type|argument)"
-    r"(?: for \S+)?:?|['\"]input['\"]:) (?:'[^']*'|\"[^\"]*\")",
-    re.IGNORECASE,
+    r"\b(?:invalid|unknown|unrecognized|unsupported)"
+    r" (?:enum value|value|parameter|schema|type|argument)(?: for \S+)?:?"
+    r" (?:'[^']*'|\"[^\"]*\")|['\"]input['\"]: .*",
+    re.IGNORECASE | re.DOTALL,
 )
 
 

@@ -72,25 +72,27 @@ UNPAID = row(
     "billing_error organization_on_hold linked_organization_billing_unavailable",
     "contract_spend_limit_reached enforced_spend_limit_reached",
     "linked_organization_spend_limit_reached",
-    # Alibaba's, Volcengine's, Zhipu's.
-    "arrearage accountoverdueerror 1113 1309",
-    words=r"insufficient (?:account )?(?:balance|funds|credits?)\b|credits? (?:are|is) (?:depleted"
-    r"|exhausted|used up)|not enough (?:balance|credits?|funds)|used all (?:\w+ )?credits"
-    r"|balance (?:is |was )?(?:insufficient|exhausted|too low|not enough|overdue)"
+    # Alibaba's, Volcengine's, MiniMax's, Zhipu's.
+    "arrearage accountoverdueerror 1008 1113 1309",
+    words=r"insufficient (?:account )?(?:balance|funds|credits?)\b"
+    r"|^not enough (?:balance|credits?|funds)\b(?! in)|used all (?:\w+ )?credits"
+    r"|(?:your|prepaid|prepayment|account) (?:\w+ )?credits (?:are|were) (?:depleted|exhausted)"
+    r"|(?:account|credit|your) balance (?:is |was )?(?:insufficient|exhausted|too low|overdue)"
     r"|overdue (?:balance|payment|bills?)\b|account is (?:overdue|in arrears|in good standing)"
-    r"|(?:monthly|account|hard|daily) spend(?:ing)? (?:cap|limit)|budget has been exceeded"
-    r"|requires billing to be enabled|^key limit exceeded|specified API usage limits"
-    r"|package has expired|余额不足|欠费|套餐已到期",
+    r"|(?:exceeded|reached) (?:\S+ ){0,3}?spend(?:ing)? (?:cap|limit)|^budget has been exceeded!"
+    r"|requires billing to be enabled|^key limit exceeded"
+    r"|specified (?:workspace )?API usage limits|plan package has expired|余额不足|欠费|套餐已到期",
 )
 """Nothing is left to pay with. Providers report it with status 402, 403 or 400, or with 429 as if
-waiting would help."""
+waiting would help. The words are those of xAI, Google, Anthropic, OpenRouter, LiteLLM, DeepSeek,
+Moonshot, Novita, Volcengine, Alibaba and Zhipu (read 2026-11-30)."""
 
 NO_ACCESS = row(
     FaultKind.AUTHENTICATION,
     words=r"not authorized to (?:perform|access|invoke)|(?:identity|resource)-based policy"
     r"|service control policy"
-    r"|(?:(?:account|organization|organisation|api key|access)(?: \S+){0,3}?"
-    r"|user(?: (?:has|was|is|been|id|\S*\d\S*)){0,4}?)"
+    r"|(?:account|organization|organisation|api key|user|access)"
+    r"(?: (?!stream|session|request|connection)\S+){0,3}?"
     r" (?:deactivated|suspended|banned|disabled|terminated|revoked)\b",
 )
 """A block of the account, whose words may name the same policies as those of a filter."""

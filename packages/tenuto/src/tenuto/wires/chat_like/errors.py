@@ -65,13 +65,14 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     *BLOCKED,
     row(_K.REFUSED, "refusal"),
-    row(_K.PAYMENT, "1008"),  # MiniMax's
     row(
         _K.AUTHENTICATION,
         "1003 1110 1111 1112 1121 1220 1311",
         # xAI's, with status 400; Zhipu's, whose 1001 and 1002 are others with MiniMax.
-        words=r"^incorrect api key provided"
-        r"|authentication (?:token|parameter|failed|参数)|unable to authenticate|身份验证",
+        words=r"^incorrect api key provided|^invalid authentication token"
+        r"|^authentication (?:parameter not received|token (?:has )?expired|token 已过期)"
+        r"|^authentication (?:token 非法|failed\W*$)|^header ?中未收到 ?authentication"
+        r"|^通过 ?authentication token|^身份验证失败",
     ),
     # Zhipu: https://docs.z.ai/api-reference/api-code (read 2026-11-30). Most of its limits of a day
     # or a week come with the time at which they end.
@@ -90,10 +91,10 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     *by_status(
         {
-            # The numbers are MiniMax's: requests and tokens in a time, growth, and a plan's use.
+            # The numbers are MiniMax's: requests, tokens, connections, growth, and a plan's use.
             # https://platform.minimax.io/docs/api-reference/errorcode (read 2026-11-30)
             _K.RATE_LIMITED: "rate_limit_exceeded rate_limit_error rate_limited"
-            " 1002 1039 2045 2056",
+            " 1002 1039 1041 2045 2056",
             _K.TIMEOUT: "timeout timeout_error 1001",
             # The third of the second line is OpenAI's, the fourth Azure's:
             # https://github.com/Azure-Samples/azure-search-openai-demo/issues/1870
