@@ -43,6 +43,9 @@ KINDS: dict[str, tuple[Any, str | None]] = {
         http(401, error("Authentication parameter not received in Header", code="1001"), ZAI),
         "authentication",
     ),
+    "Zhipu, key, in other words": (
+        http(401, error("token expired or incorrect", code="1002"), ZAI), "authentication",
+    ),
     "Zhipu, balance": (http(429, RECHARGE, ZAI), "payment"),
     "Zhipu, balance, body": (RECHARGE, "payment"),
     "Zhipu, plan": (

@@ -73,6 +73,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         r"|^authentication (?:parameter not received|token (?:has )?expired|token 已过期)"
         r"|^authentication (?:token 非法|failed\W*$)|^header ?中未收到 ?authentication"
         r"|^通过 ?authentication token|^身份验证失败",
+        statuses=range(401, 402),  # whatever number stands beside it
     ),
     # Zhipu: https://docs.z.ai/api-reference/api-code (read 2026-11-30). Most of its limits of a day
     # or a week come with the time at which they end.
