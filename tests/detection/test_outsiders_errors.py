@@ -219,7 +219,7 @@ KINDS: dict[str, tuple[Any, str | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.behaviour("N14", "S13")
+@pytest.mark.behaviour("N14")
 @pytest.mark.parametrize("name", KINDS)
 def test_the_kind_of_an_error_is_true(name: str) -> None:
     source, kind = KINDS[name]
