@@ -129,9 +129,10 @@ def walked() -> Counter[str]:
             answer([f"{word} " for word in first], "length"),
             answer([f"{word} " for word in rest], "stop"),
         )
-        asked = {"model": "m", "stream": True, "max_tokens": 20}
+        # A host and a model of its own: what others of the process taught is kept by these.
+        asked = {"model": "walked", "stream": True, "max_tokens": 20}
         body = json.dumps(asked | {"messages": [{"role": "user", "content": "Why?"}]}).encode()
-        turn = Turn("POST", "https://host/v1/chat/completions", [], body, policy=Policy())
+        turn = Turn("POST", "https://walked/v1/chat/completions", [], body, policy=Policy())
         reply: object = None
         while (command := turn.next(reply)) is not None:  # type: ignore[arg-type]
             reply = None
