@@ -199,12 +199,12 @@ def test_a_stream_that_goes_on_is_not_ended_by_the_read_timeout(library: str, wa
 @MODES
 def test_the_turn_s_time_begins_with_the_end_of_the_first_attempt(way: str, mode: str) -> None:
     def late() -> Iterator[bytes]:
-        time.sleep(0.4)
+        time.sleep(1.0)
         yield CUT_STREAM if mode == "stream" else CUT_BODY
 
     rest = event(b"and the rest.") + event(b"", b'"stop"') + b"data: [DONE]\n\n"
     with FarSide(late(), sse_answer(rest) if mode == "stream" else json_answer(WHOLE)) as far:
-        client = of_openai(far, "httpx", way, 30.0, turn_timeout_s=0.3)
+        client = of_openai(far, "httpx", way, 30.0, turn_timeout_s=0.9)
         text, _ = timed(lambda: told(client, mode, is_async=way == "async"))
     assert text == "Half of it and the rest."
 
