@@ -50,6 +50,16 @@ TEXTS = [
     "Prompt blocked due to security configurations",
     "blocked output: the generation violates our usage guidelines",
     "您的问题涉嫌违规，请更换话题",
+    "本次会话内容有涉及违规信息的倾向 (sid: cha000b0b7f)",
+    "输入内容包含违规信息，请修改后重试",
+    "请求内容存在安全风险，请检查后重试",
+    "Blocked entity detected: CREDIT_CARD by Guardrail: presidio-pre-guard. This entity is not allowed to be used in this request.",
+    "prompt pattern is blocked",
+    "Response filtered by Cortex Guard",
+    "Content moderation failed",
+    "Your request was blocked because it may contain content that is not allowed under the AWS Responsible AI Policy",
+    "The guardrail checks defined in the config failed. You can find more information in the `hook_results` object.",
+    "input_guardrail_triggered",
 ]
 
 CODES = [
@@ -59,7 +69,7 @@ CODES = [
     "guardrail_violation", "GuardrailIntervened", "moderation_blocked", "cyber_policy", "bio_policy",
     "misalignment_policy_violation", "image_content_policy_violation", "SensitiveContentDetected",
     "InputTextSensitiveContentDetected", "OutputTextSensitiveContentDetected.SevereViolation",
-    "prohibited_content", "safety", "sensitive",
+    "prohibited_content", "safety", "sensitive", "hooks_failed",
 ]  # fmt: skip
 
 OTHERS = [
@@ -75,6 +85,8 @@ OTHERS = [
     (400, "Invalid value for 'content': expected a string.", K.INVALID_REQUEST),
     (400, "The guardrail identifier or version provided in the request does not exist.", K.INVALID_REQUEST),
     (400, "Request blocked by CORS policy", K.INVALID_REQUEST),
+    (400, "The guardrail config failed to load", K.INVALID_REQUEST),
+    (400, "pattern: the regular expression is blocked by nothing and too long", K.INVALID_REQUEST),
     (503, "The content service is overloaded", K.OVERLOADED),
     (404, "No endpoints found matching your data policy", K.INVALID_REQUEST),
 ]  # fmt: skip

@@ -10,7 +10,9 @@ guidelines", DeepSeek "Content Exists Risk", MiniMax "output new_sensitive (1027
 "DataInspectionFailed", Zhipu 1301, Moonshot "considered high risk", Volcengine
 "SensitiveContentDetected", StepFun "censorship_blocked", Azure "ResponsibleAIPolicyViolation",
 OpenAI "invalid_prompt" and "cyber_policy", Bedrock "blocked by our content filters", LiteLLM
-"Violated guardrail policy", Cloudflare 2016 and 2017.
+"Violated guardrail policy", Cloudflare 2016 and 2017. Read on 2026-11-30: iFlytek's
+10019 "本次会话内容有涉及违规信息的倾向", Databricks' "input_guardrail_triggered", Portkey's
+"hooks_failed".
 """
 
 from __future__ import annotations
@@ -42,19 +44,23 @@ _WORDS = (
     r"blocked (?:output|input)\b|(?:prompt|response) blocked due to security",
     r"content filtering policy|content management policy|filtered due to the prompt",
     r"content[_ ]?policy[_ ]?violation|data_?inspection_?failed|responsibleaipolicyviolation",
-    r"safety_check_type|safety system|for safety reasons|responsible ai practices",
-    r"prohibited_content|requires moderation",
+    r"safety_check_type|safety system|for safety reasons|responsible ai (?:practices|polic)",
+    r"prohibited_content|requires moderation|content moderation (?:failed|blocked|rejected)",
+    # LiteLLM's, Kong's and Snowflake's guards, and Databricks', whose errors have no other words.
+    r"blocked entity detected|prompt pattern is blocked|filtered by cortex guard",
+    r"(?:input|output)_guardrail_triggered|guardrail checks (?:\S+ ){0,5}?failed",
     r"content exists risk|considered (?:to be )?(?:a )?high[- ]risk",
     r"new_sensitive|sensitive_?content_?detected|inappropriate content",
     r"unsafe or sensitive|contains? sensitive (?:content|information|words?)",
     r"sensitive (?:content|words?|information) (?:was |were |is )?(?:detected|found)",
     # Zhipu, Baidu, Tencent and iFlytek: sensitive, in breach of rules, not passed by the review.
-    r"敏感内容|敏感词|敏感信息|内容违规|违规内容|涉嫌违规|审核不通过|审核未通过|内容安全",
+    r"敏感内容|敏感词|敏感信息|内容违规|违规内容|违规信息|涉嫌违规",
+    r"审核不通过|审核未通过|内容安全|存在安全风险",
 )
 
 _CODES = (
     r"(?:safety|sensitive|moderation|moderated|blocklist|censorship|guardrails?|recitation|spii"
-    r"|flagged(?:_input)?|invalid_prompt|1301|1026|1027|2016|2017)\Z"
+    r"|flagged(?:_input)?|invalid_prompt|hooks_failed|1301|1026|1027|2016|2017)\Z"
     r"|.*(?:content_?(?:filter|violation|blocked|policy|safety|moderat|censor|inspection)"
     r"|sensitive_?content|new_?sensitive|data_?inspection|prohibited_?content|censorship_"
     r"|guardrails?_?(?:violat|block|interven|trigger)|moderation_?(?:block|fail|flag|violat)"
