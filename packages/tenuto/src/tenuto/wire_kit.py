@@ -42,6 +42,7 @@ from tenuto.core.answer.signals import (
 )
 from tenuto.core.answer.stop import StopReason
 from tenuto.core.deciding.actions import AppendAssistant, AppendCalls, AppendUser, Edit
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.core.hints import EMPTY_WITH_TOOLS_NOTE, ORPHAN_RESULT
 from tenuto.core.history.table import Call, Reasoning, Result, Role, Rules, Text, by_role
 from tenuto.frames.frame import Frame
@@ -164,6 +165,7 @@ __all__ = [
     "Message",
     "OneText",
     "Opened",
+    "Outcome",
     "Part",
     "PartClosed",
     "Paths",

@@ -141,7 +141,8 @@ class EditableRequest:
     text so far, `user_row` for a hint, `call_rows` for calls with their results, `kept_rows` for
     the content of a paused turn. Where its requests differ otherwise, it overrides `tool_schemas`,
     `document_schema`, `output_limit_path`, `lower_reasoning`, `fit_reasoning`, `free_tool_choice`,
-    and for a history in several places `split_rows`, `rows_with` and `edited`.
+    for a history in several places `split_rows`, `rows_with` and `edited`, and for a prompt that is
+    one text `split_rows` and `added_rows`.
 
     Args:
         body: its bytes.
