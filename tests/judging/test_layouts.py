@@ -9,16 +9,19 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
 import pytest
 from judging.test_settled import LONG, MORE_TEXTS, both_ways
 from support.stored import DONE, chat, gemini, message, responses
 from support.tables import parquet_of_lines
 
+from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.checking import Options, check
-from tenuto.judging.layouts import layout_of
+from tenuto.judging.layouts import layout_of, written_again
 from tenuto.judging.quick import reader_of
 from tenuto.judging.report import report_of
 from tenuto.judging.settled import layouts_of, settled
+from tenuto.judging.tables import quoted
 
 Made = Callable[[int, str], Any]
 
@@ -68,6 +71,12 @@ MADE: dict[str, Made] = {
         "prompt": f"Why {number}?", "completion": text, "finish_reason": "stop",
     },
 }  # fmt: skip
+
+ODD_NUMBERS = (
+    "9.0", "1e1", "-0", "09", "NaN", "Infinity", '"9"', "null", "[9]", "12345678901", "9 ",
+)  # fmt: skip
+WAY = Options().way()
+WITH_LAYOUT = [kind for kind in MADE if kind != "completion"]
 
 ODD: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2.0, 0.5, 10**9, 10**12, 1_764_962_401_000, "", " ", "x", "length", "stop", "error", [], {},
@@ -125,9 +134,17 @@ def rows(made: Made, chance: Random, count: int = 240) -> list[str]:
     found = []
     for number in range(count):
         value = made(number, chance.choice(texts))
-        odd = chance.random() < 0.2
-        found.append(_mutated(value, chance) if odd else json.dumps(value))
-    return found
+        written = json.dumps(value, ensure_ascii=chance.random() < 0.5)
+        if chance.random() < 0.2:
+            written = _mutated(value, chance)
+        found.append(_cut(written) if chance.random() < 0.2 else written)
+    return [row.encode("utf-8", "replace").decode() for row in found]
+
+
+def _cut(row: str) -> str:
+    """Return a row whose stop says that the limit cut the answer."""
+    cut = row.replace('"stop"', '"length"').replace('"STOP"', '"MAX_TOKENS"')
+    return cut.replace('"end_turn"', '"max_tokens"')
 
 
 @pytest.mark.behaviour("J1")
@@ -142,27 +159,55 @@ def test_no_row_of_json_text_is_skipped_that_is_not_done(
     both_ways(path, 20 if seed % 2 else None)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MADE if kind != "completion"])
+@pytest.mark.parametrize("kind", WITH_LAYOUT)
 def test_rows_of_json_text_that_are_written_alike_are_settled_in_sql(
     tmp_path: Path, kind: str
 ) -> None:
     made = MADE[kind]
     lines = [json.dumps(made(number, f"{DONE} {number}.")) for number in range(99)]
-    cut = json.dumps(made(7, DONE)).replace('"stop"', '"length"').replace('"STOP"', '"MAX_TOKENS"')
-    cut = cut.replace('"end_turn"', '"max_tokens"')
-    path = parquet_of_lines(tmp_path / "a.parquet", [*lines, cut, "{}", "no JSON"])
-    told = settled(path, 0, 102, Options().way())
+    written = _cut(json.dumps(made(7, DONE)))
+    filtered = written.replace('"length"', '"content_filter"')
+    others_of = ["{}", "no JSON", *([filtered] if filtered != written else [])]
+    path = parquet_of_lines(tmp_path / "a.parquet", [*lines, written, *others_of])
+    told = settled(path, 0, 103, Options().way())
     assert told is not None
     counts, others = told
-    kept = 1 if kind.startswith("responses") else 0  # it was left as it is
-    assert sum(count.rows for count in counts) == 99 + kept
-    assert [row.number for row in others] == [99, 100, 101][kept:]
+    unfinished = sum(count.rows for count in counts if count.verdict.outcome is Outcome.TEXT_CUT)
+    assert unfinished == (0 if kind.startswith("responses") else 1)  # its status stays as it is
+    assert sum(count.rows for count in counts) == 100
+    assert [row.number for row in others] == [100, 101, 102][: len(others_of)]
+
+
+@pytest.mark.behaviour("J1")
+@pytest.mark.parametrize("kind", WITH_LAYOUT)
+def test_a_row_that_is_its_members_written_again_has_the_layout(kind: str) -> None:
+    chance = Random(kind)
+    lines = rows(MADE[kind], chance, 600)
+    lines += [json.dumps(MADE[kind](n, "So. \x00 It is.")) for n in range(9)]
+    lines += [line.replace(": 9,", f": {odd},") for line in lines[:9] for odd in ODD_NUMBERS]
+    (layout,) = layouts_of([json.dumps(MADE[kind](n, f"{DONE} {n}.")) for n in range(20)], WAY)
+    found = {hole.place: f"m[{at}]" for at, hole in enumerate(layout.holes, 1) if hole.place}
+    again = written_again(layout, "line", found)
+    paths = ", ".join(map(quoted, found))
+    with duckdb.connect() as connection:
+        told = connection.execute(
+            f"SELECT line, {again} FROM (SELECT line, TRY(json_extract(line, [{paths}])) AS m"
+            " FROM (SELECT unnest(?) AS line))",
+            [lines],
+        ).fetchall()
+    assert len(told) == len(lines)
+    same = [line for line, is_same in told if is_same]
+    assert len(same) > 200
+    assert all(re.fullmatch(layout.pattern, line) for line in same)
+    plain = [line for line in lines if re.fullmatch(layout.pattern, line) and line.isascii()]
+    assert {line for line in plain if "\\u" not in line and ".0" not in line} <= {*same}
 
 
 @pytest.mark.behaviour("J1")
 @pytest.mark.parametrize(
     "name",
     ["v", "text_", "{0}", "c0", "number", "done", "read", "the whole row", "the text of the row",
+     "the members of the row", "whether the row is written alike",
      'a "quoted" name'],
 )  # fmt: skip
 def test_no_name_of_a_column_says_what_is_done(tmp_path: Path, name: str) -> None:

@@ -155,9 +155,18 @@ def _each(
     if processes <= 1 or len(ranges) < 2:
         yield from (_check_range(part, options, known) for part in ranges)
         return
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(processes, _begin, (options, known)) as pool:
+    with _context().Pool(processes, _begin, (options, known)) as pool:
         yield from pool.imap(_work, ranges)
+
+
+def _context() -> multiprocessing.context.BaseContext:
+    """Return how processes are started: from one that has imported this module, where the system
+    can do that. Elsewhere each imports it again."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["__main__", __name__])
+    return context
 
 
 _of_process: dict[str, Any] = {}

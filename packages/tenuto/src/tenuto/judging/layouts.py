@@ -3,27 +3,33 @@
 Theory of operation
 -------------------
 A file's rows come from one program, which writes them alike: the same members in the same order,
-with other words and numbers. A `Layout` is such a form as a regular expression, made from one row:
-what says how the row is judged stays as it is, what may differ becomes a hole. What a member says
-is found out by trying: it is replaced by other values, and the row is read again by the shape that
-knows the row to its last member (`shapes.py`). If the shape refuses the other values, or finds
-anything else in the row, the member stays as it is. Only those that end up in the text, the tokens,
-the model, the limit, the day or the id may differ, and members that are not read.
+with other words and numbers. A `Layout` is such a form, made from one row: what says how the row is
+judged stays as it is, what may differ becomes a hole. What a member says is found out by trying: it
+is replaced by other values, and the row is read again by the shape that knows the row to its last
+member (`shapes.py`). If the shape refuses the other values, or finds anything else in the row, the
+member stays as it is. Only those that end up in the text, the tokens, the model, the limit, the day
+or the id may differ, and members that are not read. A stop may be any that the shape knows.
 
-A row that matches is JSON, has no member twice, and is read by the same shape as the first one.
+A row that matches is JSON, has no member twice, and is read by the same shape as the first one. SQL
+tells it in two ways. `written_again` takes the members out of the row, writes them into the holes
+again, and compares: a row that is the same to its last byte has this form. A writer that escapes
+more than DuckDB makes another row of the same members. The regular expression `Layout.pattern`
+knows it too, and takes twice the time.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice, zip_longest
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from tenuto.judging.quick import STOPS
 from tenuto.judging.shapes import Found
+from tenuto.judging.tables import quoted
 
 _MOST_LEAVES: Final = 128
 _MOST_CHARS: Final = 65_536
@@ -33,19 +39,35 @@ Read = Callable[[str], Found | None]
 """Reads a row by the shape that the layout is of; None: it is not of it, or not plain."""
 
 
+class Hole(NamedTuple):
+    """What differs from row to row. `pattern`: a regular expression of it, as JSON writes it.
+    `place`: where it stands, as a JSON pointer; None: where SQL could not find it."""
+
+    pattern: str
+    place: str | None
+
+
 class Layout(NamedTuple):
     """How rows are written.
 
     Attributes:
-        pattern: a regular expression that whole rows match, as both `re` and RE2 read it.
+        texts: what stands before, between and behind the holes.
+        holes: what differs from row to row.
         places: where the members of `Found` stand that differ from row to row, by name, as JSON
             pointers.
         fixed: the other members of `Found`, which are the same in all rows.
     """
 
-    pattern: str
+    texts: tuple[str, ...]
+    holes: tuple[Hole, ...]
     places: dict[str, str]
     fixed: dict[str, object]
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression that whole rows match, as both `re` and RE2 read it."""
+        holes = (hole.pattern for hole in self.holes)
+        return "".join(_between(map(_literal, self.texts), holes))
 
 
 def layout_of(row: str, read: Read) -> Layout | None:
@@ -64,21 +86,54 @@ def layout_of(row: str, read: Read) -> Layout | None:
     if first is None or not first.text or not _is_plainly_written(row):
         return None
     said = msgspec.structs.asdict(first)
-    parts: list[str] = []
+    texts: list[str] = []
+    holes: list[Hole] = []
     places: dict[str, str] = {}
     done = 0
     for begin, end, place in leaves:
-        hole, names = _hole(row, begin, end, read, said)
+        pattern, names = _hole(row, begin, end, read, said)
+        if pattern is None:
+            continue
         if len(names) > 1 or (names and (names[0] in places or place is None)):
             return None  # two members say one thing
         for name in names:
             places[name] = place or ""
-        parts += [_literal(row[done:begin]), hole]
+        texts.append(row[done:begin])
+        holes.append(Hole(pattern, place))
         done = end
     if "text" not in places:
         return None
     fixed = {name: value for name, value in said.items() if name not in places}
-    return Layout("".join([*parts, _literal(row[done:])]), places, fixed)
+    return Layout((*texts, row[done:]), tuple(holes), places, fixed)
+
+
+def _between(texts: Iterable[str], holes: Iterable[str]) -> Iterator[str]:
+    """Return texts and what stands between them, in their order."""
+    return chain.from_iterable(zip_longest(texts, holes, fillvalue=""))
+
+
+def written_again(layout: Layout, row: str, members: Mapping[str, str]) -> str | None:
+    """Return what is true, in SQL, of a row that is its members written into the layout, and
+    nothing else; None: they are not all found. `row`: the row in SQL. `members`: those of the row,
+    by their places, as DuckDB writes them as JSON."""
+    cells = [members[hole.place] for hole in layout.holes if hole.place is not None]
+    if len(cells) < len(layout.holes):
+        return None
+    texts = map(quoted, layout.texts)
+    found = list(zip(cells, (hole.pattern for hole in layout.holes), strict=True))
+    others = [(cell, pattern) for cell, pattern in found if pattern != _ANY_TEXT]
+    # A line break separates them, which no JSON on one line has.
+    together = f"concat_ws(chr(10), {', '.join(cell for cell, _ in others)})"
+    patterns = r"\n".join(pattern for _, pattern in others)
+    return " AND ".join(
+        [
+            f"{row} = concat({', '.join(part for part in _between(texts, cells) if part)})",
+            *([f"regexp_full_match({together}, {quoted(patterns)})"] if others else []),
+            *(f"starts_with({cell}, '\"')" for cell, pattern in found if pattern == _ANY_TEXT),
+            # Half a surrogate pair is refused by DuckDB itself.
+            f"{row} NOT LIKE '%\\u0000%'",
+        ]
+    )
 
 
 # --- the members of a row
@@ -171,25 +226,36 @@ _TEXTS: Final = (*_WORDS, r'"\u00e9\n\" x"', r'"{\"a\": 1}"', r'"\ud83d\ude00"')
 
 def _hole(
     row: str, begin: int, end: int, read: Read, said: dict[str, Any]
-) -> tuple[str, list[str]]:
+) -> tuple[str | None, list[str]]:
     """Return the regular expression of what may stand in place of a string or a number, and which
-    members of `Found` it is; a string or a number that has to be as it is stands for itself."""
+    members of `Found` it is; None: it has to be as it is."""
     leaf = row[begin:end]
+
+    def differ(other: str) -> set[str] | None:
+        found = read(row[:begin] + other + row[end:])
+        if found is None:
+            return None
+        told = msgspec.structs.asdict(found)
+        return {name for name in told if told[name] != said[name]}
+
     for pattern, others in _others(leaf):
         names: set[str] = set()
         for other in others:
-            found = read(row[:begin] + other + row[end:])
+            found = differ(other)
             if found is None:
                 break
-            told = msgspec.structs.asdict(found)
-            names |= {name for name in told if told[name] != said[name]}
+            names |= found
         else:
             if names <= _MAY_DIFFER:
                 return pattern, sorted(names)
-    return _literal(leaf), []
+    words = [
+        word for word in STOPS if word and leaf != f'"{word}"' and differ(f'"{word}"') == _STOP
+    ]
+    return (f'"(?:{"|".join([leaf[1:-1], *words])})"', ["stop"]) if words else (None, [])
 
 
 _MAY_DIFFER: Final = frozenset({"text", "tokens", "id", "model", "limit", "day"})
+_STOP: Final = {"stop"}
 
 
 def _others(leaf: str) -> Iterator[tuple[str, tuple[str, ...]]]:

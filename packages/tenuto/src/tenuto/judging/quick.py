@@ -138,8 +138,10 @@ def counted(row: object, limit: int | None, shapes: Shapes | None = None) -> Ali
     if told is None:
         return None
     text = told.text
-    if not told.stop or not _is_plain(text) or runs_away(text):
+    if not told.stop or not _is_plain(text):
         return verdict_on(told, kind, limit)
+    if runs_away(text):
+        return verdict_on(told, kind, limit, away=True)
     chars = 1 if told.tokens else len(text)
     asked = told.tokens, told.model, told.wire, told.limit, told.day
     return kind, chars, told.stop, told.stop_at, *asked
@@ -154,7 +156,7 @@ def verdict_of(key: Alike, limit: int | None) -> Verdict | None:
     return None if verdict is None else dataclasses.replace(verdict, text="." * chars)
 
 
-_STOPS: Final = {
+STOPS: Final = {
     "": StopReason.END_TURN,
     "stop": StopReason.END_TURN,
     "end_turn": StopReason.END_TURN,
@@ -173,7 +175,7 @@ def _stop(raw: str, at: str, has_text: bool) -> Stop:
     if not raw:
         sure = Confidence.MEDIUM if has_text else Confidence.LOW
         return Stop(StopReason.END_TURN, confidence=sure, anomalies=(NO_STOP,))
-    return Stop(_STOPS[raw], raw, at, confidence=Confidence.HIGH)
+    return Stop(STOPS[raw], raw, at, confidence=Confidence.HIGH)
 
 
 _RUNAWAY: Final[tuple[Sign, tuple[str, ...]]] = (Sign.RUNAWAY, ("runaway",))
@@ -185,16 +187,18 @@ def _words(first: str, others: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def verdict_on(
-    found: Found, kind: str, limit: int | None, stop: Stop | None = None
+    found: Found, kind: str, limit: int | None, stop: Stop | None = None, *, away: bool = False
 ) -> Verdict | None:
     """Return the verdict on what a shape found; None: its text needs the whole reading. `stop`:
-    what its stop is; None: one of those in the shapes."""
+    what its stop is; None: one of those in the shapes. `away`: it is known that the text runs
+    away."""
     text, stored = found.text, found.stop != ""
     if text and not _is_plain(text):
         return None
     limit = limit or found.limit
     at_limit = limit is not None and found.tokens is not None and found.tokens >= limit
-    sign, evidence = _RUNAWAY if runs_away(text) else at_end(text, stored=stored, at_limit=at_limit)
+    away = away or runs_away(text)
+    sign, evidence = _RUNAWAY if away else at_end(text, stored=stored, at_limit=at_limit)
     stop = stop or _stop(found.stop, found.stop_at, bool(text))
     outcome = outcome_of(stop.reason, Batch.NONE, Readable.SEEN if text else Readable.BLANK, sign)
     evidence = (*STRUCTURE.get(outcome, ()), *evidence)

@@ -30,10 +30,10 @@ from tenuto.judging.columns import row_of
 from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
-from tenuto.judging.layouts import Layout, layout_of
+from tenuto.judging.layouts import Layout, layout_of, written_again
 from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
 from tenuto.judging.opening import OPENINGS
-from tenuto.judging.quick import reader_of
+from tenuto.judging.quick import STOPS, reader_of
 from tenuto.judging.sentences import LEAST_PROSE_CHARS
 from tenuto.judging.shapes import FLAT, MOST_TOKENS_OF_SHAPE, Flat
 from tenuto.judging.stores import NotReadable
@@ -140,11 +140,10 @@ def _with_stop(plan: Plan, types: dict[str, str], limit: int | None) -> Settling
     free = [named(name) for name in plan.free if types[name] == _TEXT]
     tokens = _first([_count(name, types[name]) for name in TOKENS if types.get(name) in _NUMBERS])
     where = [
-        _says(plan.stop, stops),
+        _says(named(plan.stop), stops),
         *_plain(text),
         *(f"({name} IS NULL OR {_opens_not(name)})" for name in free),
-        # How large a cut answer is says its text then (`tally.word_of`).
-        f"coalesce({tokens} > 0 OR {_says(plan.stop, ends)}, true)",
+        _has_a_size(tokens, _says(named(plan.stop), ends)),
     ]
     if time is not None:
         where.append(f"{named(time)} IS NOT NULL")
@@ -164,9 +163,15 @@ _WORDS: Final = _WHOLE | {_TEXT}
 _NUMBERS: Final = _WHOLE | {"DOUBLE", "FLOAT"}
 
 
-def _says(name: str, words: Sequence[str]) -> str:
-    """Return what is true of a column that says one of some words."""
-    return f"{named(name)} IN ({', '.join(map(quoted, words)) or 'NULL'})"
+def _says(cell: str, words: Sequence[str]) -> str:
+    """Return what is true of a cell that says one of some words."""
+    return f"{cell} IN ({', '.join(map(quoted, words)) or 'NULL'})"
+
+
+def _has_a_size(tokens: str, ends: str) -> str:
+    """Return what is true of a row that was not cut, or whose tokens are not stored as 0: how large
+    a cut answer is says its text then (`tally.word_of`)."""
+    return f"coalesce({tokens} > 0 OR {ends}, true)"
 
 
 def _count(name: str, kind: str) -> str:
@@ -235,35 +240,53 @@ _MOST_IN_VAIN: Final = 2
 def _of_json(table: Parquet, begin: int, end: int, way: Way) -> Settling | None:
     """Return how rows of JSON text are settled, by how some of them are written."""
     line = named(table.columns[0].name)
-    first = _range(table, begin, min(begin + _SAMPLE_ROWS, end))
+    first = f"SELECT {line} FROM {_range(table, begin, end)} LIMIT {_SAMPLE_ROWS}"
     try:
-        rows = [row for (row,) in table.fetched(f"SELECT {line} FROM {first}") if row is not None]
+        rows = [row for (row,) in table.fetched(first) if row is not None]
     except (BadText, NotReadable):
         return None
     layouts = layouts_of(rows, way)
     if not layouts:
         return None
     places = layouts[0].places
+    found = dict.fromkeys(hole.place for layout in layouts for hole in layout.holes if hole.place)
+    members = {place: f"{_MEMBERS}[{at}]" for at, place in enumerate(found, 1)}
+    again = [written_again(layout, _LINE, members) for layout in layouts]
     patterns = "|".join(layout.pattern for layout in layouts)
-    paths = ", ".join(map(quoted, places.values()))
-    cells = ", ".join(f"{_MEMBERS}[{at}] AS {_cell(name)}" for at, name in enumerate(places, 1))
+    alike = [*filter(None, again), f"regexp_full_match({_LINE}, {quoted(patterns)})"]
+    when = " ".join(f"WHEN {condition} THEN true" for condition in alike)
+    paths = ", ".join(map(quoted, found))
+    # TRY: a row that is no JSON has no members.
     opened = (
-        f"SELECT {NUMBER}, {line} AS {_LINE}, CASE WHEN regexp_full_match({line},"
-        f" {quoted(patterns)}) THEN json_extract_string({line}, [{paths}]) END AS {_MEMBERS}"
+        f"SELECT {NUMBER}, {line} AS {_LINE}, TRY(json_extract({line}, [{paths}])) AS {_MEMBERS}"
     )
+    cells = ", ".join(
+        f"{members[place]} ->> '$' AS {_cell(name)}" for name, place in places.items()
+    )
+    told_of = f"SELECT {NUMBER}, {_LINE}, CASE {when} END AS {_ALIKE}, {cells}"
     told = {name: expression for name, expression in _OF_JSON.items() if name in places}
+    none = "NULL"
+    tokens = told.get("tokens", none)
+    sized = [_has_a_size(tokens, _says(told["stop"], _ENDS))] if "stop" in told else []
     return Settling(
-        " AND ".join(_plain(_cell("text"))),
-        ("NULL", told.get("model", "NULL"), told.get("limit", "NULL"), told.get("day", "NULL")),
-        told.get("tokens", "NULL"),
+        " AND ".join([_ALIKE, *_plain(_cell("text")), *sized]),
+        (
+            told.get("stop", none),
+            told.get("model", none),
+            told.get("limit", none),
+            told.get("day", none),
+        ),
+        tokens,
         _rounded(_cell("text")),
-        around=(f"(SELECT {NUMBER}, {_LINE}, {cells} FROM ({opened} FROM ", "))"),
+        around=(f"({told_of} FROM ({opened} FROM ", "))"),
         line=_LINE,
     )
 
 
+_ENDS: Final = [word for word, reason in STOPS.items() if reason is StopReason.END_TURN]
 _LINE: Final = '"the whole row"'
 _MEMBERS: Final = '"the members of the row"'
+_ALIKE: Final = '"whether the row is written alike"'
 
 
 def _cell(name: str) -> str:
@@ -271,6 +294,7 @@ def _cell(name: str) -> str:
 
 
 _OF_JSON: Final = {
+    "stop": _cell("stop"),
     "model": _cell("model"),
     "limit": _cell("limit"),
     "day": f"coalesce((try_cast(split_part({_cell('day')}, '.', 1) AS BIGINT) // 86400)::VARCHAR,"
@@ -462,6 +486,8 @@ def _verdicts(table: Parquet, numbers: list[int], way: Way) -> Iterator[tuple[in
         return
     names = [column.name for column in table.columns]
     selected = ", ".join([NUMBER, *map(named, names)])
-    where = f"{NUMBER} IN ({', '.join(map(str, numbers))})"
+    # Without the range, DuckDB reads all groups of rows.
+    within = f"{NUMBER} BETWEEN {numbers[0]} AND {numbers[-1]}"
+    where = f"{within} AND {NUMBER} IN ({', '.join(map(str, numbers))})"
     for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
         yield number, judge_by(row_of(names, values), way)
