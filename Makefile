@@ -98,7 +98,7 @@ test heavy soak differential documents replay replay-sim: export PYTHONDONTWRITE
 test heavy soak differential documents replay replay-sim: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 test: setup ## run the tests
-	$(BIN)/python tools/test_parts.py
+	$(BIN)/python -m pytest
 
 heavy: setup ## run the tests that need many seconds or a lot of memory
 	$(BIN)/python -m pytest -m heavy -n 2
