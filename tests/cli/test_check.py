@@ -257,6 +257,65 @@ def test_rows_of_ones_own_are_read_where_pointers_say(
     assert {(group["model"], group["limit"]) for group in told["groups"]} >= {("a", 50), ("b", 50)}
 
 
+OWN = {
+    "q": "Why?",
+    "result": {"text": "The moon pulls the se"},
+    "finish_reason": "length",
+    "completion_tokens": 128,
+    "max_tokens": 128,
+}
+
+
+def test_what_no_pointer_names_is_read_beside_the_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    near = {
+        "result": {"text": "The moon pulls the se", "stop_reason": "max_tokens"},
+        "stop_reason": "stop",
+    }
+    no_stop = {name: item for name, item in OWN.items() if name != "finish_reason"}
+    for row, outcome, limit in (
+        (OWN, "text_cut", 128),
+        (near, "text_cut", None),
+        (no_stop, "likely_cut", 128),
+        ({**OWN, "finish_reason": "stop"}, "done", 128),
+    ):
+        path = tmp_path / "mine.jsonl"
+        path.write_text(json.dumps(row))
+        assert main(["check", str(path), "--answer", "/result/text", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["outcomes"] == {outcome: 1}
+        assert told["groups"][0]["limit"] == limit
+
+
+def test_a_pointer_goes_before_what_stands_beside_the_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({**OWN, "why": None, "most": 999, "n": 3}))
+    pointers = ["--answer", "/result/text", "--stop", "/why", "--limit", "/most", "--tokens", "/n"]
+    assert main(["check", str(path), *pointers, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["outcomes"] == {"done": 1}
+    assert told["groups"][0]["limit"] == 999
+
+
+def test_a_pointer_that_leads_nowhere_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(OWN) + "\n" + json.dumps({**OWN, "why": None}))
+    pointers = ["--answer", "/result/text", "--stop", "/why"]
+    assert main(["check", str(path), *pointers]) == 0
+    capsys.readouterr()
+    for pointers, told in (
+        (["--answer", "/nope"], "--answer /nope leads nowhere in any of the rows"),
+        (["--answer", "/q", "--stop", "/q/x"], "--stop /q/x leads nowhere in any of the rows"),
+    ):
+        assert main(["check", str(path), *pointers]) == 2
+        assert told in capsys.readouterr().out
+
+
 def test_a_report_shows_ends_of_rows_only_if_asked(results: Path, tmp_path: Path) -> None:
     for options, wanted in (([], False), (["--show-text"], True)):
         out = tmp_path / f"report{len(options)}"
@@ -273,7 +332,7 @@ def test_the_report_as_json_has_a_schema_that_stays(results: Path, tmp_path: Pat
         "kinds": "dict", "groups": "list", "days": "list", "lengths": "dict", "piled": "list",
         "muted": "list", "larger_limits": "list", "files": "int", "requests": "NoneType",
         "unreadable_lines": "int", "unreadable": "list", "refused": "list", "asking": "list",
-        "worst": "list",
+        "unmatched": "list", "worst": "list",
     }  # fmt: skip
     assert told["schema"] == 1
     assert sum(told["outcomes"].values()) == told["rows"]

@@ -78,6 +78,8 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
     yield _head(report)
     for one in report["refused"]:
         yield f"  {printable(one['file'], _PATH_CHARS)}: {printable(one['why'], _WHY_CHARS)}"
+    for one in report["unmatched"]:
+        yield f"  {one['option']} {printable(one['pointer'])} leads nowhere in any of the rows"
     notes = (_of_open_ends(counts), _of_worst(report), of_likely_cut(report))
     for at, (name, outcomes) in enumerate(ROWS[:-1]):
         number = number_of(counts, outcomes)

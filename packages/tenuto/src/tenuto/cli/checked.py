@@ -123,6 +123,11 @@ def _checked(
         "unreadable": [{"file": file, "line": line} for file, line, _ in found.unread],
         "refused": [{"file": file, "why": why} for file, why in found.refused],
         "asking": [{"file": file, "rows": rows} for file, rows in found.asking.most_common()],
+        "unmatched": [
+            {"option": f"--{name}", "pointer": pointer}
+            for name, pointer in options.named().items()
+            if name not in found.led
+        ],
         "worst": [],
     }
     return report if kept is None else kept.close(report, seen_together(found.tally))
@@ -223,7 +228,12 @@ def _bad_share(report: Mapping[str, Any]) -> float:
 
 def _exit_code(report: Mapping[str, Any], most: float | None) -> int:
     rows, answers = report["rows"], report["answers"]
-    if report["unreadable_lines"] or not rows or rows - answers > UNKNOWN_SHARE * rows:
+    if (
+        report["unreadable_lines"]
+        or report["unmatched"]
+        or not rows
+        or rows - answers > UNKNOWN_SHARE * rows
+    ):
         return BAD_FILE
     return TOO_MANY if most is not None and _bad_share(report) > most else 0
 

@@ -182,11 +182,12 @@ def _gemini(value: JsonObject) -> bool:
     ended = not _STOPS_OF_CANDIDATES.isdisjoint(candidate)
     if isinstance(parts, list) and not (ended or all(isinstance(p, dict | None) for p in parts)):
         return False
+    known = all(_spelled(name) in _OF_CANDIDATES for name in candidate)
     if _is_signed(value):
-        return True
+        return known or bool(content) or not ended
     if content:  # people who apply for a job have contents, too
         return ended or not _OF_CONTENTS.isdisjoint(content)
-    return all(_spelled(name) in _OF_CANDIDATES for name in candidate)
+    return known
 
 
 def _spelled(name: str) -> str:

@@ -23,8 +23,8 @@ from tenuto.judging.archives import NotReadable
 from tenuto.judging.asked_rows import Requests, is_request, requests_in
 from tenuto.judging.files import Line, Range, lines_of, ranges_of, rows_of
 from tenuto.judging.judgement import CAN_BE_FINISHED, SAMPLE_ROWS, Way, judge_by, way_of
-from tenuto.judging.opening import is_cassette
-from tenuto.judging.own import Pointers, own_kind
+from tenuto.judging.opening import is_cassette, opened
+from tenuto.judging.own import Pointers, leads_somewhere, own_kind
 from tenuto.judging.quick import Alike, counted, verdict_of
 from tenuto.judging.settled import settled
 from tenuto.judging.tables import is_parquet
@@ -67,6 +67,10 @@ class Options:
             return way
         return replace(way, kinds=(own_kind(self.pointers),), shapes=[])
 
+    def named(self) -> dict[str, str]:
+        """Return the pointers that are named, by their names."""
+        return self.pointers.named() if self.pointers is not None else {}
+
 
 @dataclass(slots=True)
 class Checked:
@@ -81,6 +85,7 @@ class Checked:
         unread_lines: how many there are.
         refused: the files that could not be read, or not to their end, and why.
         asking: how many rows of a file are requests and no answers.
+        led: the pointers that led somewhere in a row, by their names.
         places: a line of JSON for each row, if they are wanted.
     """
 
@@ -92,6 +97,7 @@ class Checked:
     unread_lines: int = 0
     refused: list[tuple[str, str]] = field(default_factory=list)
     asking: Counter[str] = field(default_factory=Counter)
+    led: set[str] = field(default_factory=set)
     places: list[str] = field(default_factory=list)
 
 
@@ -134,6 +140,7 @@ def check(
         whole.unread = (whole.unread + found.unread)[:MOST_NAMED]
         whole.refused += found.refused
         whole.asking.update(found.asking)
+        whole.led |= found.led
         done += own_size
         if on_range is not None:
             on_range(found, done, size)
@@ -183,7 +190,7 @@ def _work(part: Range) -> Checked:
 
 def _check_range(part: Range, options: Options, known: Requests) -> Checked:
     found = Checked()
-    way = options.way()
+    way, named = options.way(), options.named()
     sample: set[str] | None = set() if way.shapes is None else None
     counts: Counter[Alike] = Counter()
     may_count = not options.places and not known.by_id and way.schema is None
@@ -196,6 +203,9 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
                 counts[quick] += 1
                 continue
             verdict = quick if quick is not None else _judged(line.data, way, known, found)
+            if len(found.led) < len(named):
+                row = opened(line.data)
+                found.led |= {name for name, to in named.items() if leads_somewhere(row, to)}
             if line.data is None or (
                 verdict.outcome in _MAY_BE_UNREAD and _is_unreadable(line.data)
             ):

@@ -1,13 +1,18 @@
-"""A kind of rows that the user describes by JSON pointers, beside those of the table."""
+"""A kind of rows that the user describes by JSON pointers, beside those of the table.
+
+What no pointer names is read where all kinds have it: beside the answer, and in the row
+(`beside.py`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Final
 
 from tenuto.judging.answers import read_answer, text_in
+from tenuto.judging.beside import with_beside
 from tenuto.judging.cells import count_in
 from tenuto.judging.held import Held, Told
 from tenuto.judging.kinds import Kind, Source
@@ -29,14 +34,22 @@ class Pointers:
     Attributes:
         answer: the pointer (RFC 6901) to the text of an answer, or to the body that a provider
             sent.
-        stop, limit, tokens: those to its stop, its output limit and its own tokens; "": there are
-            none.
+        stop, limit, tokens: those to its stop, its output limit and its own tokens; "": not named.
     """
 
     answer: str
     stop: str = ""
     limit: str = ""
     tokens: str = ""
+
+    def named(self) -> dict[str, str]:
+        """Return the pointers that are named.
+
+        >>> Pointers("/a", limit="/max").named()
+        {'answer': '/a', 'limit': '/max'}
+        """
+        all_of_them = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: pointer for name, pointer in all_of_them.items() if pointer}
 
 
 def steps_of(pointer: str) -> tuple[str, ...]:
@@ -64,6 +77,15 @@ def pointed(value: object, pointer: str) -> Any:
     return None if found is _MISSING else found
 
 
+def leads_somewhere(value: object, pointer: str) -> bool:
+    """Return whether a pointer leads to a value, or to null.
+
+    >>> leads_somewhere({"a": None}, "/a"), leads_somewhere({"a": 1}, "/b")
+    (True, False)
+    """
+    return _pointed(value, pointer) is not _MISSING
+
+
 def _pointed(value: object, pointer: str) -> object:
     for step in steps_of(pointer):
         if isinstance(value, str):
@@ -86,7 +108,7 @@ def own_kind(pointers: Pointers) -> Kind:
     return Kind(
         name=NAME,
         needs=(),
-        only=lambda row: _pointed(row, pointers.answer) is not _MISSING,
+        only=lambda row: leads_somewhere(row, pointers.answer),
         source=Source.TOLD,
         read=partial(_read, pointers),
         id=("custom_id", "id", "key"),
@@ -96,8 +118,25 @@ def own_kind(pointers: Pointers) -> Kind:
 
 def _read(pointers: Pointers, row: JsonObject) -> Iterator[Held]:
     limit = _number(row, pointers.limit)
+    holder, _, _ = pointers.answer.rpartition("/")
+    places = [place for at in (holder, "") if isinstance(place := pointed(row, at), dict)]
     for one in _answers(pointers, row):
-        yield replace(one, limit=limit)
+        held = replace(one, limit=limit)
+        for place in places:
+            held = _filled(held, place, pointers)
+        yield held
+
+
+def _filled(one: Held, place: JsonObject, pointers: Pointers) -> Held:
+    """Return an answer with what an object says beside it, where no pointer names it."""
+    (found,) = with_beside(place, [one])
+    answer, told = found.answer, one.answer
+    if isinstance(answer, Told) and isinstance(told, Told):
+        if pointers.stop:
+            answer = replace(answer, stop=told.stop, stop_at=told.stop_at)
+        if pointers.tokens:
+            answer = replace(answer, tokens=told.tokens)
+    return replace(found, answer=answer, limit=one.limit if pointers.limit else found.limit)
 
 
 def _answers(pointers: Pointers, row: JsonObject) -> Iterator[Held]:

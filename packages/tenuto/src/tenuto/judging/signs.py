@@ -18,7 +18,10 @@ from tenuto.core.deciding.outcome import Sign
 from tenuto.judging.sentences import BreaksOff, breaks_off, is_open_end
 
 _decode = msgspec.json.Decoder().decode
-_fence_lines = re.compile(r"^[ \t]*(?:[-*+] |\d+[.)] |> ?)?[ \t]*(```+|~~~+)([^\n]*)", re.MULTILINE)
+_fence_lines = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<mark>[-*+] |\d+[.)] |> ?)?[ \t]*(?P<fence>```+|~~~+)(?P<told>[^\n]*)",
+    re.MULTILINE,
+)
 
 
 def cut_structure(text: str) -> str:
@@ -64,49 +67,83 @@ def is_json_cut(text: str) -> bool:
     try:
         _decode(bare)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        return "truncated" in str(error)
+        return "truncated" in str(error) or _is_in_number(bare, str(error))
     return False
 
 
-_LEAST_JSON_CHARS: Final = 4
+def _is_in_number(text: str, error: str) -> bool:
+    """Return whether a number that cannot be read is the last thing in a text, as `-` and `0.` are:
+    the decoder names the byte behind it."""
+    return error.endswith(f"invalid number (byte {len(text.encode())})")
+
+
+_LEAST_JSON_CHARS: Final = 3
 _INNER: Final = tuple('"{[ \n\r\t-0123456789tfn')
 """What may follow the first bracket of a document."""
 
 
 def _fence_is_open(text: str) -> bool:
-    """Return whether the last fence of a text has no end. Fences within fences are common, and
-    each has two lines, so the lines are counted."""
-    lines: list[re.Match[str]] = []
-    for found in _fence_lines.finditer(text):
-        if found[1][0] * 3 in found[2]:  # `code` that begins and ends on one line
+    """Return whether a fence of a text has no end. A fence that begins inside of another one, in
+    an example of Markdown, needs an end of its own, unless the outer one ends first."""
+    fences: list[str] = []  # those that are open, the innermost last
+    last = None
+    list_at = found.start() if (found := _list_mark(text)) else len(text)
+    for line in _fence_lines.finditer(text):
+        fence, told = line["fence"], line["told"].strip()
+        if fence[0] * 3 in told or (line.start() < list_at and _is_literal(line)):
             continue
-        if len(lines) % 2 or not _is_heading(text, found):
-            lines.append(found)
-    if len(lines) % 2 == 0:
+        if not fences and _is_heading(text, line):
+            continue
+        last = line
+        ended = None if told else _ended_by(fence, fences)
+        if ended is None:
+            fences.append(fence)
+        else:
+            del fences[ended:]
+    if not fences or last is None:
         return False
-    last = lines[-1]
     behind = text[last.end() :]
-    if last[2].strip() and not behind.strip():
-        return True
     if not behind.strip():
         # A fence line without a language is the last thing: more likely an end than a beginning.
-        return False
+        outer = fences[0]
+        return bool(last["told"].strip()) or not last["fence"].startswith(outer)
     # The end of a fence may stand behind the last line of the code.
-    return last[1] not in behind
+    return last["fence"] not in behind
+
+
+def _ended_by(fence: str, fences: list[str]) -> int | None:
+    """Return which open fence a line ends, with those inside of it: the innermost of its length,
+    or else the innermost that is shorter; None: it ends none."""
+    alike = [at for at, each in enumerate(fences) if each[0] == fence[0]]
+    same = [at for at in alike if len(fences[at]) == len(fence)]
+    shorter = [at for at in alike if len(fences[at]) < len(fence)]
+    return next(reversed(same or shorter), None)
+
+
+def _is_literal(line: re.Match[str]) -> bool:
+    """Return whether a line outside of a list shows a fence and is none, since it is indented as
+    code is: by four characters and more."""
+    indent = line["indent"].expandtabs(_INDENT_OF_CODE)
+    return len(indent) >= _INDENT_OF_CODE and not line["mark"]
+
+
+_INDENT_OF_CODE: Final = 4
+_list_mark = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE).search
 
 
 def _is_heading(text: str, line: re.Match[str]) -> bool:
     """Return whether a line of tildes underlines a heading of reStructuredText, or parts two
     paragraphs. It opens no fence then."""
-    if line[1][0] != "~" or line[2].strip():
+    tildes = line["fence"]
+    if tildes[0] != "~" or line["told"].strip():
         return False
     end = max(line.start() - 1, 0)
     title = text[text.rfind("\n", 0, end) + 1 : end].strip()
     if title.endswith(":"):
         return False
-    if title and len(title) <= len(line[1]):
+    if title and len(title) <= len(tildes):
         return True
-    return len(line[1]) > _LEAST_FENCE and text.startswith("\n\n", line.end())
+    return len(tildes) > _LEAST_FENCE and text.startswith("\n\n", line.end())
 
 
 _LEAST_FENCE: Final = 3

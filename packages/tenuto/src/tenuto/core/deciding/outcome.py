@@ -121,6 +121,7 @@ _OPEN = (*_CLEAN_STOPS, _R.UNKNOWN)
 
 _NO_CALLS = (Batch.NONE,)
 _SEEN = (Readable.SEEN,)
+_READ = (Readable.SEEN, Readable.THOUGHT)
 
 OUTCOMES: tuple[OutcomeRule, ...] = (
     _rule(Outcome.NO_ANSWER, sign=Sign.NO_ANSWER),
@@ -150,12 +151,13 @@ OUTCOMES: tuple[OutcomeRule, ...] = (
     _rule(
         Outcome.DOCUMENT_INVALID, *_OPEN, calls=_NO_CALLS, text=_SEEN, sign=Sign.DOCUMENT_INVALID
     ),
-    _rule(Outcome.LIKELY_CUT, *_OPEN, text=_SEEN, sign=Sign.LIKELY_CUT),
+    # Thinking in tags that has no end was cut before the answer began.
+    _rule(Outcome.LIKELY_CUT, *_OPEN, text=_READ, sign=Sign.LIKELY_CUT),
     _rule(Outcome.OPEN_END, *_OPEN, calls=_NO_CALLS, text=_SEEN, sign=Sign.OPEN_END),
     # A value that is in no table may mean a cut or a filter, and calls that look whole may be the
     # first of a batch (N1, N7a).
     _rule(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Batch.WHOLE, Batch.FOLLOWED)),
-    _rule(Outcome.UNKNOWN, _R.UNKNOWN, text=(Readable.SEEN, Readable.THOUGHT)),
+    _rule(Outcome.UNKNOWN, _R.UNKNOWN, text=_READ),
     _rule(Outcome.DONE, text=(Readable.SEEN,)),
     _rule(Outcome.THINKING_ONLY, text=(Readable.THOUGHT,)),
     _rule(Outcome.EMPTY),
