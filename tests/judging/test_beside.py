@@ -126,6 +126,35 @@ def test_a_stop_for_each_answer_is_given_to_each() -> None:
 
 
 @pytest.mark.behaviour("J1")
+@pytest.mark.parametrize(
+    "name",
+    ["model_answer", "llm_response", "gpt_output", "my_model_output", "predicted_answer",
+     "generated_answer", "assistant_reply", "prediction", "final_answer", "completions"],
+)  # fmt: skip
+def test_a_text_beside_a_stop_may_have_a_name_that_says_whose_it_is(name: str) -> None:
+    row = {"question": "Why do tides rise?", name: CUT, "finish_reason": "length"}
+    assert (judge(row).outcome, judge(row).text) == (Outcome.TEXT_CUT, CUT)
+    assert judge({**row, "text": "Why do tides rise?"}).text == CUT or name not in OF_MODELS
+    assert judge({**row, "finish_reason": "stop"}).outcome is Outcome.DONE
+    assert judge({"question": "Why?", name: CUT}).outcome is Outcome.NO_ANSWER
+    asked = {"question": "Why?", "expected_answer": CUT, "user_response": CUT, "stop": "length"}
+    assert judge(asked).outcome is Outcome.NO_ANSWER
+
+
+OF_MODELS = ("model_answer", "llm_response", "gpt_output", "my_model_output")
+
+
+@pytest.mark.behaviour("J1")
+def test_a_list_of_texts_beside_one_of_stops_has_an_answer_for_each() -> None:
+    row = {"prompt": "x", "completions": [DONE, CUT], "finish_reasons": ["stop", "length"]}
+    verdict = judge(row)
+    assert (verdict.outcome, verdict.choice, verdict.choices) == (Outcome.TEXT_CUT, 1, 2)
+    assert verdict.text == CUT
+    row["finish_reasons"] = ["stop", "stop"]
+    assert (judge(row).outcome, judge(row).choices) == (Outcome.DONE, 2)
+
+
+@pytest.mark.behaviour("J1")
 def test_a_word_that_no_table_has_is_told_as_unknown() -> None:
     assert judge({"messages": TURNS, "finish_reason": "elsewhere"}).outcome is Outcome.UNKNOWN
     nothings: tuple[Any, ...] = (None, "", [], {})

@@ -176,6 +176,14 @@ def test_where_short_answers_end_openly_too_an_open_end_near_the_limit_says_noth
     assert found.get("likely_cut", 0) == (10 + cut if cut == 60 else 0)
 
 
+def test_a_call_that_breaks_off_is_no_label_however_short() -> None:
+    called = {"name": "write_file", "arguments": '{"path": "a.py", "te'}
+    call = {"id": "c", "type": "function", "function": called}
+    body = chat(None, "tool_calls", tool_calls=[call])
+    body["usage"]["completion_tokens"] = 13
+    assert counted([body])["outcomes"] == {"arguments_cut": 1}
+
+
 def test_what_is_cut_at_the_size_of_a_label_stands_apart() -> None:
     body = chat("Y", "length")
     body["usage"]["completion_tokens"] = 1

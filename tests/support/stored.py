@@ -480,6 +480,8 @@ NO_ANSWERS: tuple[Any, ...] = (
     {"error": "not found", "path": "/x", "user": {"name": "Mia"}, "items": []},
     {"finish_reason": "left early", "name": "Mia", "text": "bye"},
     {"job": 4, "stop_reason": "timeout", "output": "3 tests failed"},
+    {"candidates": [{"index": 0, "name": "Ben", "finishReason": "withdrew"}], "model": "interview"},
+    {"candidates": [{"name": "Mia", "finish_reason": "hired"}], "id": 3, "model": "panel"},
     {"event": "stopped", "stop_reason": "cancelled", "message": "The user closed the window."},
     {"task_id": 17, "completion": "50 %"},
     {"prompt": "How was your stay?", "response": "Very nice, thank you"},

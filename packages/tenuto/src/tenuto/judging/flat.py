@@ -29,7 +29,7 @@ from tenuto.judging.opening import IN_BASE64, may_open
 from tenuto.judging.quick import verdict_on
 from tenuto.judging.shapes import Found
 from tenuto.judging.verdict import Verdict
-from tenuto.judging.walk import ASKED, TEXTS, told_in
+from tenuto.judging.walk import ASKED, TEXTS, is_own_name, told_in
 from tenuto.wires.json import JsonObject
 from tenuto.wires.registry import WIRES
 
@@ -73,6 +73,8 @@ def plan_of(names: tuple[str, ...]) -> Plan | None:
     stops = [name for name in STOPS if name in names]
     text = next((name for name in TEXTS if name in names), None)
     if len(stops) != 1 or text is None or not all(map(_is_plain, names)):
+        return None
+    if any(is_own_name(name) for name in names if name not in TEXTS):
         return None
     first_steps = [{path.split(".")[0] for path in kind.needs} for kind in WITH_STOP if kind.needs]
     if any(steps <= set(names) for steps in first_steps):

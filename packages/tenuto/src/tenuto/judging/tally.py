@@ -191,9 +191,13 @@ def word_of(verdict: Verdict) -> str:
     """Return what an answer is counted as: its outcome, or `label_sized`. It is a plain text, whose
     hash is faster than that of an Outcome."""
     word: str = verdict.outcome._value_
-    if word in CUT_WORDS and is_label_sized(verdict.limit, _most_tokens(verdict)):
+    if word in _MAY_BE_LABELS and is_label_sized(verdict.limit, _most_tokens(verdict)):
         return LABEL_SIZED
     return word
+
+
+_MAY_BE_LABELS: Final = CUT_WORDS - {Outcome.ARGUMENTS_CUT.value}
+"""Nobody wants a call that breaks off."""
 
 
 def _most_tokens(verdict: Verdict) -> int | None:

@@ -13,7 +13,9 @@ twice in a row, as it came and as an SDK read it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -60,6 +62,15 @@ _ANY = ("content", "text", "response", "output", "message")
 TEXTS = (*_ANSWERS, *_ANY, "answer", "result")
 """Where a program of somebody's own keeps the text beside the stop, the surest first: the others
 may be what was asked, or the answer that was expected."""
+
+_WHOSE = "model|llm|assistant|ai|bot|gpt|generated|predicted|final|full"
+_WHAT = "answer|completion|response|output|generation|reply|prediction|continuation"
+_KNOWN_TEXTS = frozenset(TEXTS)
+is_own_name = re.compile(
+    rf"(?:\w*?_)?(?:{_WHOSE})_(?:{_WHAT})s?|(?:completion|response|output|generation|answer)s"
+    r"|prediction|reply|continuation"
+).fullmatch
+"""Matches other names for it, such as `model_answer`, `my_model_output` and `completions`."""
 
 
 class Place(NamedTuple):
@@ -134,9 +145,9 @@ class _Walk:
         if deep and shape_of(value) is not None:
             yield Place(value, at, deep)
             return
-        told = told_in(value)
+        answers = answers_in(value)
         # What stands beside a stop is a text, whatever it quotes.
-        quotes = text_member(value) if told is not None else ""
+        quotes = text_member(value) if answers else ""
         trains = "instruction" in value  # beside the answer that it should have, which is no API's
         inner_places = [
             place
@@ -149,8 +160,8 @@ class _Walk:
         ]
         if inner_places:
             yield from inner_places
-        elif told is not None:
-            yield Place(told, at, deep, value)
+        else:
+            yield from (Place(told, at, deep, value) for told in answers)
 
     def _is_asked(self, key: str, item: object, at: str) -> bool:
         if key not in ASKED:
@@ -241,6 +252,28 @@ def _is_of_model(stop: str, beside: JsonObject) -> bool:
     return stop.lower() in _OWN_WORDS or not _OF_MODELS.isdisjoint(beside)
 
 
+def answers_in(value: JsonObject) -> list[Told]:
+    """Return the answers of an object that keeps texts beside known stops: several if it has a list
+    of each, else the one of `told_in`, or none.
+
+    >>> row = {"completions": ["Yes.", "The moon pu"], "finish_reasons": ["stop", "length"]}
+    >>> [(told.text, told.stop) for told in answers_in(row)]
+    [('Yes.', 'stop'), ('The moon pu', 'length')]
+    """
+    told = told_in(value)
+    if told is None:
+        return []
+    stops, texts = value[told.stop_at], value[_text_member(value)]
+    if not isinstance(stops, list) or not isinstance(texts, list) or len(stops) != len(texts):
+        return [told]
+    return [
+        replace(
+            told, text=text_in([text]), stop=stop, tokens=told.tokens if len(texts) == 1 else None
+        )
+        for text, stop in zip(texts, stops, strict=True)
+    ]
+
+
 def told_in(value: JsonObject) -> Told | None:
     """Return the answer of an object that keeps a text beside a known stop; None: it is none.
 
@@ -281,8 +314,10 @@ def text_member(value: JsonObject) -> str:
 def _text_member(value: JsonObject) -> str:
     """Return the member with the text of an answer; "": there is none. One that only models fill
     counts even if it is empty; of the others, one that is not."""
-    found = [key for key in TEXTS if text_in(value.get(key)) or value.get(key, 0) in ("", None)]
+    own = [key for key in value if key not in _KNOWN_TEXTS and is_own_name(key)]
+    names = (*TEXTS, *own)
+    found = [key for key in names if text_in(value.get(key)) or value.get(key, 0) in ("", None)]
     told = [key for key in found if value[key] is not None]
-    sure = [key for key in told if key in _ANSWERS]
+    sure = [key for key in told if key in _ANSWERS or key in own]
     filled = [key for key in told if key in _ANY and text_in(value[key])]
     return next(iter([*sure, *filled, *told, *found]), "")
