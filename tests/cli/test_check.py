@@ -316,6 +316,26 @@ def test_a_pointer_that_leads_nowhere_is_named(
         assert told in capsys.readouterr().out
 
 
+def test_samples_of_lm_eval_are_counted_once_whatever_filters_they_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"doc_id": n, "doc": {"question": "x"}, "arguments": [["x", {"max_gen_toks": 64}]],
+         "resps": [[DONE]], "filtered_resps": ["42"], "filter": name}
+        for name in ("strict-match", "flexible-extract", "third")
+        for n in range(4)
+    ]  # fmt: skip
+    path = tmp_path / "samples.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps([{**row, "filter": "none"} for row in rows[:3]]))
+    assert main(["check", str(path), str(other), "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("7 answers in 2 files (lm-eval samples)")
+    assert "  8 more rows repeat answers under another filter of lm-eval" in told
+    assert len((tmp_path / "out" / "rows.jsonl").read_text("utf-8").splitlines()) == 7
+
+
 def test_a_report_shows_ends_of_rows_only_if_asked(results: Path, tmp_path: Path) -> None:
     for options, wanted in (([], False), (["--show-text"], True)):
         out = tmp_path / f"report{len(options)}"
@@ -332,7 +352,7 @@ def test_the_report_as_json_has_a_schema_that_stays(results: Path, tmp_path: Pat
         "kinds": "dict", "groups": "list", "days": "list", "lengths": "dict", "piled": "list",
         "muted": "list", "larger_limits": "list", "files": "int", "requests": "NoneType",
         "unreadable_lines": "int", "unreadable": "list", "refused": "list", "asking": "list",
-        "unmatched": "list", "worst": "list",
+        "repeated": "int", "unmatched": "list", "worst": "list",
     }  # fmt: skip
     assert told["schema"] == 1
     assert sum(told["outcomes"].values()) == told["rows"]

@@ -91,6 +91,9 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
     if number := counts.get(LABEL_SIZED, 0):
         were = "was" if number == 1 else "were"
         yield f"  {number:,} more {were} cut at {LABEL_TOKENS} tokens or fewer, the size of a label"
+    if number := report["repeated"]:
+        told = "rows repeat answers" if number > 1 else "row repeats an answer"
+        yield f"  {number:,} more {told} under another filter of lm-eval, and are not counted"
     if (asked := report["requests"]) is not None and asked["answers"] < answers:
         told = f"no request among the {asked['read']:,} of --requests"
         yield f"  {_answers(answers - asked['answers'], 'has', 'have')} {told}"

@@ -123,6 +123,7 @@ def _checked(
         "unreadable": [{"file": file, "line": line} for file, line, _ in found.unread],
         "refused": [{"file": file, "why": why} for file, why in found.refused],
         "asking": [{"file": file, "rows": rows} for file, rows in found.asking.most_common()],
+        "repeated": found.repeated,
         "unmatched": [
             {"option": f"--{name}", "pointer": pointer}
             for name, pointer in options.named().items()

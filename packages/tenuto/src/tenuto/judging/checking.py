@@ -26,6 +26,7 @@ from tenuto.judging.judgement import CAN_BE_FINISHED, SAMPLE_ROWS, Way, judge_by
 from tenuto.judging.opening import is_cassette, opened
 from tenuto.judging.own import Pointers, leads_somewhere, own_kind
 from tenuto.judging.quick import Alike, counted, verdict_of
+from tenuto.judging.repeats import Repeats
 from tenuto.judging.settled import settled
 from tenuto.judging.tables import is_parquet
 from tenuto.judging.tally import Tally, word_of
@@ -85,6 +86,7 @@ class Checked:
         unread_lines: how many there are.
         refused: the files that could not be read, or not to their end, and why.
         asking: how many rows of a file are requests and no answers.
+        repeated: how many rows repeat the answers of others, and are not counted.
         led: the pointers that led somewhere in a row, by their names.
         places: a line of JSON for each row, if they are wanted.
     """
@@ -97,6 +99,7 @@ class Checked:
     unread_lines: int = 0
     refused: list[tuple[str, str]] = field(default_factory=list)
     asking: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
     led: set[str] = field(default_factory=set)
     places: list[str] = field(default_factory=list)
 
@@ -140,6 +143,7 @@ def check(
         whole.unread = (whole.unread + found.unread)[:MOST_NAMED]
         whole.refused += found.refused
         whole.asking.update(found.asking)
+        whole.repeated += found.repeated
         whole.led |= found.led
         done += own_size
         if on_range is not None:
@@ -190,6 +194,7 @@ def _work(part: Range) -> Checked:
 
 def _check_range(part: Range, options: Options, known: Requests) -> Checked:
     found = Checked()
+    repeats = Repeats(part.path)
     way, named = options.way(), options.named()
     sample: set[str] | None = set() if way.shapes is None else None
     counts: Counter[Alike] = Counter()
@@ -213,6 +218,9 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
                 if len(found.unread) < MOST_NAMED:
                     why = line.why or _beginning(line.data)
                     found.unread.append((part.path, line.number, why))
+                continue
+            if repeats.has(verdict, line.data):
+                found.repeated += 1
                 continue
             found.tally.add(verdict)
             if verdict.outcome is Outcome.NO_ANSWER and is_request(line.data):
