@@ -277,6 +277,7 @@ def test_what_no_pointer_names_is_read_beside_the_answer(
     for row, outcome, limit in (
         (OWN, "text_cut", 128),
         (near, "text_cut", None),
+        ({"result": json.dumps(near["result"]), "stop_reason": "stop"}, "text_cut", None),
         (no_stop, "likely_cut", 128),
         ({**OWN, "finish_reason": "stop"}, "done", 128),
     ):

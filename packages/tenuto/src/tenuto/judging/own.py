@@ -119,7 +119,9 @@ def own_kind(pointers: Pointers) -> Kind:
 def _read(pointers: Pointers, row: JsonObject) -> Iterator[Held]:
     limit = _number(row, pointers.limit)
     holder, _, _ = pointers.answer.rpartition("/")
-    places = [place for at in (holder, "") if isinstance(place := pointed(row, at), dict)]
+    beside = pointed(row, holder)
+    beside = opened_text(beside) if isinstance(beside, str) else beside
+    places = [place for place in (beside, row) if isinstance(place, dict)]
     for one in _answers(pointers, row):
         held = replace(one, limit=limit)
         for place in places:

@@ -96,10 +96,10 @@ def _fence_is_open(text: str) -> bool:
             continue
         last = line
         ended = None if told else _ended_by(fence, fences)
-        if ended is None:
-            fences.append(fence)
-        else:
+        if ended is not None:
             del fences[ended:]
+        elif len(fences) < _DEEPEST:
+            fences.append(fence)
     if not fences or last is None:
         return False
     behind = text[last.end() :]
@@ -109,6 +109,10 @@ def _fence_is_open(text: str) -> bool:
         return bool(last["told"].strip()) or not last["fence"].startswith(outer)
     # The end of a fence may stand behind the last line of the code.
     return last["fence"] not in behind
+
+
+_DEEPEST: Final = 16
+"""No example has more fences within each other."""
 
 
 def _ended_by(fence: str, fences: list[str]) -> int | None:
