@@ -272,8 +272,8 @@ def test_the_report_as_json_has_a_schema_that_stays(results: Path, tmp_path: Pat
         "schema": "int", "rows": "int", "answers": "int", "outcomes": "dict", "likely_cut": "dict",
         "kinds": "dict", "groups": "list", "days": "list", "lengths": "dict", "piled": "list",
         "muted": "list", "larger_limits": "list", "files": "int", "requests": "NoneType",
-        "unreadable_lines": "int", "unreadable": "list", "refused": "list", "asking": "list",
-        "worst": "list",
+        "unreadable_lines": "int", "unreadable": "list", "refused": "list", "empty": "list",
+        "asking": "list", "worst": "list",
     }  # fmt: skip
     assert told["schema"] == 1
     assert sum(told["outcomes"].values()) == told["rows"]

@@ -107,6 +107,17 @@ def test_every_row_is_read_once_whatever_the_ranges(
     assert found.tally.rows == 59
 
 
+@pytest.mark.parametrize("size", [1, 100, 350, 10_000])
+def test_blank_lines_count_as_lines_whatever_the_ranges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(files, "RANGE_BYTES", size)
+    path = write(tmp_path / "a.jsonl", f"{ROW}{chr(10) * 400}\n \n{{broken\n\n\n{ROW}\n\n")
+    found = check([path], Options())
+    assert [line for _, line, _ in found.unread] == [403]
+    assert found.tally.rows == 2
+
+
 def test_places_have_the_numbers_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tenuto.core.answer.stop import printable
@@ -14,6 +14,7 @@ _PATH_CHARS: Final = 4_096  # of the longest path that Linux opens
 _WHY_CHARS: Final = 400
 _KINDS_NAMED: Final = 3
 _LINES_NAMED: Final = 3
+_FILES_NAMED: Final = 20
 LEAST_OF_GROUP: Final = 10
 """Of a model and limit with fewer answers, no share is told as the worst."""
 
@@ -76,8 +77,10 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
     """Return the lines for a person."""
     counts, answers = report["outcomes"], report["answers"]
     yield _head(report)
-    for one in report["refused"]:
-        yield f"  {printable(one['file'], _PATH_CHARS)}: {printable(one['why'], _WHY_CHARS)}"
+    yield from _of_files(report["refused"])
+    yield from _of_files(report["empty"])
+    if not report["rows"]:
+        return
     notes = (_of_open_ends(counts), _of_worst(report), of_likely_cut(report))
     for at, (name, outcomes) in enumerate(ROWS[:-1]):
         number = number_of(counts, outcomes)
@@ -97,6 +100,14 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
         told = "rows are no answers" if unknown > 1 else "row is no answer"
         yield f"  {unknown:,} {told} of a known kind ({share:.1f} %)"
     yield from _of_requests(report)
+
+
+def _of_files(named: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Say what is wrong with files."""
+    for one in named[:_FILES_NAMED]:
+        yield f"  {printable(one['file'], _PATH_CHARS)}: {printable(one['why'], _WHY_CHARS)}"
+    if more := len(named[_FILES_NAMED:]):
+        yield f"  and {more:,} other{'s' * (more != 1)}, which --json names"
 
 
 def _of_requests(report: Mapping[str, Any]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.archives import NotReadable
 from tenuto.judging.asked_rows import Requests, is_request, requests_in
-from tenuto.judging.files import Line, Range, lines_of, ranges_of, rows_of
+from tenuto.judging.files import BLANK, Line, Range, lines_of, ranges_of, rows_of, why_no_rows
 from tenuto.judging.judgement import CAN_BE_FINISHED, SAMPLE_ROWS, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.own import Pointers, own_kind
@@ -80,6 +80,7 @@ class Checked:
         unread: the lines that are no JSON: their file, their number and how they begin.
         unread_lines: how many there are.
         refused: the files that could not be read, or not to their end, and why.
+        empty: the files that have no rows, and why.
         asking: how many rows of a file are requests and no answers.
         places: a line of JSON for each row, if they are wanted.
     """
@@ -91,6 +92,7 @@ class Checked:
     unread: list[tuple[str, int, str]] = field(default_factory=list)
     unread_lines: int = 0
     refused: list[tuple[str, str]] = field(default_factory=list)
+    empty: list[tuple[str, str]] = field(default_factory=list)
     asking: Counter[str] = field(default_factory=Counter)
     places: list[str] = field(default_factory=list)
 
@@ -111,16 +113,18 @@ def check(
             read and are to be read, so that results can be kept as they come.
 
     Raises:
-        OSError: a file cannot be read, or holds no requests.
+        OSError: a file of requests cannot be read, or holds none.
     """
     known = requests_in(options.requests)
     if options.requests and not known.by_id:
         why = "it holds no request with an id (custom_id, key, recordId or id)"
         raise NotReadable(0, why, options.requests[0])
-    ranges = [part for path in paths for part in ranges_of(path)]
+    whole, done = Checked(requests=known.read), 0
+    ranges = list(_ranges(paths, whole))
     sizes = [part.size for part in ranges]
-    whole, size, done = Checked(requests=known.read), sum(sizes), 0
+    size = sum(sizes)
     before: dict[str, int] = {}
+    rows = Counter[str]()
     found_in = _each(ranges, options, known, processes if size >= _LEAST_BYTES else 1)
     for part, own_size, found in zip(ranges, sizes, found_in, strict=True):
         first = before.get(part.path, 0)
@@ -134,10 +138,32 @@ def check(
         whole.unread = (whole.unread + found.unread)[:MOST_NAMED]
         whole.refused += found.refused
         whole.asking.update(found.asking)
+        rows[part.path] += found.tally.rows + found.unread_lines + len(found.refused)
         done += own_size
         if on_range is not None:
             on_range(found, done, size)
+    whole.empty = [(path, _why_no_rows(path)) for path in before if not rows[path]]
     return whole
+
+
+def _ranges(paths: Sequence[str], whole: Checked) -> Iterator[Range]:
+    for path in paths:
+        try:
+            yield from ranges_of(path)
+        except OSError as error:
+            whole.refused.append((path, reason(error)))
+
+
+def reason(error: OSError) -> str:
+    """Return why a file cannot be read."""
+    return str(error.strerror or error)
+
+
+def _why_no_rows(path: str) -> str:
+    try:
+        return why_no_rows(path)
+    except OSError as error:
+        return reason(error)
 
 
 def _placed(place: str, first: int) -> str:
@@ -191,6 +217,8 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
     try:
         for rows, line in enumerate(_left(part, options, way, known, found)):
             found.lines = line.number
+            if line.data is BLANK:
+                continue
             quick = counted(line.data, way.limit, way.shapes) if counting else None
             if isinstance(quick, tuple):
                 counts[quick] += 1
@@ -214,10 +242,11 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
                 if rows >= SAMPLE_ROWS:
                     way, sample = way.for_kinds(sample), None
                     counting = may_count
-    except NotReadable as error:  # one damaged log ends no run over many
-        found.unread_lines += 1
-        found.unread.append((part.path, found.lines + 1, str(error.strerror)))
-        found.refused.append((part.path, str(error.strerror)))
+    except OSError as error:  # one damaged log ends no run over many
+        if isinstance(error, NotReadable):
+            found.unread_lines += 1
+            found.unread.append((part.path, found.lines + 1, reason(error)))
+        found.refused.append((part.path, reason(error)))
     for key, times in counts.items():
         if (alike := verdict_of(key, way.limit)) is not None:
             found.tally.add(alike, times)

@@ -4,7 +4,8 @@ and tables (`tables.py`)."""
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import IO, Final, NamedTuple
 
@@ -12,7 +13,16 @@ import msgspec
 
 from tenuto.judging.archives import is_eval_log, samples_of
 from tenuto.judging.opening import is_cassette
-from tenuto.judging.stores import PACKED, NotReadable, damage, files_under, open_unpacked, size_of
+from tenuto.judging.stores import (
+    PACKED,
+    NotReadable,
+    damage,
+    files_under,
+    is_remote,
+    open_bytes,
+    open_unpacked,
+    size_of,
+)
 from tenuto.judging.tables import (
     CSV,
     PARQUET,
@@ -50,6 +60,10 @@ class Range(NamedTuple):
     size: int = 0
 
 
+BLANK: Final = object()
+"""The last line of a range, if it is blank: the lines of the next range are counted from it."""
+
+
 class Line(msgspec.Struct, gc=False):
     """A row of a file. `number`: that of its line, counted from 1 in its range, or of an item of a
     document or a row of a table. `data`: its bytes, or an item as it was decoded; None: it cannot
@@ -60,25 +74,56 @@ class Line(msgspec.Struct, gc=False):
     why: str = ""
 
 
-def files_in(paths: Iterable[str]) -> list[str]:
-    """Return the files that are named, and those in folders that are named, in order.
+def files_in(paths: Iterable[str], on_error: Callable[[OSError], None] | None = None) -> list[str]:
+    """Return the files that are named, and those in folders that are named, in order, each once.
+
+    Args:
+        on_error: is called with why a path cannot be read, and the others are returned; None: the
+            first such error is raised.
 
     Raises:
         OSError: a path does not exist, or a folder has no file that can be read.
     """
-    found: list[str] = []
+    found: dict[str, str] = {}
+    refused: list[OSError] = []
+
+    def tell(error: OSError) -> None:
+        if on_error is None:
+            raise error
+        refused.append(error)
+        on_error(error)
+
     for path in paths:
-        inner = files_under(path)
-        if inner is None:
-            found.append(path)
+        before = len(refused)
+        try:
+            inner = files_under(path, tell)
+            read = [path] if inner is None else [each for each in inner if _is_read(each)]
+        except OSError as error:
+            tell(error)
             continue
-        read = [each for each in inner if _is_read(each)]
-        if not read:
+        if not read and len(refused) == before:
             others = f", but {len(inner):,} others" if inner else ""
             why = f"there is no file in it that ends in {', '.join(_SUFFIXES)}{others}"
-            raise NotReadable(0, why, path)
-        found += read
-    return found
+            tell(NotReadable(0, why, path))
+        for each in read:
+            try:
+                found.setdefault(_place_of(each), each)
+            except OSError as error:
+                tell(error)
+    return list(found.values())
+
+
+def _place_of(path: str) -> str:
+    """Return where a file is, whatever links lead to it.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    if is_remote(path):
+        return path
+    size_of(path)
+    open_bytes(path).close()
+    return os.path.realpath(path)
 
 
 def _is_read(path: str) -> bool:
@@ -106,6 +151,24 @@ def ranges_of(path: str) -> list[Range]:
     count = -(-size // RANGE_BYTES)
     places = [size * number // count for number in range(count + 1)]
     return [Range(path, begin, end, end - begin) for begin, end in pairwise(places)]
+
+
+def why_no_rows(path: str) -> str:
+    """Return why a file that was read has no rows."""
+    if size_of(path) == 0:
+        return "it is empty"
+    if is_parquet(path) or is_eval_log(path):
+        return "it has no rows"
+    with open_unpacked(path) as file:
+        head = file.read(_HEAD_BYTES)
+    if not head:
+        return "it is empty"
+    if not head.removeprefix(_BOM).strip():
+        return "it has blank lines only"
+    return "it has a header and no rows" if is_csv(path) else "it has no rows"
+
+
+_HEAD_BYTES: Final = 65_536
 
 
 def _holds_lines(path: str) -> bool:
@@ -136,7 +199,7 @@ def rows_of(part: Range) -> Iterator[Line]:
     try:
         yield from _rows(part)
     except Exception as error:
-        if (why := damage(error)) is None:
+        if (why := damage(error, part.path)) is None:
             raise
         raise NotReadable(0, why, part.path) from None
 
@@ -166,18 +229,21 @@ def _lines(file: IO[bytes], part: Range) -> Iterator[Line]:
     if at:
         file.seek(at - 1)
         at += len(file.readline()) - 1  # the line before, which the range before has read
-    number = 0
+    number, told = 0, 0
     while part.end is None or at < part.end:
         line = file.readline(MOST_LINE_BYTES)
         if not line:
-            return
+            break
         number += 1
         at += len(line)
+        row = line.removeprefix(_BOM) if at == len(line) else line
         if len(line) == MOST_LINE_BYTES and not line.endswith(b"\n"):
             at += _skip_line(file)
-            yield Line(number, None, _TOO_LONG)
-        elif not line.isspace():
-            yield Line(number, line.removeprefix(_BOM) if at == len(line) else line)
+            yield Line(told := number, None, _TOO_LONG)
+        elif row and not row.isspace():
+            yield Line(told := number, row)
+    if told < number:
+        yield Line(number, BLANK)
 
 
 def _skip_line(file: IO[bytes]) -> int:
@@ -220,8 +286,10 @@ def _rows_of_document(path: str) -> Iterator[Line]:
         yield Line(1, None, _TOO_LONG)
         return
     value = decode_object(data.removeprefix(_BOM))
+    if value == []:
+        return
     if isinstance(value, list):
-        if value and all(isinstance(item, dict) for item in value):
+        if all(isinstance(item, dict) for item in value):
             yield from (Line(number, item) for number, item in enumerate(value, 1))
             return
         yield Line(1, value)
@@ -231,4 +299,5 @@ def _rows_of_document(path: str) -> Iterator[Line]:
     elif is_cassette(data[:4_096].decode("utf-8", "replace")):
         yield Line(1, data)
     else:  # JSON over several lines that broke off, or something else
-        yield from (Line(n, line) for n, line in enumerate(data.split(b"\n"), 1) if line.strip())
+        lines = data.removeprefix(_BOM).split(b"\n")
+        yield from (Line(n, line) for n, line in enumerate(lines, 1) if line.strip())
