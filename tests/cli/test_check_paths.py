@@ -151,10 +151,10 @@ def test_a_file_that_vanishes_in_between_is_named(tmp_path: Path) -> None:
     for path in paths:
         Path(path).write_text(ROW)
 
-    def on_range(*_: Any) -> None:
+    def on_piece(*_: Any) -> None:
         Path(paths[1]).unlink(missing_ok=True)
 
-    found = check(paths, Options(), on_range=on_range)
+    found = check(paths, Options(), on_piece=on_piece)
     assert found.tally.rows == 2
     assert found.refused == [(paths[1], "No such file or directory")]
     found = check(paths, Options())

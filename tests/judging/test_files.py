@@ -12,7 +12,8 @@ import pytest
 from support.stored import DONE, cassette, chat, inspect_output
 
 from tenuto.judging import files
-from tenuto.judging.checking import Checked, Options, check
+from tenuto.judging.adding import Checked
+from tenuto.judging.checking import Options, check
 from tenuto.judging.files import Range, files_in, ranges_of, rows_of
 from tenuto.judging.report import report_of
 
@@ -127,11 +128,11 @@ def test_places_have_the_numbers_of_the_file(
 
     done: list[tuple[int, int]] = []
 
-    def on_range(found: Checked, read: int, of: int) -> None:
+    def on_piece(found: Checked, read: int, of: int) -> None:
         told.extend(found.places)
         done.append((read, of))
 
-    check([path], Options(places=True), on_range=on_range)
+    check([path], Options(places=True), on_piece=on_piece)
     assert len(done) > 1
     assert done == sorted(done)
     assert done[-1] == (Path(path).stat().st_size,) * 2

@@ -15,7 +15,8 @@ from tenuto.cli.kept import Kept, NotWritten
 from tenuto.command_kit.command_error import CommandError
 from tenuto.core.answer.stop import printable
 from tenuto.core.settings.names import not_known
-from tenuto.judging.checking import Checked, Options, check, reason
+from tenuto.judging.adding import Checked
+from tenuto.judging.checking import Options, check, reason
 from tenuto.judging.files import files_in
 from tenuto.judging.kinds import names
 from tenuto.judging.own import Pointers, steps_of
@@ -103,19 +104,20 @@ def _checked(
 ) -> dict[str, Any]:
     progress = Progress()
 
-    def on_range(found: Checked, done: int, size: int) -> None:
+    def on_piece(found: Checked, done: int, size: int) -> None:
         if kept is not None:
             kept.add(found)
         progress.show(done, size)
 
     try:
-        found = check(files, options, processes, on_range)
+        found = check(files, options, processes, on_piece)
     except KeyboardInterrupt:
         progress.clear()
+        told = ""
         if kept is not None:
             kept.stop()
-            told = f"{kept.rows:,} rows are in {printable(str(kept.path), 4_096)}"
-            print(f"tenuto: interrupted; the verdicts of {told}", file=sys.stderr)
+            told = f"; the verdicts of {kept.rows:,} rows are in {printable(str(kept.path), 4_096)}"
+        print(f"tenuto: interrupted{told}", file=sys.stderr)
         raise
     progress.clear()
     asked = {"read": found.requests, "answers": found.requested}
