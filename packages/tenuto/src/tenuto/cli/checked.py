@@ -229,21 +229,22 @@ def _pointers(wanted: Wanted, limit_at: str) -> Pointers | None:
 
 
 def _share_in(given: str | None) -> float | None:
-    """Return a share such as 1% or 0.01.
+    """Return a share such as 1% or 0.01. A number from 1 on needs the mark: 1 may mean all or one
+    in a hundred.
 
     >>> _share_in("1%"), _share_in("0.5"), _share_in(None)
     (0.01, 0.5, None)
     """
     if given is None:
         return None
-    try:
-        number = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
-    except ValueError:
-        number = -1
-    if not 0 <= number <= 1:
-        must = "it must be a share such as 1% or 0.01"
-        raise CommandError(f"--fail-over is {printable(given)!r}, but {must}", BAD_FILE)
-    return number
+    bare = given.strip().removesuffix("%").strip()
+    is_percent = given.strip().endswith("%")
+    if bare.isascii() and bare.replace(".", "", 1).isdecimal():
+        number = float(bare) / (100 if is_percent else 1)
+        if number < 1 or (is_percent and number == 1):
+            return number
+    must = "it must be a share: 1% or 0.01, where a number from 1 on needs the %"
+    raise CommandError(f"--fail-over is {printable(given)!r}, but {must}", BAD_FILE)
 
 
 def _bad_share(report: Mapping[str, Any]) -> float:

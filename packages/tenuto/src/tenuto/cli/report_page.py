@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from tenuto.cli.check_words import ROWS, number_of, of_likely_cut
+from tenuto.cli.check_words import ROWS, number_of, of_likely_cut, of_undecided
 from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.tally import LABEL_SIZED, LABEL_TOKENS
@@ -201,6 +201,8 @@ def _notes(report: Mapping[str, Any]) -> Iterable[str]:
     if report["muted"]:
         told = ", ".join(escaped(sign) for sign in report["muted"])
         notes.append(f"Not counted, since too many rows show it: {told}.")
+    if undecided := of_undecided(report):
+        notes.append(f"{escape(undecided)}.")
     asked = report["requests"]
     if asked is not None and asked["answers"] < answers:
         missing = answers - asked["answers"]
