@@ -66,7 +66,7 @@ def test_a_line_that_is_no_json_is_named_and_the_others_are_read(tmp_path: Path)
     found, unread = outcomes(path)
     assert found == {"done": 2, "text_cut": 1}
     assert [(file, line) for file, line, _ in unread] == [(path, 2), (path, 4)]
-    assert unread[1][2] == "not json"
+    assert unread[1][2] == "it is no JSON"
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])

@@ -80,6 +80,7 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
     """Return the lines for a person."""
     counts, answers = report["outcomes"], report["answers"]
     yield _head(report)
+    yield from _of_lines(report)
     yield from _of_files(report["refused"])
     yield from _of_files(report["empty"])
     if not report["rows"]:
@@ -105,6 +106,27 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
     if undecided := of_undecided(report):
         yield f"  {undecided}"
     yield from _of_requests(report)
+
+
+def _of_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Say why the lines that are named cannot be read."""
+    places: dict[str, list[str]] = {}
+    for place, why in unread_lines(report, _LINES_NAMED):
+        places.setdefault(why, []).append(printable(place, _PATH_CHARS))
+    for why, named in places.items():
+        yield f"  {', '.join(named)}: {printable(why, _WHY_CHARS)}"
+
+
+def unread_lines(report: Mapping[str, Any], most: int) -> list[tuple[str, str]]:
+    """Return the places of the first lines that cannot be read, and why, unless that is said of
+    their file."""
+    told = {(one["file"], one["why"]) for one in report["refused"]}
+    lines = report["unreadable"][:most]
+    return [
+        (f"{one['file']}:{one['line']}", one["why"])
+        for one in lines
+        if (one["file"], one["why"]) not in told
+    ]
 
 
 def _of_files(named: Sequence[Mapping[str, str]]) -> Iterator[str]:

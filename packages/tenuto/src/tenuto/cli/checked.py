@@ -126,7 +126,9 @@ def _checked(
         "files": len(files),
         "requests": asked if options.requests else None,
         "unreadable_lines": found.unread_lines,
-        "unreadable": [{"file": file, "line": line} for file, line, _ in found.unread],
+        "unreadable": [
+            {"file": file, "line": line, "why": why} for file, line, why in found.unread
+        ],
         "refused": [{"file": str(each.filename), "why": reason(each)} for each in refused]
         + [{"file": file, "why": why} for file, why in found.refused],
         "empty": [{"file": file, "why": why} for file, why in found.empty],

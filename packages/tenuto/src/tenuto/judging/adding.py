@@ -26,7 +26,7 @@ class Checked:
         lines: how many lines it has.
         requests: how many requests were read.
         requested: how many rows have theirs among them.
-        unread: the lines that are no JSON: their file, their number and how they begin.
+        unread: the lines that cannot be read: their file, their number and why.
         unread_lines: how many there are.
         refused: the files that could not be read, or not to their end, and why.
         empty: the files that have no rows, and why.

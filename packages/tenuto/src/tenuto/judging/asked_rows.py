@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tenuto.detection.roles import role_of
-from tenuto.judging.files import BLANK, ranges_of, rows_of
+from tenuto.judging.documents import BLANK
+from tenuto.judging.files import ranges_of, rows_of
 from tenuto.judging.requests import asked_in, asks
 from tenuto.wires.json import JsonObject, decode_object
 

@@ -16,20 +16,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.adding import MOST_NAMED, Adding, Checked
 from tenuto.judging.archives import NotReadable
 from tenuto.judging.asked_rows import Requests, is_request, requests_in
-from tenuto.judging.files import (
-    BLANK,
-    Line,
-    Range,
-    lines_of,
-    ranges_of,
-    rows_of,
-    why_no_rows,
-)
+from tenuto.judging.documents import BLANK, Line
+from tenuto.judging.files import Range, lines_of, ranges_of, rows_of, why_no_rows
+from tenuto.judging.forms import why_unreadable
 from tenuto.judging.judgement import CAN_BE_FINISHED, SAMPLE_ROWS, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.own import Pointers, own_kind
@@ -41,7 +34,6 @@ from tenuto.judging.tally import word_of
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.json import decode_object
 
-_SHOWN_CHARS: Final = 80
 _END_CHARS: Final = 120
 _LEAST_BYTES: Final = 8_388_608
 """With fewer bytes to read, processes take longer to start than they save."""
@@ -190,7 +182,7 @@ def _check_range(part: Range, options: Options, known: Requests) -> Iterator[Che
             ):
                 found.unread_lines += 1
                 if len(found.unread) < MOST_NAMED:
-                    why = line.why or _beginning(line.data)
+                    why = line.why or _why_unread(line.data)
                     found.unread.append((part.path, line.number, why))
                 continue
             found.tally.add(verdict)
@@ -280,7 +272,7 @@ def _is_unreadable(data: object) -> bool:
     return decode_object(data) is None and not is_cassette(data[:4_096].decode("utf-8", "replace"))
 
 
-def _beginning(data: object) -> str:
-    begin = data[:_SHOWN_CHARS] if isinstance(data, bytes | str) else ""
-    text = begin.decode("utf-8", "replace") if isinstance(begin, bytes) else begin
-    return printable(text.strip())
+def _why_unread(data: object) -> str:
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogatepass")
+    return why_unreadable(data) if isinstance(data, bytes) else "it holds nothing"

@@ -9,18 +9,25 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import IO, Final, NamedTuple
 
-import msgspec
-
 from tenuto.judging.archives import is_eval_log, samples_of
+from tenuto.judging.documents import (
+    BLANK,
+    TOO_LONG,
+    Line,
+    documents_in,
+    is_array,
+    items_of,
+    rows_within,
+)
+from tenuto.judging.encodings import is_plain, open_text
+from tenuto.judging.forms import BOM, HEAD_BYTES, other_form
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.stores import (
-    PACKED,
     NotReadable,
     damage,
     files_under,
     is_remote,
     open_bytes,
-    open_unpacked,
     size_of,
 )
 from tenuto.judging.tables import (
@@ -46,8 +53,6 @@ WHOLE_MOST_BYTES: Final = 268_435_456
 """A larger document is not read."""
 
 _SUFFIXES: Final = (".jsonl", ".ndjson", ".json", ".jsonlines", ".eval", *CSV, *PARQUET)
-_BOM: Final = b"\xef\xbb\xbf"
-_TOO_LONG: Final = "the line is too long"
 
 
 class Range(NamedTuple):
@@ -58,20 +63,6 @@ class Range(NamedTuple):
     begin: int = 0
     end: int | None = None
     size: int = 0
-
-
-BLANK: Final = object()
-"""The last line of a range, if it is blank: the lines of the next range are counted from it."""
-
-
-class Line(msgspec.Struct, gc=False):
-    """A row of a file. `number`: that of its line, counted from 1 in its range, or of an item of a
-    document or a row of a table. `data`: its bytes, or an item as it was decoded; None: it cannot
-    be read, for the reason `why`."""
-
-    number: int
-    data: object
-    why: str = ""
 
 
 def files_in(paths: Iterable[str], on_error: Callable[[OSError], None] | None = None) -> list[str]:
@@ -144,9 +135,9 @@ def ranges_of(path: str) -> list[Range]:
         except NotReadable:  # told with its reason when its rows are read
             return [Range(path, size=size)]
         return [Range(path, *each, size // len(edges)) for each in edges]
-    if path.endswith((*PACKED, ".eval")) or is_csv(path) or size <= RANGE_BYTES:
+    if size <= RANGE_BYTES or is_csv(path) or path.endswith(".eval"):
         return [Range(path, size=size)]
-    if not _holds_lines(path):
+    if not is_plain(path) or not _holds_lines(path):
         return [Range(path, size=size)]
     count = -(-size // RANGE_BYTES)
     places = [size * number // count for number in range(count + 1)]
@@ -159,24 +150,21 @@ def why_no_rows(path: str) -> str:
         return "it is empty"
     if is_parquet(path) or is_eval_log(path):
         return "it has no rows"
-    with open_unpacked(path) as file:
-        head = file.read(_HEAD_BYTES)
+    with open_text(path) as file:
+        head = file.read(HEAD_BYTES)
     if not head:
         return "it is empty"
-    if not head.removeprefix(_BOM).strip():
+    if not head.removeprefix(BOM).strip():
         return "it has blank lines only"
     return "it has a header and no rows" if is_csv(path) else "it has no rows"
-
-
-_HEAD_BYTES: Final = 65_536
 
 
 def _holds_lines(path: str) -> bool:
     """Return whether a file has a row in each line. What parses as one document is one, and so is
     what begins with a bracket alone."""
-    with open_unpacked(path) as file:
+    with open_text(path) as file:
         line = file.readline(MOST_LINE_BYTES)
-        row = line.removeprefix(_BOM)
+        row = line.removeprefix(BOM)
         more = file.read(1)
         if not more or isinstance(decode_object(row), dict):
             return bool(more)
@@ -186,7 +174,7 @@ def _holds_lines(path: str) -> bool:
         # A first row that is damaged, or a document that goes on in the next line.
         most = WHOLE_MOST_BYTES if bare(path).endswith(".json") else RANGE_BYTES
         whole = line + more + file.read(most)
-    return len(whole) > most or decode_object(whole.removeprefix(_BOM)) is None
+    return len(whole) > most or decode_object(whole.removeprefix(BOM)) is None
 
 
 def rows_of(part: Range) -> Iterator[Line]:
@@ -226,6 +214,10 @@ def lines_of(part: Range, rows: Iterable[Row]) -> Iterator[Line]:
 
 def _rows(part: Range) -> Iterator[Line]:
     path = part.path
+    if not part.begin and not is_parquet(path) and not is_eval_log(path):
+        with open_text(path) as file:
+            if why := other_form(path, file.read(HEAD_BYTES)):
+                raise NotReadable(0, why, path)
     if is_parquet(path):
         yield from lines_of(part, rows_of_parquet(path, part.begin, part.end or 0))
     elif is_csv(path):
@@ -235,7 +227,7 @@ def _rows(part: Range) -> Iterator[Line]:
     elif part.end is None and not _holds_lines(path):
         yield from _rows_of_document(path)
     else:
-        with open_unpacked(path) as file:
+        with open_text(path) as file:
             yield from _lines(file, part)
 
 
@@ -251,10 +243,10 @@ def _lines(file: IO[bytes], part: Range) -> Iterator[Line]:
             break
         number += 1
         at += len(line)
-        row = line.removeprefix(_BOM) if at == len(line) else line
+        row = line.removeprefix(BOM) if at == len(line) else line
         if len(line) == MOST_LINE_BYTES and not line.endswith(b"\n"):
             at += _skip_line(file)
-            yield Line(told := number, None, _TOO_LONG)
+            yield Line(told := number, None, TOO_LONG)
         elif row and not row.isspace():
             yield Line(told := number, row)
     if told < number:
@@ -270,37 +262,13 @@ def _skip_line(file: IO[bytes]) -> int:
     return skipped
 
 
-_ROWS: Final = (
-    ("samples", frozenset({"eval", "samples"}), False),  # inspect_ai's log in one document
-    ("results", frozenset({"version", "stage", "batch", "results"}), True),  # ellmer
-    ("rows", frozenset({"rows"}), False),
-)
-"""Where documents of tools keep their rows, the members by which they are told, and whether a row
-is only told within its document."""
-
-
-def _rows_within(value: object) -> list[object]:
-    """Return the rows of a document that holds several; []: it is a row itself.
-
-    >>> _rows_within({"version": 2, "eval": {}, "samples": [{"id": 1}, {"id": 2}]})
-    [{'id': 1}, {'id': 2}]
-    """
-    if not isinstance(value, dict):
-        return []
-    for name, has, stays_within in _ROWS:
-        rows = value.get(name)
-        if has <= value.keys() and isinstance(rows, list):
-            return [{**value, name: [row]} for row in rows] if stays_within else rows
-    return []
-
-
 def _rows_of_document(path: str) -> Iterator[Line]:
-    with open_unpacked(path) as file:
+    with open_text(path) as file:
         data = file.read(WHOLE_MOST_BYTES + 1)
-    if len(data) > WHOLE_MOST_BYTES:
-        yield Line(1, None, _TOO_LONG)
-        return
-    value = decode_object(data.removeprefix(_BOM))
+    data = data.removeprefix(BOM)
+    whole = len(data) <= WHOLE_MOST_BYTES
+    value = decode_object(data) if whole else None
+    first = data.lstrip()[:HEAD_BYTES].split(b"\n")[0].strip()
     if value == []:
         return
     if isinstance(value, list):
@@ -309,10 +277,17 @@ def _rows_of_document(path: str) -> Iterator[Line]:
             return
         yield Line(1, value)
     elif value is not None:
-        inner = _rows_within(value)
+        inner = rows_within(value)
         yield from (Line(number, item) for number, item in enumerate(inner or [value], 1))
     elif is_cassette(data[:4_096].decode("utf-8", "replace")):
         yield Line(1, data)
-    else:  # JSON over several lines that broke off, or something else
-        lines = data.removeprefix(_BOM).split(b"\n")
+    elif first == b"{":
+        with open_text(path) as file:
+            yield from documents_in(file)
+    elif not whole:
+        yield Line(1, None, TOO_LONG)
+    elif is_array(data):
+        yield from items_of(data)
+    else:  # lines of which the first is damaged, or something else
+        lines = data.split(b"\n")
         yield from (Line(n, line) for n, line in enumerate(lines, 1) if line.strip())
