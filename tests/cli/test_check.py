@@ -43,7 +43,7 @@ def test_it_says_how_many_answers_are_complete_cut_and_likely_cut(
     assert lines[0] == "50 answers in 2 files (vLLM rows of Ray Data, OpenAI batch results)"
     assert lines[1:] == [
         "complete 41 82.0 %",
-        "cut by the limit 5 10.0 % worst: gpt-x: 25 %",
+        "cut by the limit 5 10.0 %",
         "likely cut 4 8.0 % no stop stored; 4 answers pile up at 512 tokens",
         "empty 0 0.0 %",
     ]
@@ -191,8 +191,12 @@ def test_requests_beside_the_results_are_no_answers(
         for n in range(20)
     ]
     (results / "requests.jsonl").write_text("\n".join(lines))
-    assert main(["check", str(results), "--requests", str(results / "requests.jsonl")]) == 0
-    assert "worst: gpt-x at limit 20: 25 %" in capsys.readouterr().out
+    asked = ["--requests", str(results / "requests.jsonl")]
+    assert main(["check", str(results), *asked, "--json"]) == 0
+    groups = json.loads(capsys.readouterr().out)["groups"]
+    assert [(g["model"], g["limit"], g["answers"]) for g in groups if g["model"]] == [
+        ("gpt-x", 20, 20)
+    ]
 
 
 WITHOUT_EXTRA = """
@@ -351,9 +355,9 @@ def test_the_report_as_json_has_a_schema_that_stays(results: Path, tmp_path: Pat
     assert {name: type(value).__name__ for name, value in told.items()} == {
         "schema": "int", "rows": "int", "answers": "int", "outcomes": "dict", "likely_cut": "dict",
         "kinds": "dict", "groups": "list", "days": "list", "lengths": "dict", "piled": "list",
-        "muted": "list", "larger_limits": "list", "files": "int", "requests": "NoneType",
-        "unreadable_lines": "int", "unreadable": "list", "refused": "list", "asking": "list",
-        "repeated": "int", "unmatched": "list", "worst": "list",
+        "muted": "list", "undecided": "int", "larger_limits": "list", "files": "int", "requests": "NoneType",
+        "unreadable_lines": "int", "unreadable": "list", "refused": "list", "empty": "list",
+        "asking": "list", "repeated": "int", "unmatched": "list", "worst": "list",
     }  # fmt: skip
     assert told["schema"] == 1
     assert sum(told["outcomes"].values()) == told["rows"]

@@ -99,7 +99,7 @@ def test_the_places_of_the_worst_rows_are_told(made: str) -> None:
 
 def test_it_says_what_a_larger_limit_would_hold() -> None:
     report = report_of(Tally()) | {"files": 0, "requests": None, "unreadable_lines": 0}
-    report |= {"unreadable": [], "worst": []}
+    report |= {"unreadable": [], "refused": [], "empty": [], "worst": []}
     report["larger_limits"] = [
         {"model": "m", "limit": 512, "cut": 90, "would_hold": [{"limit": 1024, "answers": 70}]}
     ]
@@ -111,5 +111,5 @@ def test_it_says_what_a_larger_limit_would_hold() -> None:
 
 def test_a_report_on_nothing_is_a_page() -> None:
     report = report_of(Tally()) | {"files": 1, "requests": None, "unreadable_lines": 0}
-    report |= {"unreadable": [], "worst": []}
+    report |= {"unreadable": [], "refused": [], "empty": [], "worst": []}
     assert "0 stored answers" in Seen(page(report)).text

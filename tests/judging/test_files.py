@@ -12,7 +12,8 @@ import pytest
 from support.stored import DONE, cassette, chat, inspect_output
 
 from tenuto.judging import files
-from tenuto.judging.checking import Checked, Options, check
+from tenuto.judging.adding import Checked
+from tenuto.judging.checking import Options, check
 from tenuto.judging.files import Range, files_in, ranges_of, rows_of
 from tenuto.judging.report import report_of
 
@@ -65,7 +66,7 @@ def test_a_line_that_is_no_json_is_named_and_the_others_are_read(tmp_path: Path)
     found, unread = outcomes(path)
     assert found == {"done": 2, "text_cut": 1}
     assert [(file, line) for file, line, _ in unread] == [(path, 2), (path, 4)]
-    assert unread[1][2] == "not json"
+    assert unread[1][2] == "it is no JSON"
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
@@ -107,6 +108,17 @@ def test_every_row_is_read_once_whatever_the_ranges(
     assert found.tally.rows == 59
 
 
+@pytest.mark.parametrize("size", [1, 100, 350, 10_000])
+def test_blank_lines_count_as_lines_whatever_the_ranges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(files, "RANGE_BYTES", size)
+    path = write(tmp_path / "a.jsonl", f"{ROW}{chr(10) * 400}\n \n{{broken\n\n\n{ROW}\n\n")
+    found = check([path], Options())
+    assert [line for _, line, _ in found.unread] == [403]
+    assert found.tally.rows == 2
+
+
 def test_places_have_the_numbers_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,11 +128,11 @@ def test_places_have_the_numbers_of_the_file(
 
     done: list[tuple[int, int]] = []
 
-    def on_range(found: Checked, read: int, of: int) -> None:
+    def on_piece(found: Checked, read: int, of: int) -> None:
         told.extend(found.places)
         done.append((read, of))
 
-    check([path], Options(places=True), on_range=on_range)
+    check([path], Options(places=True), on_piece=on_piece)
     assert len(done) > 1
     assert done == sorted(done)
     assert done[-1] == (Path(path).stat().st_size,) * 2

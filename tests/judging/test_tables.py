@@ -16,7 +16,8 @@ from tenuto import judge
 from tenuto.cli.checked import Wanted, run_check
 from tenuto.command_kit.command_error import CommandError
 from tenuto.judging import tables
-from tenuto.judging.checking import Checked, Options, check
+from tenuto.judging.adding import Checked
+from tenuto.judging.checking import Options, check
 from tenuto.judging.files import files_in, ranges_of, rows_of
 from tenuto.judging.names import LIMITS, SETTINGS
 from tenuto.judging.report import report_of

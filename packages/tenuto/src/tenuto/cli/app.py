@@ -8,7 +8,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -41,16 +41,25 @@ GROUP = "tenuto.commands"
 """The entry points that add a command. Each names a function, whose module has `EXAMPLES`."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code; None: the arguments of the process."""
+def main(
+    arguments: Sequence[str] | None = None, on_loaded: Callable[[], None] | None = None
+) -> int:
+    """Run the command and return its exit code.
+
+    Args:
+        arguments: its arguments; None: those of the process.
+        on_loaded: is called when all is loaded, before the command begins.
+    """
     if sys.stdout is None:  # `tenuto policy >&-`
         return _say("standard output is closed", 1)
     _allow_every_character()
     if not os.environ.get("COLUMNS", "").strip("0"):  # a width of 0 shows nothing
         os.environ.pop("COLUMNS", None)
     try:
-        code = _run(arguments)
+        code = _run(arguments, on_loaded or (lambda: None))
         sys.stdout.flush()
+    except KeyboardInterrupt:  # while it loads
+        return _say("interrupted", INTERRUPTED)
     except OSError as error:
         if not is_of_output(error):
             raise
@@ -63,14 +72,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, on_loaded: Callable[[], None]) -> int:
     try:
         import cyclopts
         import rich  # noqa: F401 - loaded here, so that it is reported as missing before any work
     except ModuleNotFoundError as error:
         given = sys.argv[1:] if arguments is None else list(arguments)
         if given[:1] == ["check"]:
-            return _check(given[1:])
+            return _check(given[1:], on_loaded)
         extras = ",".join(["cli", *filter(None, [_missing(given[:1])])])
         return _say(
             f"the command needs the package {error.name}; install it with: "
@@ -86,6 +95,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         app = build(given[:1])
     except CommandError as error:
         return _say(one_line(str(error)), error.exit_code)
+    on_loaded()
     try:
         code = app(
             given,
@@ -106,10 +116,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _check(arguments: Sequence[str]) -> int:
+def _check(arguments: Sequence[str], on_loaded: Callable[[], None]) -> int:
     """Run the one command that the base install has."""
     from tenuto.cli.check_plain import check_plain
 
+    on_loaded()
     try:
         return check_plain(arguments)
     except CommandError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tenuto.core.answer.stop import printable
@@ -14,6 +14,10 @@ _PATH_CHARS: Final = 4_096  # of the longest path that Linux opens
 _WHY_CHARS: Final = 400
 _KINDS_NAMED: Final = 3
 _LINES_NAMED: Final = 3
+_FILES_NAMED: Final = 20
+UNDECIDED_SHARE: Final = 0.05
+"""If more answers are decided by nothing, it is told."""
+
 LEAST_OF_GROUP: Final = 10
 """Of a model and limit with fewer answers, no share is told as the worst."""
 
@@ -76,10 +80,13 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
     """Return the lines for a person."""
     counts, answers = report["outcomes"], report["answers"]
     yield _head(report)
-    for one in report["refused"]:
-        yield f"  {printable(one['file'], _PATH_CHARS)}: {printable(one['why'], _WHY_CHARS)}"
+    yield from _of_lines(report)
+    yield from _of_files(report["refused"])
+    yield from _of_files(report["empty"])
     for one in report["unmatched"]:
         yield f"  {one['option']} {printable(one['pointer'])} leads nowhere in any of the rows"
+    if not report["rows"]:
+        return
     notes = (_of_open_ends(counts), _of_worst(report), of_likely_cut(report))
     for at, (name, outcomes) in enumerate(ROWS[:-1]):
         number = number_of(counts, outcomes)
@@ -101,7 +108,38 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
         share = 100 * unknown / report["rows"]
         told = "rows are no answers" if unknown > 1 else "row is no answer"
         yield f"  {unknown:,} {told} of a known kind ({share:.1f} %)"
+    if undecided := of_undecided(report):
+        yield f"  {undecided}"
     yield from _of_requests(report)
+
+
+def _of_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Say why the lines that are named cannot be read."""
+    places: dict[str, list[str]] = {}
+    for place, why in unread_lines(report, _LINES_NAMED):
+        places.setdefault(why, []).append(printable(place, _PATH_CHARS))
+    for why, named in places.items():
+        yield f"  {', '.join(named)}: {printable(why, _WHY_CHARS)}"
+
+
+def unread_lines(report: Mapping[str, Any], most: int) -> list[tuple[str, str]]:
+    """Return the places of the first lines that cannot be read, and why, unless that is said of
+    their file."""
+    told = {(one["file"], one["why"]) for one in report["refused"]}
+    lines = report["unreadable"][:most]
+    return [
+        (f"{one['file']}:{one['line']}", one["why"])
+        for one in lines
+        if (one["file"], one["why"]) not in told
+    ]
+
+
+def _of_files(named: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Say what is wrong with files."""
+    for one in named[:_FILES_NAMED]:
+        yield f"  {printable(one['file'], _PATH_CHARS)}: {printable(one['why'], _WHY_CHARS)}"
+    if more := len(named[_FILES_NAMED:]):
+        yield f"  and {more:,} other{'s' * (more != 1)}, which --json names"
 
 
 def _of_requests(report: Mapping[str, Any]) -> Iterator[str]:
@@ -137,24 +175,45 @@ def _answers(number: int, one: str = "", several: str = "") -> str:
 
 def _of_open_ends(counts: Mapping[str, int]) -> str:
     number = counts.get(Outcome.OPEN_END.value, 0)
-    return f"{number:,} of them without a stop and without an end mark" if number else ""
+    ends = "ends" if number == 1 else "end"
+    return f"{number:,} of them {ends} without a mark, which alone is no finding" if number else ""
+
+
+def of_undecided(report: Mapping[str, Any]) -> str:
+    """Return how many answers nothing decides, and what would help; "": they are few."""
+    number = report["undecided"]
+    if not number or not (report["muted"] or number > UNDECIDED_SHARE * report["answers"]):
+        return ""
+    verb = "stores" if number == 1 else "they store"
+    return (
+        f"{_answers(number)} could not be judged: {verb} no stop and no limit, and too many end "
+        "openly for that to tell; give --limit or --requests, or store the stop"
+    )
 
 
 def _of_worst(report: Mapping[str, Any]) -> str:
-    """Return the model and limit of which the largest share is cut."""
-    worst = worst_group(report)
-    if worst is None or len(report["groups"]) < 2:
-        return ""
-    under = f" at limit {worst['limit']:,}" if worst["limit"] else ""
-    share = share_of(worst["outcomes"], CUT_WORDS, worst["answers"])
-    return f"worst: {printable(worst['model']) or 'no model stored'}{under}: {100 * share:.0f} %"
+    """Return the model and limit of which the largest share is cut; "": there is nothing to compare
+    it with.
 
-
-def worst_group(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the model and limit of which the largest share is cut; None: none is."""
+    A model is compared with others that are named, and the limits of one model with each other.
+    """
     large = [group for group in report["groups"] if group["answers"] >= LEAST_OF_GROUP]
-    cut = [group for group in large if number_of(group["outcomes"], CUT_WORDS)]
-    return max(cut, key=lambda g: share_of(g["outcomes"], CUT_WORDS, g["answers"]), default=None)
+    models = {group["model"] for group in large if group["model"]}
+    if len(models) > 1:
+        compared = [group for group in large if group["model"]]
+    else:
+        compared = [group for group in large if group["limit"]]
+        if len({group["limit"] for group in compared}) < 2:
+            return ""
+    cut_share: Callable[[Mapping[str, Any]], float]
+    cut_share = lambda group: share_of(group["outcomes"], CUT_WORDS, group["answers"])  # noqa: E731
+    worst = max(compared, key=cut_share)
+    percent = [round(100 * cut_share(group)) for group in (worst, min(compared, key=cut_share))]
+    if percent[0] == percent[1]:
+        return ""
+    limit = f"limit {worst['limit']:,}" if worst["limit"] else ""
+    told = [printable(worst["model"])] * (len(models) > 1) + [limit] * bool(limit)
+    return f"worst: {' at '.join(told)}: {percent[0]} %"
 
 
 def of_likely_cut(report: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,8 @@ from tenuto.cli.kept import Kept, NotWritten
 from tenuto.command_kit.command_error import CommandError
 from tenuto.core.answer.stop import printable
 from tenuto.core.settings.names import not_known
-from tenuto.judging.checking import Checked, Options, check
+from tenuto.judging.adding import Checked
+from tenuto.judging.checking import Options, check, reason
 from tenuto.judging.files import files_in
 from tenuto.judging.kinds import names
 from tenuto.judging.own import Pointers, steps_of
@@ -67,9 +68,9 @@ def run_check(
     if wanted.processes is not None and wanted.processes < 1:
         raise CommandError(f"--processes is {wanted.processes}, but it must be 1 or more", BAD_FILE)
     try:
-        files = _files(paths, wanted)
+        files, refused = _files(paths, wanted)
         kept = Kept(wanted.out) if wanted.out is not None else None
-        report = _checked(files, options, wanted.processes or os.cpu_count() or 1, kept)
+        report = _checked(files, refused, options, wanted.processes or os.cpu_count() or 1, kept)
     except OSError as error:
         raise CommandError(_why(error), BAD_FILE) from None
     if say_json is not None:
@@ -91,27 +92,32 @@ def _why(error: OSError) -> str:
     if name.startswith("--") and isinstance(error, FileNotFoundError):
         return not_known(name, _OPTIONS, "an option, and no file")
     done = "written" if isinstance(error, NotWritten) else "read"
-    return f"{name} cannot be {done}: {printable(str(error.strerror), 400)}"
+    return f"{name} cannot be {done}: {printable(reason(error), 400)}"
 
 
 def _checked(
-    files: Sequence[str], options: Options, processes: int, kept: Kept | None
+    files: Sequence[str],
+    refused: Sequence[OSError],
+    options: Options,
+    processes: int,
+    kept: Kept | None,
 ) -> dict[str, Any]:
     progress = Progress()
 
-    def on_range(found: Checked, done: int, size: int) -> None:
+    def on_piece(found: Checked, done: int, size: int) -> None:
         if kept is not None:
             kept.add(found)
         progress.show(done, size)
 
     try:
-        found = check(files, options, processes, on_range)
+        found = check(files, options, processes, on_piece)
     except KeyboardInterrupt:
         progress.clear()
+        told = ""
         if kept is not None:
             kept.stop()
-            told = f"{kept.rows:,} rows are in {printable(str(kept.path), 4_096)}"
-            print(f"tenuto: interrupted; the verdicts of {told}", file=sys.stderr)
+            told = f"; the verdicts of {kept.rows:,} rows are in {printable(str(kept.path), 4_096)}"
+        print(f"tenuto: interrupted{told}", file=sys.stderr)
         raise
     progress.clear()
     asked = {"read": found.requests, "answers": found.requested}
@@ -120,8 +126,12 @@ def _checked(
         "files": len(files),
         "requests": asked if options.requests else None,
         "unreadable_lines": found.unread_lines,
-        "unreadable": [{"file": file, "line": line} for file, line, _ in found.unread],
-        "refused": [{"file": file, "why": why} for file, why in found.refused],
+        "unreadable": [
+            {"file": file, "line": line, "why": why} for file, line, why in found.unread
+        ],
+        "refused": [{"file": str(each.filename), "why": reason(each)} for each in refused]
+        + [{"file": file, "why": why} for file, why in found.refused],
+        "empty": [{"file": file, "why": why} for file, why in found.empty],
         "asking": [{"file": file, "rows": rows} for file, rows in found.asking.most_common()],
         "repeated": found.repeated,
         "unmatched": [
@@ -134,8 +144,11 @@ def _checked(
     return report if kept is None else kept.close(report, seen_together(found.tally))
 
 
-def _files(paths: Sequence[str], wanted: Wanted) -> list[str]:
-    """Return the files to check: not the requests, and none of a report."""
+def _files(paths: Sequence[str], wanted: Wanted) -> tuple[list[str], list[OSError]]:
+    """Return the files to check, which are not the requests and none of a report, and why other
+    paths cannot be read."""
+    if "" in paths:
+        raise CommandError("a path is empty; name a file or a folder", BAD_FILE)
     left_out = {os.path.realpath(wanted.requests)} if wanted.requests is not None else set()
     if wanted.out is not None:
         out = Path(wanted.out).resolve()
@@ -144,11 +157,30 @@ def _files(paths: Sequence[str], wanted: Wanted) -> list[str]:
                 told = printable(path, 4_096)
                 why = f"--out is inside of {told}, which is checked; name a folder outside of it"
                 raise CommandError(why, BAD_FILE)
-    files = [path for path in files_in(paths) if os.path.realpath(path) not in left_out]
-    if not files:
-        told = ", ".join(printable(path, 4_096) for path in paths)
-        raise CommandError(f"there is no file to read in {told}", BAD_FILE)
-    return files
+    refused: list[OSError] = []
+    found = files_in(paths, refused.append)
+    for error in refused:
+        if str(error.filename).startswith("--"):
+            raise error
+    files = [path for path in found if os.path.realpath(path) not in left_out]
+    if files:
+        return files, refused
+    if refused:
+        raise CommandError("; ".join(_none_read(refused)), BAD_FILE)
+    told = ", ".join(printable(path, 4_096) for path in paths)
+    raise CommandError(f"there is no file to read in {told}", BAD_FILE)
+
+
+def _none_read(refused: Sequence[OSError]) -> Iterator[str]:
+    """Say why nothing can be read."""
+    yield _why(refused[0])
+    for error in refused[1:_REASONS_TOLD]:
+        yield f"{printable(str(error.filename), 4_096)}: {printable(reason(error), 400)}"
+    if more := len(refused[_REASONS_TOLD:]):
+        yield f"nor can {more:,} other{'s' * (more != 1)}"
+
+
+_REASONS_TOLD: Final = 3
 
 
 def _options(wanted: Wanted) -> Options:
@@ -205,21 +237,22 @@ def _pointers(wanted: Wanted, limit_at: str) -> Pointers | None:
 
 
 def _share_in(given: str | None) -> float | None:
-    """Return a share such as 1% or 0.01.
+    """Return a share such as 1% or 0.01. A number from 1 on needs the mark: 1 may mean all or one
+    in a hundred.
 
     >>> _share_in("1%"), _share_in("0.5"), _share_in(None)
     (0.01, 0.5, None)
     """
     if given is None:
         return None
-    try:
-        number = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
-    except ValueError:
-        number = -1
-    if not 0 <= number <= 1:
-        must = "it must be a share such as 1% or 0.01"
-        raise CommandError(f"--fail-over is {printable(given)!r}, but {must}", BAD_FILE)
-    return number
+    bare = given.strip().removesuffix("%").strip()
+    is_percent = given.strip().endswith("%")
+    if bare.isascii() and bare.replace(".", "", 1).isdecimal():
+        number = float(bare) / (100 if is_percent else 1)
+        if number < 1 or (is_percent and number == 1):
+            return number
+    must = "it must be a share: 1% or 0.01, where a number from 1 on needs the %"
+    raise CommandError(f"--fail-over is {printable(given)!r}, but {must}", BAD_FILE)
 
 
 def _bad_share(report: Mapping[str, Any]) -> float:
@@ -229,12 +262,8 @@ def _bad_share(report: Mapping[str, Any]) -> float:
 
 def _exit_code(report: Mapping[str, Any], most: float | None) -> int:
     rows, answers = report["rows"], report["answers"]
-    if (
-        report["unreadable_lines"]
-        or report["unmatched"]
-        or not rows
-        or rows - answers > UNKNOWN_SHARE * rows
-    ):
+    unread = report["unreadable_lines"] or report["refused"] or report["unmatched"]
+    if unread or not rows or rows - answers > UNKNOWN_SHARE * rows:
         return BAD_FILE
     return TOO_MANY if most is not None and _bad_share(report) > most else 0
 

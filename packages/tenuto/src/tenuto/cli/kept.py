@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tenuto.cli.report_page import page
 from tenuto.core.deciding.outcome import Outcome
-from tenuto.judging.checking import Checked
+from tenuto.judging.adding import Checked
 from tenuto.judging.tally import LABEL_SIZED, Group, SeenTogether, doubt_of
 from tenuto.judging.verdict import GRAVITY
 
@@ -29,12 +29,15 @@ _MAY_CHANGE: Final = '"no_stop"'
 _TOLD: Final = ("file", "line", "outcome", "model", "limit", "output_tokens", "chars", "stop", "id")
 
 
+_WRITTEN_LAST: Final = ("report.html", "report.json", "rows.parquet", "rows.part")
+
+
 class NotWritten(OSError):
     """A file of the report cannot be written."""
 
 
 class Kept:
-    """The files of a report. The verdicts of the rows are written range by range, so that they
+    """The files of a report. The verdicts of the rows are written as they come, so that they
     stay if the run is interrupted.
 
     Attributes:
@@ -48,14 +51,17 @@ class Kept:
         self.rows: int = 0
         with _writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
+            for name in _WRITTEN_LAST:  # so that none of an earlier run stands beside these rows
+                (self._folder / name).unlink(missing_ok=True)
             self._file = self.path.open("w", encoding="utf-8")
 
     def add(self, found: Checked) -> None:
-        """Write the rows of a range."""
+        """Write the next rows."""
         with _writing(self.path):
-            self._file.writelines(f"{place}\n" for place in found.places)
+            for place in found.places:
+                self._file.write(f"{place}\n")
+                self.rows += 1  # one by one: Ctrl-C may come in between
             self._file.flush()
-        self.rows += len(found.places)
         found.places = []
 
     def stop(self) -> None:

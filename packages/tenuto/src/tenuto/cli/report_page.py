@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from tenuto.cli.check_words import ROWS, number_of, of_likely_cut
+from tenuto.cli.check_words import ROWS, number_of, of_likely_cut, of_undecided, unread_lines
 from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.tally import LABEL_SIZED, LABEL_TOKENS
@@ -92,9 +92,6 @@ def escaped(text: object, limit_chars: int = 200) -> str:
     ('&lt;b onclick=&quot;x&quot;&gt;', 'a\\\\u202eb')
     """
     return escape(printable(str(text), limit_chars))
-
-
-# --- parts
 
 
 def _section(title: str, *lines: str, note: str = "") -> str:
@@ -201,6 +198,8 @@ def _notes(report: Mapping[str, Any]) -> Iterable[str]:
     if report["muted"]:
         told = ", ".join(escaped(sign) for sign in report["muted"])
         notes.append(f"Not counted, since too many rows show it: {told}.")
+    if undecided := of_undecided(report):
+        notes.append(f"{escape(undecided)}.")
     asked = report["requests"]
     if asked is not None and asked["answers"] < answers:
         missing = answers - asked["answers"]
@@ -388,11 +387,13 @@ def _worst(report: Mapping[str, Any]) -> str:
 
 
 def _unread(report: Mapping[str, Any]) -> str:
-    lines = report["unreadable"][:_MOST_SHOWN]
-    if not lines:
-        return ""
+    """Return the files and the lines that could not be read, and the files without rows."""
+    named = [(one["file"], one["why"]) for one in (*report["refused"], *report["empty"])]
+    shown = (named + unread_lines(report, _MOST_SHOWN))[:_MOST_SHOWN]
     items = "".join(
-        f"<li><code>{escaped(one['file'], _PATH_CHARS)}:{one['line']}</code></li>" for one in lines
+        f"<li><code>{escaped(place, _PATH_CHARS)}</code><p>{escaped(why, 400)}</p></li>"
+        for place, why in shown
     )
-    rest = _more(len(lines), report["unreadable_lines"], "lines")
-    return _section("What could not be read", f'<ol class="worst">{items}</ol>', rest)
+    rest = _more(len(shown), len(named) + len(report["unreadable"]), "lines and files")
+    made = _section("What could not be read", f'<ol class="worst">{items}</ol>', rest)
+    return made if shown else ""

@@ -12,13 +12,16 @@ Read `judgement.py`, which judges one row, and `verdict.py`, what it says. Then 
   with `sentences.py` for the end of prose.
 - The same in microseconds: `quick.py` with `shapes.py`, and `flat.py`.
 
-`batch.py` judges columns of Arrow, and `checking.py` files:
+`batch.py` judges columns of Arrow, and `checking.py` files, with `sharing.py` for processes:
 
-- Their rows: `files.py`, with `tables.py`, `columns.py` and `cells.py` for tables, `archives.py`
-  for logs of inspect_ai, and `stores.py`, which opens any file. `asked_rows.py` reads the requests
-  of a batch, and `repeats.py` finds rows that repeat the answers of others.
-- Their sums: `tally.py`, and `settled.py`, which counts in SQL, rows of JSON text by how they are
-  written (`layouts.py`). `lengths.py` has what larger limits would win, and `report.py` the report.
+- Their rows: `files.py`, with `documents.py` for JSON over several lines, `tables.py`, `columns.py`
+  and `cells.py` for tables, `archives.py` for logs of inspect_ai, `stores.py`, which opens any
+  file, `encodings.py`, which makes UTF-8 of it, and `forms.py`, which says what cannot be read.
+  `asked_rows.py` reads the requests of a batch, and `repeats.py` finds rows that repeat the answers
+  of others.
+- Their sums: `adding.py`, `tally.py`, and `settled.py`, which counts in SQL, rows of JSON text by
+  how they are written (`layouts.py`). `lengths.py` has what larger limits would win, and
+  `report.py` the report.
 """
 
 from tenuto.judging.batch import judge_batch

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tenuto.detection.roles import role_of
+from tenuto.judging.documents import BLANK
 from tenuto.judging.files import ranges_of, rows_of
 from tenuto.judging.requests import asked_in, asks
 from tenuto.wires.json import JsonObject, decode_object
@@ -47,6 +48,8 @@ def requests_in(paths: Iterable[str]) -> Requests:
     for path in paths:
         for part in ranges_of(path):
             for line in rows_of(part):
+                if line.data is BLANK:
+                    continue
                 name, body = _asked(line.data)
                 if name:
                     found.by_id[name] = _kept(_without_prompt(body))

@@ -10,36 +10,37 @@ end (`tally.py`), so that no row has to be kept.
 from __future__ import annotations
 
 import json
-import multiprocessing
-import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging.adding import MOST_NAMED, Adding, Checked
 from tenuto.judging.archives import NotReadable
 from tenuto.judging.asked_rows import Requests, is_request, requests_in
-from tenuto.judging.files import Line, Range, lines_of, ranges_of, rows_of
+from tenuto.judging.documents import BLANK, Line
+from tenuto.judging.files import Range, lines_of, ranges_of, rows_of, why_no_rows
+from tenuto.judging.forms import why_unreadable
 from tenuto.judging.judgement import CAN_BE_FINISHED, SAMPLE_ROWS, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette, opened
 from tenuto.judging.own import Pointers, leads_somewhere, own_kind
 from tenuto.judging.quick import Alike, counted, verdict_of
 from tenuto.judging.repeats import Repeats
 from tenuto.judging.settled import settled
+from tenuto.judging.sharing import Lost, shared
 from tenuto.judging.tables import is_parquet
-from tenuto.judging.tally import Tally, word_of
+from tenuto.judging.tally import word_of
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.json import decode_object
 
-_SHOWN_CHARS: Final = 80
 _END_CHARS: Final = 120
 _LEAST_BYTES: Final = 8_388_608
 """With fewer bytes to read, processes take longer to start than they save."""
 
-MOST_NAMED: Final = 1_000
-"""So many lines that cannot be read are named."""
+PIECE_ROWS: Final = 500
+"""After so many rows, their places are handed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,42 +74,11 @@ class Options:
         return self.pointers.named() if self.pointers is not None else {}
 
 
-@dataclass(slots=True)
-class Checked:
-    """What a range, or several files, hold.
-
-    Attributes:
-        tally: the counts of its rows.
-        lines: how many lines it has.
-        requests: how many requests were read.
-        requested: how many rows have theirs among them.
-        unread: the lines that are no JSON: their file, their number and how they begin.
-        unread_lines: how many there are.
-        refused: the files that could not be read, or not to their end, and why.
-        asking: how many rows of a file are requests and no answers.
-        repeated: how many rows repeat the answers of others, and are not counted.
-        led: the pointers that led somewhere in a row, by their names.
-        places: a line of JSON for each row, if they are wanted.
-    """
-
-    tally: Tally = field(default_factory=Tally)
-    lines: int = 0
-    requests: int = 0
-    requested: int = 0
-    unread: list[tuple[str, int, str]] = field(default_factory=list)
-    unread_lines: int = 0
-    refused: list[tuple[str, str]] = field(default_factory=list)
-    asking: Counter[str] = field(default_factory=Counter)
-    repeated: int = 0
-    led: set[str] = field(default_factory=set)
-    places: list[str] = field(default_factory=list)
-
-
 def check(
     paths: Sequence[str],
     options: Options,
     processes: int = 1,
-    on_range: Callable[[Checked, int, int], None] | None = None,
+    on_piece: Callable[[Checked, int, int], None] | None = None,
 ) -> Checked:
     """Judge the rows of files and add up.
 
@@ -116,83 +86,86 @@ def check(
         paths: files of lines of JSON, of documents or of arrays, gzipped or not.
         options: what is known of all rows.
         processes: how many to use; 1: this one.
-        on_range: is called with what each range holds, in their order, and with how many bytes are
-            read and are to be read, so that results can be kept as they come.
+        on_piece: is called with what some rows hold, in the order of the files, and with how many
+            bytes are read and are to be read, so that results can be kept as they come. Before a
+            KeyboardInterrupt leaves, it is called with all that is finished.
 
     Raises:
-        OSError: a file cannot be read, or holds no requests.
+        OSError: a file of requests cannot be read, or holds none.
     """
     known = requests_in(options.requests)
     if options.requests and not known.by_id:
         why = "it holds no request with an id (custom_id, key, recordId or id)"
         raise NotReadable(0, why, options.requests[0])
-    ranges = [part for path in paths for part in ranges_of(path)]
-    sizes = [part.size for part in ranges]
-    whole, size, done = Checked(requests=known.read), sum(sizes), 0
-    before: dict[str, int] = {}
-    found_in = _each(ranges, options, known, processes if size >= _LEAST_BYTES else 1)
-    for part, own_size, found in zip(ranges, sizes, found_in, strict=True):
-        first = before.get(part.path, 0)
-        before[part.path] = first + found.lines
-        found.unread = [(path, line + first, text) for path, line, text in found.unread]
-        found.places = [_placed(place, first) for place in found.places]
-        whole.tally.merge(found.tally)
-        whole.lines += found.lines
-        whole.requested += found.requested
-        whole.unread_lines += found.unread_lines
-        whole.unread = (whole.unread + found.unread)[:MOST_NAMED]
-        whole.refused += found.refused
-        whole.asking.update(found.asking)
-        whole.repeated += found.repeated
-        whole.led |= found.led
-        done += own_size
-        if on_range is not None:
-            on_range(found, done, size)
+    whole = Checked(requests=known.read)
+    adding = Adding(whole, list(_ranges(paths, whole)), on_piece)
+    work = _Work(options, known)
+    with closing(
+        _each(adding.ranges, work, processes if adding.size >= _LEAST_BYTES else 1)
+    ) as all_:
+        try:
+            for number, found in all_:
+                adding.take(number, found)
+        except KeyboardInterrupt:
+            adding.take_finished()
+            raise
+    whole.empty = [(path, _why_no_rows(path)) for path in adding.without_rows()]
     return whole
 
 
-def _placed(place: str, first: int) -> str:
-    """Return the line on a row with its number in the file, in place of that in its range."""
-    if not first:
-        return place
-    value = json.loads(place)
-    value["line"] += first
-    return json.dumps(value)
+def _ranges(paths: Sequence[str], whole: Checked) -> Iterator[Range]:
+    for path in paths:
+        try:
+            yield from ranges_of(path)
+        except OSError as error:
+            whole.refused.append((path, reason(error)))
+
+
+def reason(error: OSError) -> str:
+    """Return why a file cannot be read."""
+    return str(error.strerror or error)
+
+
+def _why_no_rows(path: str) -> str:
+    try:
+        return why_no_rows(path)
+    except OSError as error:
+        return reason(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a process does with a range."""
+
+    options: Options
+    known: Requests
+
+    def __call__(self, part: Range) -> Iterator[Checked]:
+        return _check_range(part, self.options, self.known)
 
 
 def _each(
-    ranges: Sequence[Range], options: Options, known: Requests, processes: int
-) -> Iterator[Checked]:
+    ranges: Sequence[Range], work: _Work, processes: int
+) -> Generator[tuple[int, Checked | None]]:
+    """Return the pieces of ranges as they come, each with the number of its range; None: a range is
+    read."""
     if processes <= 1 or len(ranges) < 2:
-        yield from (_check_range(part, options, known) for part in ranges)
+        for number, part in enumerate(ranges):
+            yield from ((number, found) for found in work(part))
+            yield number, None
         return
-    with _context().Pool(processes, _begin, (options, known)) as pool:
-        yield from pool.imap(_work, ranges)
+    for number, found in shared(ranges, processes, work, __name__):
+        lost = isinstance(found, Lost)
+        yield number, Checked(refused=[(ranges[number].path, _LOST)]) if lost else found
 
 
-def _context() -> multiprocessing.context.BaseContext:
-    """Return how processes are started: from one that has imported this module, where the system
-    can do that. Elsewhere each imports it again."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["__main__", __name__])
-    return context
+_LOST: Final = (
+    "the process that read it has ended, as when memory runs out; --processes 1 needs less"
+)
 
 
-_of_process: dict[str, Any] = {}
-
-
-def _begin(options: Options, known: Requests) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that adds up
-    _of_process.update(options=options, known=known)
-
-
-def _work(part: Range) -> Checked:
-    return _check_range(part, _of_process["options"], _of_process["known"])
-
-
-def _check_range(part: Range, options: Options, known: Requests) -> Checked:
+def _check_range(part: Range, options: Options, known: Requests) -> Iterator[Checked]:
+    """Return what a range holds, in pieces if places are wanted, so that they can be kept."""
     found = Checked()
     repeats = Repeats(part.path)
     way, named = options.way(), options.named()
@@ -203,6 +176,8 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
     try:
         for rows, line in enumerate(_left(part, options, way, known, found)):
             found.lines = line.number
+            if line.data is BLANK:
+                continue
             quick = counted(line.data, way.limit, way.shapes) if counting else None
             if isinstance(quick, tuple):
                 counts[quick] += 1
@@ -216,7 +191,7 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
             ):
                 found.unread_lines += 1
                 if len(found.unread) < MOST_NAMED:
-                    why = line.why or _beginning(line.data)
+                    why = line.why or _why_unread(line.data)
                     found.unread.append((part.path, line.number, why))
                 continue
             if repeats.has(verdict, line.data):
@@ -232,14 +207,18 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
                 if rows >= SAMPLE_ROWS:
                     way, sample = way.for_kinds(sample), None
                     counting = may_count
-    except NotReadable as error:  # one damaged log ends no run over many
-        found.unread_lines += 1
-        found.unread.append((part.path, found.lines + 1, str(error.strerror)))
-        found.refused.append((part.path, str(error.strerror)))
+            if len(found.places) >= PIECE_ROWS:
+                yield found
+                found = Checked(lines=found.lines)
+    except OSError as error:  # one damaged log ends no run over many
+        if isinstance(error, NotReadable):
+            found.unread_lines += 1
+            found.unread.append((part.path, found.lines + 1, reason(error)))
+        found.refused.append((part.path, reason(error)))
     for key, times in counts.items():
         if (alike := verdict_of(key, way.limit)) is not None:
             found.tally.add(alike, times)
-    return found
+    yield found
 
 
 def _left(
@@ -305,7 +284,7 @@ def _is_unreadable(data: object) -> bool:
     return decode_object(data) is None and not is_cassette(data[:4_096].decode("utf-8", "replace"))
 
 
-def _beginning(data: object) -> str:
-    begin = data[:_SHOWN_CHARS] if isinstance(data, bytes | str) else ""
-    text = begin.decode("utf-8", "replace") if isinstance(begin, bytes) else begin
-    return printable(text.strip())
+def _why_unread(data: object) -> str:
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogatepass")
+    return why_unreadable(data) if isinstance(data, bytes) else "it holds nothing"

@@ -21,6 +21,7 @@ def row_of(names: Sequence[str], values: Sequence[object]) -> object:
     >>> row_of(["id", "messages"], [1, '[{"role": "assistant", "content": "Hi"}]'])
     {'id': 1, 'messages': [{'role': 'assistant', 'content': 'Hi'}]}
     """
+    values = [_text_of(value) for value in values]
     if len(names) == 1 and _is_row(values[0]):
         return values[0]
     row = dict(zip(names, values, strict=True))
@@ -30,11 +31,24 @@ def row_of(names: Sequence[str], values: Sequence[object]) -> object:
 
 
 def _is_row(value: object) -> bool:
-    if isinstance(value, str):
-        return may_open(value)
-    return isinstance(value, dict) or (
-        isinstance(value, bytes) and may_open(value[:64].decode("utf-8", "replace"))
-    )
+    return may_open(value) if isinstance(value, str) else isinstance(value, dict)
+
+
+def _text_of(value: object) -> object:
+    """Return a value of a binary column as text, also within others, if it is one in UTF-8: some
+    tools write texts so.
+
+    >>> _text_of({"a": [b"Hi"]}), _text_of(b"\\xff")
+    ({'a': ['Hi']}, b'\\xff')
+    """
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value
+    if isinstance(value, dict):
+        return {name: _text_of(item) for name, item in value.items()}
+    return [_text_of(item) for item in value] if isinstance(value, list) else value
 
 
 def _opened_list(value: object) -> object:

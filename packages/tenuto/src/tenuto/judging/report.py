@@ -36,6 +36,7 @@ class _Counts:
     days: dict[str, Counter[str]] = field(default_factory=dict)
     why: Counter[str] = field(default_factory=Counter)
     lengths: Counter[tuple[Group, str, Length]] = field(default_factory=Counter)
+    undecided: int = 0
 
     def add(self, group: Group, day: str, word: str, times: int) -> None:
         self.outcomes[word] += times
@@ -52,6 +53,8 @@ def _counted(tally: Tally, together: SeenTogether) -> _Counts:
         found.add(group, day, word, times)
         if word == Outcome.LIKELY_CUT:
             found.why[why] += times
+        if word == Outcome.OPEN_END and together.limit_of(group) is None:
+            found.undecided += times * (why == "muted" or doubt.tokens is None)
         if word not in (Outcome.FAULT, Outcome.NO_ANSWER):
             found.lengths[group, word, rounded(doubt.tokens, doubt.chars)] += times
     return found
@@ -64,7 +67,8 @@ def report_of(tally: Tally) -> dict[str, Any]:
         `rows` and `answers` (those that a kind knew), `outcomes`, `likely_cut` (how many are likely
         cut for each reason), `kinds`, `groups` (by model and limit), `days`, `lengths` (a
         histogram, in tokens where most answers tell them, else in characters), `piled`, `muted`,
-        and `larger_limits` (how many of the answers that a limit cut a larger one would hold, as
+        `undecided` (how many end openly without anything that tells whether they are cut), and
+        `larger_limits` (how many of the answers that a limit cut a larger one would hold, as
         an estimate).
     """
     together = seen_together(tally)
@@ -85,6 +89,7 @@ def report_of(tally: Tally) -> dict[str, Any]:
             for tokens, answers in piles.items()
         ],
         "muted": sorted(together.muted),
+        "undecided": found.undecided,
         "larger_limits": _larger_limits(found.lengths, together),
     }
 

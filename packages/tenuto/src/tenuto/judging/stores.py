@@ -7,10 +7,15 @@ credentials as that package documents it.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
+import os
+import stat
 import sys
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -71,12 +76,23 @@ def open_bytes(path: str) -> IO[bytes]:
     if not is_remote(path):
         return Path(path).open("rb")
     store, inner = store_of(path)
-    try:
+    with _asking(path):
         return cast("IO[bytes]", store.open(inner, "rb"))
+
+
+@contextmanager
+def _asking(path: str) -> Iterator[None]:
+    """Ask a store for something. Each store has errors of its own."""
+    try:
+        yield
     except OSError:
         raise
-    except Exception as error:  # noqa: BLE001 - each store has errors of its own
-        raise NotReadable(0, f"its store says: {type(error).__name__}: {error}", path) from None
+    except Exception as error:  # noqa: BLE001 - botocore's, aiohttp's and others
+        raise NotReadable(0, _of_store(error), path) from None
+
+
+def _of_store(error: Exception) -> str:
+    return f"its store says: {type(error).__name__}: {error}"
 
 
 def open_unpacked(path: str) -> IO[bytes]:
@@ -133,44 +149,74 @@ def _zstd(file: IO[bytes], path: str) -> Any:
     return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
 
 
-def damage(error: Exception) -> str | None:
-    """Return what is wrong with a file that broke off while it was unpacked; None: something else
+def damage(error: Exception, path: str) -> str | None:
+    """Return what is wrong with a file that broke off while it was read; None: something else
     happened."""
     if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
         return f"it is compressed, and damaged ({error})"
     if type(error).__name__ == "ZstdError":
         return f"it is compressed, and damaged ({error})"
-    return None
+    return _of_store(error) if is_remote(path) and not isinstance(error, OSError) else None
 
 
 def size_of(path: str) -> int:
     """Return the size of a file in bytes.
 
     Raises:
-        OSError: there is no such file.
+        OSError: there is no such file, or it is a folder.
+        NotReadable: it leads nowhere, or may never end.
     """
-    if not is_remote(path):
-        return Path(path).stat().st_size
-    store, inner = store_of(path)
-    return int(store.info(inner).get("size") or 0)
+    if is_remote(path):
+        store, inner = store_of(path)
+        with _asking(path):
+            return int(store.info(inner).get("size") or 0)
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        if Path(path).is_symlink():
+            raise NotReadable(0, "it is a link to a file that is not there", path) from None
+        raise
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(found.st_mode):
+        why = "it is a pipe or a device; write what comes out of it to a file first"
+        raise NotReadable(0, why, path)
+    return found.st_size
 
 
-def files_under(path: str) -> list[str] | None:
-    """Return the files in a folder, sorted; None: it is no folder.
+def files_under(path: str, on_error: Callable[[OSError], None]) -> list[str] | None:
+    """Return the files in a folder and in those below it, sorted; None: it is no folder. Links to
+    folders are followed, each folder once.
+
+    Args:
+        on_error: is called with why a folder below cannot be listed.
 
     Raises:
-        OSError: there is nothing.
+        OSError: there is nothing, or it cannot be listed.
     """
     if not is_remote(path):
-        place = Path(path)
-        if not place.is_dir():
-            place.stat()
+        if not Path(path).is_dir():
+            size_of(path)
             return None
-        return [str(each) for each in sorted(place.rglob("*")) if each.is_file()]
+        os.scandir(path).close()
+        return [str(each) for each in sorted(_walked(path, on_error))]
     store, inner = store_of(path)
-    if store.isfile(inner):
-        return None
-    found = store.find(inner)
+    with _asking(path):
+        if store.isfile(inner):
+            return None
+        found = store.find(inner)
     if not found:
         raise FileNotFoundError(2, "there is no such file, and no file under it", path)
     return [store.unstrip_protocol(each) for each in sorted(found)]
+
+
+def _walked(path: str, on_error: Callable[[OSError], None]) -> Iterator[Path]:
+    """Return what a folder holds, but for folders."""
+    seen = {os.path.realpath(path)}
+    for place, folders, names in os.walk(path, onerror=on_error, followlinks=True):
+        for name in sorted(folders):
+            own = os.path.realpath(Path(place, name))
+            if own in seen:
+                folders.remove(name)
+            seen.add(own)
+        yield from (Path(place, name) for name in names)

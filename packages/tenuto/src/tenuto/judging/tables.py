@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import IO, Any, Final, NamedTuple, cast
 
 from tenuto.core.answer.stop import printable
 from tenuto.judging.columns import row_of
+from tenuto.judging.encodings import open_text
+from tenuto.judging.forms import no_names
 from tenuto.judging.names import LIMITS
 from tenuto.judging.stores import (
     PACKED,
@@ -27,7 +30,6 @@ from tenuto.judging.stores import (
     is_remote,
     needed,
     open_bytes,
-    open_unpacked,
     store_of,
 )
 
@@ -251,14 +253,17 @@ def rows_of_csv(path: str) -> Iterator[Row]:
     Raises:
         OSError: it cannot be read.
     """
-    with open_unpacked(path) as file:
-        text = _decoded(file)
+    with open_text(path) as file:
+        text = io.TextIOWrapper(cast("Any", file), "utf-8-sig", errors="replace", newline="")
         first = text.readline(_MOST_CELL_BYTES)
-        delimiter = _delimiter(first, path)
+        above = 0
+        if told := _SEPARATOR(first):  # for spreadsheets, above the names
+            first, above = text.readline(_MOST_CELL_BYTES), 1
+        delimiter = told[1] if told else _delimiter(first, path)
         csv.field_size_limit(_MOST_CELL_BYTES)
         reader = csv.reader(_Again(first, text), delimiter=delimiter)
         names: Sequence[str] = ()
-        begin = 1
+        begin = 1 + above
         while True:
             try:
                 cells = next(reader, None)
@@ -267,10 +272,12 @@ def rows_of_csv(path: str) -> Iterator[Row]:
                 return
             if cells is None:
                 return
-            line, begin = begin, reader.line_num + 1
+            line, begin = begin, reader.line_num + 1 + above
             if not cells:
                 continue
             if not names:
+                if why := no_names(cells):
+                    raise NotReadable(0, why, path)
                 names = cells
             elif len(cells) == len(names):
                 yield Row(line, row_of(names, list(map(_number, names, cells))))
@@ -293,14 +300,9 @@ class _Again:
         if self._first is not None:
             first, self._first = self._first, None
             return first
-        return next(self._rest)
-
-
-def _decoded(file: IO[bytes]) -> IO[str]:
-    buffered = io.BufferedReader(cast("Any", file)) if not hasattr(file, "peek") else file
-    head = cast("Any", buffered).peek(2)[:2]
-    encoding = "utf-16" if head in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    return io.TextIOWrapper(cast("Any", buffered), encoding, errors="replace", newline="")
+        if not (line := self._rest.readline(_MOST_CELL_BYTES)):
+            raise StopIteration
+        return line
 
 
 def _delimiter(header: str, path: str) -> str:
@@ -311,7 +313,14 @@ def _delimiter(header: str, path: str) -> str:
     """
     if bare(path).endswith(".tsv"):
         return "\t"
-    return max(",;\t|", key=lambda each: (header.count(each), each == ","))
+    found = max(",;\t|", key=lambda each: (header.count(each), each == ","))
+    return found if found in header else next((mark for mark in _RARE if mark in header), found)
+
+
+_RARE: Final = "^~\x01\x1f\x1e\xa6\xa7"
+"""Marks that separate cells where no other does."""
+
+_SEPARATOR: Final = re.compile(r'"?sep=(.)"?\s*$', re.IGNORECASE).match
 
 
 def _number(name: str, cell: str) -> object:
