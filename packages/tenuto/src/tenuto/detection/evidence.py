@@ -184,7 +184,8 @@ def _gemini(value: JsonObject) -> bool:
         return False
     known = all(_spelled(name) in _OF_CANDIDATES for name in candidate)
     if _is_signed(value):
-        return known or bool(content) or not ended
+        told = candidate.get("finishReason", candidate.get("finish_reason"))
+        return known or bool(content) or not isinstance(told, str) or _is_stop(told)
     if content:  # people who apply for a job have contents, too
         return ended or not _OF_CONTENTS.isdisjoint(content)
     return known
@@ -221,6 +222,8 @@ def _messages(value: JsonObject) -> bool:
         listed = isinstance(value.get("content"), list | None)  # some servers write a text
         told = listed or _is_stop(value.get("stop_reason")) or _is_signed(value)
         return value.get("role", "assistant") == "assistant" and told
+    if kind == "error":  # with what other programs add, it is an error of theirs
+        return value.keys() <= _BESIDE_ERRORS
     if kind == "message_delta":
         delta, used = value.get("delta"), value.get("usage")
         known = isinstance(delta, dict) and (not delta or not _OF_DELTAS.isdisjoint(delta))
@@ -235,6 +238,11 @@ def _messages(value: JsonObject) -> bool:
         known = all(isinstance(block, dict) for block in blocks)
         return known and _is_models(value.get("role"), signed=_is_signed(value))
     return True
+
+
+_BESIDE_ERRORS = frozenset(
+    {"type", "error", "request_id", "status", "status_code", "message", "trace", "timestamp"}
+)
 
 
 _HELD = {
@@ -408,7 +416,17 @@ def _completion(value: JsonObject) -> bool:
     choice = object_in(next(iter(list_in(value.get("choices"))), None))
     if (told := choice.get("finish_reason")) is not None:
         return _is_stop(told) or _is_signed(value)
+    if "object" not in value and "usage" not in value and choice.keys() - _OF_TEXT_CHOICES:
+        return False
     return not choice or not _OF_COMPLETIONS.isdisjoint(choice.keys() | value.keys())
+
+
+_OF_TEXT_CHOICES = frozenset(
+    {"text", "index", "logprobs", "finish_reason", "stop_reason", "prompt_logprobs", "token_ids"}
+    | {"prompt_token_ids", "log_probs", "matched_stop", "native_finish_reason", "seed", "delta"}
+    | {"message", "content_filter_results", "hidden_states", "provider_specific_fields", "tokens"}
+)
+"""Members of a choice with a text: OpenAI's, vLLM's, SGLang's, Together's and OpenRouter's."""
 
 
 _OF_COMPLETIONS = frozenset(
@@ -433,6 +451,8 @@ def _invoked(value: JsonObject) -> bool:
     told = next((stop for stop in stops if stop is not None), None)
     known = _read_makers_stop(told, "") if told is not None else None
     counted = any(type(value_at(value, steps(path))) is int for path in place.used if path)
+    if known is not None and known.reason is StopReason.REFUSAL and not counted:
+        return _has_only(value, place)  # people and programs decline, too
     if known is not None and known.reason is not StopReason.UNKNOWN:
         said = isinstance(value_at(value, steps(place.text)), str | None)
         return said and ("generation" not in value or counted or _has_only(value, place))

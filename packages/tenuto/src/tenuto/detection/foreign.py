@@ -16,6 +16,7 @@ from tenuto.core.answer.signals import (
     CallDelta,
     ChoiceSeen,
     Ended,
+    ReasoningDelta,
     RefusalDelta,
     Signal,
     StopSeen,
@@ -119,7 +120,7 @@ def _message(value: JsonObject) -> list[Foreign]:
     text = _text_of(value.get("content"))
     signals = _said(text, _langchain_calls(value), value.get("usage_metadata"), stop)
     end = [Ended()] if value.get("chunk_position") == "last" else []
-    signals = [*_refused(value), *signals, *end]
+    signals = [*_thought(value), *_refused(value), *signals, *end]
     return [Foreign(signals, value["type"] != "AIMessageChunk", word_in(value, "id") or "")]
 
 
@@ -146,9 +147,24 @@ def _langchain_calls(value: JsonObject) -> Iterator[CallDelta]:
             )  # fmt: skip
         return
     calls = [*objects_in(value.get("tool_calls")), *objects_in(value.get("invalid_tool_calls"))]
+    beside = objects_in(object_in(value.get("additional_kwargs")).get("tool_calls"))
+    calls = calls or [{"id": call.get("id"), **_function(call)} for call in beside]
     for number, call in enumerate(calls):
         arguments = arguments_of(call.get("args"))[0]
         yield CallDelta(number, word_in(call, "id"), word_in(call, "name"), arguments)
+
+
+def _function(call: JsonObject) -> JsonObject:
+    """Return a call of OpenAI's as LangChain writes its own."""
+    function = object_in(call.get("function"))
+    return {"name": function.get("name"), "args": function.get("arguments")}
+
+
+def _thought(message: JsonObject) -> Iterator[ReasoningDelta]:
+    """Return the reasoning that stands beside the content, where there is none within it."""
+    thought = object_in(message.get("additional_kwargs")).get("reasoning_content")
+    if isinstance(thought, str) and thought:
+        yield ReasoningDelta(thought)
 
 
 def _refused(message: JsonObject) -> Iterator[RefusalDelta]:
@@ -162,7 +178,7 @@ def _refused(message: JsonObject) -> Iterator[RefusalDelta]:
 
 
 def _generation(value: JsonObject) -> list[Foreign]:
-    message = object_in(value.get("message"))
+    message = _stored(object_in(value.get("message")))
     told = object_in(value.get("generation_info"))
     stop = _stop_in(told, "generation_info.")
     if stop is None and _is_message(message):
@@ -170,7 +186,7 @@ def _generation(value: JsonObject) -> list[Foreign]:
     text = _text_of(value.get("text"))
     calls = _langchain_calls(message)
     signals = _said(text, calls, message.get("usage_metadata"), stop)
-    return [Foreign([*_refused(message), *signals], True)]
+    return [Foreign([*_thought(message), *_refused(message), *signals], True)]
 
 
 def _is_generation(value: object) -> bool:

@@ -14,6 +14,7 @@ from tenuto.core.answer.signals import (
     Ended,
     OtherSeen,
     ReasoningDelta,
+    RefusalDelta,
     Signal,
     StopSeen,
     TextDelta,
@@ -33,7 +34,7 @@ from tenuto.wires.bedrock_invoke.makers import STOPS as STOPS_OF_MAKERS
 from tenuto.wires.json import JsonObject, arguments_of
 from tenuto.wires.members import list_in, object_in, word_in
 from tenuto.wires.registry import wire_for_shape
-from tenuto.wires.stops import stop_reader
+from tenuto.wires.stops import StopTable, stop_reader
 
 
 class Read(NamedTuple):
@@ -136,7 +137,13 @@ def is_event(value: object) -> bool:
 
 # --- what tools keep
 
-_read_stop = stop_reader(STOPS_OF_MAKERS)
+_OF_LLAMA_CPP: StopTable = {
+    "limit": (StopReason.MAX_TOKENS, None),
+    "word": (StopReason.STOP_SEQUENCE, None),
+}
+"""https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (read 2026-11-30)."""
+
+_read_stop = stop_reader({**STOPS_OF_MAKERS, **_OF_LLAMA_CPP})
 
 _OF_GEMINI = (
     "", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT",
@@ -194,6 +201,8 @@ def _told(told: Told) -> Response:
 def _signals(told: Told) -> Iterator[Signal]:
     if told.reasoning:
         yield ReasoningDelta(told.reasoning)
+    if told.refusal:
+        yield RefusalDelta(told.refusal)
     if told.text is None:
         yield OtherSeen()
     elif told.text:

@@ -52,7 +52,7 @@ def tokens_in(value: Mapping[str, Any]) -> int | None:
 def _counts(
     value: Mapping[str, Any], within: Sequence[str], names: Sequence[str]
 ) -> Iterator[int | None]:
-    for _, place in _places(value):
+    for _, place in places_in(value):
         for held in _with_held(place, within):
             for name in names:
                 if name in held:
@@ -79,11 +79,19 @@ def _with_held(value: Mapping[str, Any], names: Sequence[str]) -> list[Mapping[s
     return found
 
 
-def _places(value: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def places_in(value: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Return an object and those in it that say more of an answer, each with its path.
+
+    >>> [path for path, _ in places_in({"text": "Hi", "metadata": '{"seed": 1}'})]
+    ['', 'metadata.']
+    """
     yield "", value
     for name in HOLDERS:
-        if name in value and isinstance(value[name], dict):
-            yield f"{name}.", value[name]
+        if name in value:
+            held = value[name]
+            held = opened_text(held) if isinstance(held, str) else held
+            if isinstance(held, dict):
+                yield f"{name}.", held
 
 
 def stop_beside(value: Mapping[str, Any]) -> tuple[object, str]:
@@ -92,7 +100,7 @@ def stop_beside(value: Mapping[str, Any]) -> tuple[object, str]:
     >>> stop_beside({"metadata": {"finish_reason": "length"}}), stop_beside({"stop_reason": None})
     (('length', 'metadata.finish_reason'), (None, ''))
     """
-    for at, place in _places(value):
+    for at, place in places_in(value):
         for name in STOPS:
             if name in place:
                 stored = place[name]

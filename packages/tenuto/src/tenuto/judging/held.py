@@ -21,8 +21,8 @@ class Told:
     """An answer that a tool keeps in a form of its own.
 
     Attributes:
-        text, reasoning: what the model wrote. None: the tool keeps no text, so that its absence
-            says nothing.
+        text, reasoning, refusal: what the model wrote. None: the tool keeps no text, so that its
+            absence says nothing.
         calls: its tool calls; None: the tool keeps none, so that their absence says nothing.
         stop: the provider's stop, in any spelling that is stored; None if it is not.
         stop_at: where it is stored.
@@ -35,6 +35,7 @@ class Told:
     stop: object = None
     stop_at: str = ""
     tokens: int | None = None
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

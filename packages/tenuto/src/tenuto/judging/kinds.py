@@ -523,7 +523,7 @@ WITHOUT_STOP: tuple[Kind, ...] = (
     Kind(
         name="alpaca",
         needs=("instruction", "input", "output"),
-        only=lambda row: isinstance(row["output"], str) and isinstance(row["instruction"], str),
+        only=lambda row: all(isinstance(row[name] or "", str) for name in tools.OF_ALPACA),
         source=_REAL,
         read=tools.texts("output"),
     ),
@@ -544,7 +544,7 @@ WITHOUT_STOP: tuple[Kind, ...] = (
     Kind(
         name="prompt_completion",
         needs=("prompt", "completion"),
-        only=lambda row: isinstance(row["completion"], str | list),
+        only=tools.is_prompted,
         source=_DOCUMENTED,
         read=tools.texts("completion"),
     ),

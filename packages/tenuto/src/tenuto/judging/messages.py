@@ -103,6 +103,7 @@ def turn(message: JsonObject, tools: object = None) -> Held:
     told = Told(
         text=text_in(content),
         reasoning=reasoning_in(message),
+        refusal=refusal if isinstance(refusal := message.get("refusal"), str) else "",
         calls=calls_in(message),
         stop=stop,
         stop_at=stop_at,
@@ -122,6 +123,10 @@ def reasoning_in(message: JsonObject) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
+_NOT_PARSED: Final = "(not parsed)"
+"""What stands for arguments of which inspect keeps why it could not parse them alone."""
+
+
 def calls_in(message: JsonObject) -> list[Called]:
     """Return the tool calls of a message, in the forms of OpenAI, Anthropic, inspect and others.
 
@@ -138,7 +143,8 @@ def calls_in(message: JsonObject) -> list[Called]:
             found.append(Called(str(function.get("name") or ""), function.get("arguments")))
         else:
             name = str(function or call.get("name") or "")
-            found.append(Called(name, call.get("arguments", call.get("args"))))
+            arguments = call.get("arguments", call.get("args"))
+            found.append(Called(name, _NOT_PARSED if call.get("parse_error") else arguments))
     parts = objects_in(message.get("content"))
     used = [part for part in parts if part.get("type") == "tool_use"]
     return found + [Called(str(part.get("name") or ""), part.get("input")) for part in used]

@@ -11,14 +11,14 @@ STOPS: Final = (*STOP_NAMES, "finish_reasons")
 LIMITS: Final = (
     "max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens", "max_new_tokens",
     "maxTokens", "maxCompletionTokens", "max_gen_toks", "max_tokens_to_sample", "num_predict",
-    "maxTokenCount",
+    "maxTokenCount", "n_predict",
 )  # fmt: skip
 """What requests call their limit. The first one goes before the second, as at OpenAI."""
 
 TOKENS: Final = (
     "completion_tokens", "output_tokens", "num_generated_tokens", "num_output_tokens",
     "generated_tokens", "completionTokens", "outputTokens", "candidates_token_count",
-    "candidatesTokenCount",
+    "candidatesTokenCount", "tokens_predicted",
 )  # fmt: skip
 USAGES: Final = ("usage", "token_usage", "usage_metadata", "usageMetadata", "tokenUsage")
 """Where the tokens may stand, too."""
@@ -27,10 +27,13 @@ SETTINGS: Final = (
     "sampling_params", "generation_params", "generation_config", "generationConfig",
     "inferenceConfig", "textGenerationConfig", "options", "config", "parameters", "params",
     "model_parameters", "optional_params", "model_kwargs", "gen_kwargs",
+    "generation_settings",
 )  # fmt: skip
 """Where the limit may stand, too. Requests of several APIs keep it there."""
 
-HOLDERS: Final = ("metadata", "meta", "extra", "response_metadata", "generation_info")
+HOLDERS: Final = (
+    "metadata", "meta", "extra", "response_metadata", "generation_info", "details", "meta_info",
+)  # fmt: skip
 """Where any of them may stand, too."""
 
 MODELS: Final = ("model", "model_name", "model_id", "modelId", "modelVersion", "model_version")

@@ -105,14 +105,18 @@ def _fence_is_open(text: str) -> bool:
     behind = text[last.end() :]
     if not behind.strip():
         # A fence line without a language is the last thing: more likely an end than a beginning.
-        outer = fences[0]
-        return bool(last["told"].strip()) or not last["fence"].startswith(outer)
+        if last["told"].strip() or not last["fence"].startswith(fences[0]):
+            return True
+        return text[: last.start()].rstrip().endswith(_LEADS_TO_CODE) and behind.endswith("\n")
     # The end of a fence may stand behind the last line of the code.
     return last["fence"] not in behind
 
 
 _DEEPEST: Final = 16
 """No example has more fences within each other."""
+
+
+_LEADS_TO_CODE: Final = (":", "：")
 
 
 def _ended_by(fence: str, fences: list[str]) -> int | None:

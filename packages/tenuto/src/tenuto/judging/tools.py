@@ -9,7 +9,7 @@ from typing import Any, Final
 from tenuto.judging.answers import text_in
 from tenuto.judging.beside import limit_in, tokens_in, with_beside
 from tenuto.judging.cells import count_in
-from tenuto.judging.held import Held, Told
+from tenuto.judging.held import Called, Held, Told
 from tenuto.judging.messages import calls_in, messages, reasoning_in, turn, turns_in
 from tenuto.judging.names import LIMITS
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
@@ -249,15 +249,38 @@ def span_of(attributes: JsonObject) -> Iterator[Held]:
             replace(one, limit=one.limit or limit, model=one.model or model) for one in within
         )
         return
+    said = _said_in_parts(inner)
     told = Told(
         text=_text_of_output(text, inner) if text else None,
-        calls=None,
+        reasoning=_thought_in(said),
+        calls=None if said is None else [called for part in said for called in _called(part)],
         stop=attributes.get(stop_at) if stop_at else None,
         stop_at=stop_at,
         tokens=tokens,
     )
-    if stop_at or told.text:
+    if stop_at or told.text or told.calls:
         yield Held(answer=told, limit=limit, model=model)
+
+
+def _said_in_parts(inner: object) -> list[JsonObject] | None:
+    """Return the parts of what a model said, as OpenTelemetry's `gen_ai.output.messages` has them;
+    None: it has another form."""
+    said = [one for one in objects_in(inner) if isinstance(one.get("parts"), list)]
+    return [part for one in said for part in objects_in(one["parts"])] if said else None
+
+
+def _called(part: JsonObject) -> list[Called]:
+    if part.get("type") != "tool_call":
+        return []
+    return [Called(str(part.get("name") or ""), part.get("arguments"))]
+
+
+def _thought_in(parts: Sequence[JsonObject] | None) -> str:
+    thought = (part.get("content") for part in parts or () if part.get("type") in _THOUGHTS)
+    return "".join(one for one in thought if isinstance(one, str))
+
+
+_THOUGHTS: Final = ("reasoning", "thinking")
 
 
 def _opened(value: object) -> object:
@@ -367,6 +390,19 @@ def ray_row(row: JsonObject) -> Iterator[Held]:
         tokens=count_in(row.get("num_generated_tokens")),
     )
     yield Held(answer=told, limit=limit)
+
+
+OF_ALPACA: Final = ("instruction", "input", "output")
+
+
+def is_prompted(row: JsonObject) -> bool:
+    """Return whether a row has a prompt and its completion. The completions that a shell offers
+    are words."""
+    prompt, completion = row["prompt"], row["completion"]
+    if isinstance(completion, list):
+        said = [one for one in completion if isinstance(one, dict) or " " in str(one).strip()]
+        return bool(said) and isinstance(prompt, str | list | dict | None)
+    return isinstance(completion, str) and isinstance(prompt, str | list | dict | None)
 
 
 def pair(row: JsonObject) -> Iterator[Held]:

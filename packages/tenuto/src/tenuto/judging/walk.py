@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tenuto.judging.answers import is_event, read_stop, shape_of, text_in
-from tenuto.judging.beside import limit_in, tokens_in, word_in, worst_stop
+from tenuto.judging.beside import limit_in, places_in, tokens_in, word_in, worst_stop
 from tenuto.judging.held import Held, Told
 from tenuto.judging.messages import are_messages, calls_in, is_conversation
 from tenuto.judging.names import IDS, MODELS, STOPS
@@ -241,10 +241,14 @@ _OWN_WORDS = SHARED_STOPS.keys() - _OF_ANY_PROGRAM
 """Stops that only models have."""
 
 _OF_MODELS = frozenset(
-    {*MODELS, "usage", "tokens", "completion_tokens"}
+    {*MODELS, "usage", "tokens", "completion_tokens", "tokens_predicted"}
     | {"output_tokens", "num_tokens", "logprobs", "logprob", "tokenUsage", "token_usage"}
     | {"reasoning", "reasoning_content", "tool_calls", "toolCalls"}
 )
+
+
+_EVIDENCE = _OF_MODELS | {"prompt", "question", "instruction", "query", "input", "inputs"}
+"""The same, and what was asked."""
 
 
 def _is_of_model(stop: str, beside: JsonObject) -> bool:
@@ -263,7 +267,7 @@ def answers_in(value: JsonObject) -> list[Told]:
     told = told_in(value)
     if told is None:
         return []
-    stops, texts = value[told.stop_at], value[_text_member(value)]
+    stops, texts = value.get(told.stop_at), value[_text_member(value)]
     if not isinstance(stops, list) or not isinstance(texts, list) or len(stops) != len(texts):
         return [told]
     return [
@@ -282,22 +286,44 @@ def told_in(value: JsonObject) -> Told | None:
     >>> told_in({"content": "Hi", "finish_reason": "because"}) is None
     True
     """
-    for name in STOPS:
-        stop = read_stop(worst_stop(value[name]), name) if name in value else None
-        if stop is not None and stop.known and _is_of_model(stop.raw, value):
-            break
-    else:
-        return None
-    key = _text_member(value)
+    stop, stop_at = _known_stop(value)
+    key = _text_member(value) if stop_at else ""
     if not key or is_conversation(value):
         return None
     return Told(
         text=text_in(value[key]),
         calls=calls_in(value) or None,
-        stop=worst_stop(value[name]),
-        stop_at=name,
+        stop=stop,
+        stop_at=stop_at,
         tokens=tokens_in(value),
     )
+
+
+def _known_stop(value: JsonObject) -> tuple[object, str]:
+    """Return a known stop of a model, and where it is; None and "": there is none."""
+    for at, place in places_in(value):
+        if at and at not in _OF_SERVERS:
+            continue
+        for name in (*STOPS, *_OF_LLAMA_CPP):
+            if name not in place or (name in _LOOSE and _EVIDENCE.isdisjoint(value)):
+                continue
+            stored = "limit" if name == "stopped_limit" and place[name] is True else place[name]
+            stop = read_stop(worst_stop(stored), name)
+            if stop is not None and stop.known and _is_of_model(stop.raw, {**value, **place}):
+                return worst_stop(stored), f"{at}{name}"
+    return None, ""
+
+
+_OF_SERVERS = ("details.", "meta_info.")
+"""Where TGI and SGLang keep the stop:
+https://huggingface.github.io/text-generation-inference and
+https://docs.sglang.ai/basic_usage/native_api.html (read 2026-11-30)."""
+
+_OF_LLAMA_CPP = ("stop_type", "stopped_limit")
+"""https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (read 2026-11-30)."""
+
+_LOOSE = ("completion_reason", "completionReason", *_OF_LLAMA_CPP)
+"""Names of a stop that other programs have, too."""
 
 
 def text_member(value: JsonObject) -> str:

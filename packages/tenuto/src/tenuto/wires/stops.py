@@ -136,6 +136,9 @@ def clean_stop(done: str, calling: str = "") -> Callable[[Sequence[object]], str
 
 _NO_STOP = frozenset({"", "null", "none"})
 
+_enum = re.compile(r"\A\s*(?:finish_?reason|stop_?reason)\.", re.IGNORECASE).sub
+"""Removes the class from an enum of an SDK as Python prints it."""
+
 _between_words = re.compile(r"(?<=[a-z])(?=[A-Z])|[ -]+").sub
 
 
@@ -152,7 +155,7 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     """Return the stop that a native value means; None: it is no stop at all (N1a).
 
     The match ignores case, surrounding white space, and how words are joined: `tool-calls` and
-    `toolCalls` are `tool_calls`. For `function_call_filter:
+    `toolCalls` are `tool_calls`, and so is `FinishReason.TOOL_CALLS`. For `function_call_filter:
     MALFORMED_FUNCTION_CALL`, both halves are looked up, and the more severe one counts; a half
     alone proves no clean end.
 
@@ -172,7 +175,7 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     word = raw.strip().lower()
     if word in _NO_STOP:
         return None
-    known = table.get(word) or table.get(snake_case(raw))
+    known = table.get(word) or table.get(snake_case(_enum("", raw)))
     if known is not None:
         return StopSeen(raw, field, *known)
     halves = [half.strip() for half in word.split(":", 1)]
