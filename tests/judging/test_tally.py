@@ -17,7 +17,9 @@ from tenuto.judging.tally import Tally, pile_in
 def counted(rows: list[Any], limit: int | None = None) -> dict[str, Any]:
     tally = Tally()
     for row in rows:
-        tally.add(judge(row, limit=limit))
+        verdict = judge(row, limit=limit)
+        tally.add(verdict)
+        tally.learn(verdict)
     return report_of(tally)
 
 

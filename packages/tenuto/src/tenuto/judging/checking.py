@@ -28,7 +28,7 @@ from tenuto.judging.own import Pointers, own_kind
 from tenuto.judging.quick import Alike, counted, verdict_of
 from tenuto.judging.settled import settled
 from tenuto.judging.tables import is_parquet
-from tenuto.judging.tally import Tally, word_of
+from tenuto.judging.tally import LEARNT_ROWS, Tally, word_of
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.json import decode_object
 
@@ -205,6 +205,8 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
                     found.unread.append((part.path, line.number, why))
                 continue
             found.tally.add(verdict)
+            if line.number <= LEARNT_ROWS:
+                found.tally.learn(verdict)
             if verdict.outcome is Outcome.NO_ANSWER and is_request(line.data):
                 found.asking[part.path] += 1
             if options.places:

@@ -1,0 +1,58 @@
+"""Whether a bracket, a comment or a text of several lines is open at the end of a text.
+
+No language is known here. Strings and comments are skipped in the notations that most languages
+share, and a bracket may be closed by one of another sort, as in [0, 1). So a text of an unusual
+notation may look open. Only `check` makes something of it, where few whole texts of a file do.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PAIRS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
+_BLOCKS: Final = {"/*": "*/", '"""': '"""', "'''": "'''"}
+_pieces = re.compile(
+    r"""(?P<block>'{3}|"{3}|(?<![\w/*.])/\*)"""
+    r"""|"(?:[^"\\\n]|\\.){0,500}"|'(?:[^'\\\n]|\\.){0,500}'|`[^`\n]{0,500}`"""
+    r"""|(?<!:)//[^\n]*|^[ \t]*\#[^\n]*|\s\#[^\n]*"""
+    r"""|(?P<opens>[(\[{])|[)\]}]""",
+    re.MULTILINE,
+)
+_ends_block = re.compile(r"(?:[)\]}]+[;,)]*|\*/|end\w*|fi|done|esac)", re.IGNORECASE).fullmatch
+_MOST_CHARS: Final = 20_000
+
+
+def is_open(text: str) -> bool:
+    """Return whether something is open at the end of a text. Of a long one, nothing is said, and a
+    last line that only closes a block, at the margin, ends a text.
+
+    >>> is_open("total = add(1, tides["), is_open("total = add(1, 2)"), is_open('say("(")')
+    (True, False, False)
+    >>> is_open("/* Tides come in"), is_open("if (a {\\n  b();\\n}")
+    (True, False)
+    """
+    if not _may_be_open(text) or len(text) > _MOST_CHARS:
+        return False
+    if _ends_block(text[text.rfind("\n") + 1 :]):
+        return False
+    at = depth = 0
+    while (piece := _pieces.search(text, at)) is not None:
+        at = piece.end()
+        if piece["block"]:
+            at = text.find(_BLOCKS[piece["block"]], at)
+            if at < 0:
+                return True
+            at += len(_BLOCKS[piece["block"]])
+        elif piece["opens"]:
+            depth += 1
+        elif piece[0] in ")]}":
+            depth = max(depth - 1, 0)
+    return depth > 0
+
+
+def _may_be_open(text: str) -> bool:
+    """Return whether the search is worth its time. To count characters takes a hundredth of it."""
+    return any(text.count(opening) > text.count(closing) for opening, closing in _PAIRS) or any(
+        mark in text for mark in _BLOCKS
+    )
