@@ -67,6 +67,7 @@ def test_whole_texts_have_nothing_open(text: str) -> None:
             "first = tides.first\nsecond = tides.second\nreturn first_height - second",
             End.IN_CODE,
         ),
+        ("The tide is what the moon and the wind make of it\nif high\n    return a", End.IN_CODE),
         ("How the moon pulls the sea towards itself and so makes all the tides", End.IN_PROSE),
         ("The tide comes in. It goes out. Here is what drives it: **the mo", End.LEADS_ON),
         (

@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PAIRS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
-_BLOCKS: Final = {"/*": "*/", '"""': '"""', "'''": "'''"}
-_pieces = re.compile(
-    r"""(?P<block>'{3}|"{3}|(?<![\w/*.])/\*)"""
+_PAIRS: Final = (("(", ")"), ("[", "]"), ("{", "}"), ("/*", "*/"))
+_QUOTES: Final = ('"""', "'''")
+_without_strings = re.compile(
+    r"""'{3}(?!').*?'{3}|"{3}(?!").*?"{3}|(?<![\w/*.])/\*.*?\*/"""
+    r"""|('{3}|"{3}|(?<![\w/*.])/\*).*\Z"""
     r"""|"(?:[^"\\\n]|\\.){0,500}"|'(?:[^'\\\n]|\\.){0,500}'|`[^`\n]{0,500}`"""
-    r"""|(?<!:)//[^\n]*|^[ \t]*\#[^\n]*|\s\#[^\n]*"""
-    r"""|(?P<opens>[(\[{])|[)\]}]""",
-    re.MULTILINE,
-)
+    r"""|(?<!:)//[^\n]*|^[ \t]*\#[^\n]*|\s\#[^\n]*""",
+    re.MULTILINE | re.DOTALL,
+).sub
+_ends_in_mark = re.compile(r"""(?:'{3}|"{3}|(?<![\w/*.])/\*)\Z""").search
+_brackets = re.compile(r"[()\[\]{}]").findall
 _ends_block = re.compile(r"(?:[)\]}]+[;,)]*|\*/|end\w*|fi|done|esac)", re.IGNORECASE).fullmatch
 _MOST_CHARS: Final = 20_000
 
@@ -36,23 +38,17 @@ def is_open(text: str) -> bool:
         return False
     if _ends_block(text[text.rfind("\n") + 1 :]):
         return False
-    at = depth = 0
-    while (piece := _pieces.search(text, at)) is not None:
-        at = piece.end()
-        if piece["block"]:
-            at = text.find(_BLOCKS[piece["block"]], at)
-            if at < 0:
-                return True
-            at += len(_BLOCKS[piece["block"]])
-        elif piece["opens"]:
-            depth += 1
-        elif piece[0] in ")]}":
-            depth = max(depth - 1, 0)
+    bare = _without_strings(r"\1", text)  # of what has no end, only its mark is left
+    if _ends_in_mark(bare):
+        return True
+    depth = 0
+    for bracket in _brackets(bare):
+        depth = depth + 1 if bracket in "([{" else max(depth - 1, 0)
     return depth > 0
 
 
 def _may_be_open(text: str) -> bool:
     """Return whether the search is worth its time. To count characters takes a hundredth of it."""
     return any(text.count(opening) > text.count(closing) for opening, closing in _PAIRS) or any(
-        mark in text for mark in _BLOCKS
+        text.count(mark) % 2 for mark in _QUOTES
     )

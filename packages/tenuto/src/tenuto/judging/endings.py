@@ -68,6 +68,7 @@ def pieces_of(text: str) -> Iterator[str]:
     do.
 
     >>> [len(piece) for piece in pieces_of("The moon pulls the sea.")]
+    [14, 22]
     """
     seed = crc32(text[-_SEED_CHARS:].encode("utf-8", "surrogatepass")) ^ len(text)
     for number in range(_PIECES):
