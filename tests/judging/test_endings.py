@@ -14,7 +14,7 @@ from tenuto.judging.brackets import is_open
 from tenuto.judging.endings import WHOLE, cuts_among, pieces_of
 from tenuto.judging.report import report_of
 from tenuto.judging.sentences import End, end_of
-from tenuto.judging.tally import Tally
+from tenuto.judging.tally import Doubt, Group, Tally, seen_together
 
 NAMES = ("tide", "moon", "harbour", "wind", "season", "lantern", "river", "stone")
 
@@ -67,6 +67,10 @@ def test_whole_texts_have_nothing_open(text: str) -> None:
             "first = tides.first\nsecond = tides.second\nreturn first_height - second",
             End.IN_CODE,
         ),
+        (
+            "The tables of the tides are on all systems of this harbour in `/usr/share/tides'",
+            End.IN_PROSE,
+        ),
         ("The tide is what the moon and the wind make of it\nif high\n    return a", End.IN_CODE),
         ("How the moon pulls the sea towards itself and so makes all the tides", End.IN_PROSE),
         ("The tide comes in. It goes out. Here is what drives it: **the mo", End.LEADS_ON),
@@ -114,6 +118,20 @@ def test_an_end_that_is_far_more_frequent_is_a_habit(habit: End) -> None:
     pieces = spread({**CUT, End.IN_CODE: 1, WHOLE: 5}, 20)
     ends = spread(CUT, 2) + Counter({(8, habit): 60})
     assert cuts_among(ends, pieces, closed=400) & {*CUT, habit} == {*CUT} - {habit}
+
+
+def test_a_habit_of_code_says_nothing_beside_a_limit_either() -> None:
+    tally = Tally(
+        pieces=spread({**CUT, End.IN_CODE: 1, WHOLE: 5}, 20),
+        closed=Counter({"closed": 400}),
+    )
+    group, times = Group("", 100), {**CUT, End.IN_CODE: 60}
+    for end, number in times.items():
+        tally.doubts[group, "", Doubt("open_end", end, None, 400)] += number
+    together = seen_together(tally)
+    assert together.muted == {"in_code"}
+    told = {end: together.revised(group, Doubt("open_end", end, None, 400)).word for end in times}
+    assert told == {**dict.fromkeys(CUT, "likely_cut"), End.IN_CODE: "open_end"}
 
 
 # --- files of code

@@ -230,9 +230,12 @@ def _like(last: str, before: list[str]) -> Iterator[str]:
 def _has_open(last: str) -> bool:
     """Return whether a highlight, code or a bracket has no end in the last paragraph."""
     line = last.rpartition("\n")[2]
-    if (last.count("**") % 2 and _opens_bold(last)) or line.count("`") % 2:
+    if (last.count("**") % 2 and _opens_bold(last)) or _old_quotes("", line).count("`") % 2:
         return True
     return any(line.count(opening) > line.count(closing) for opening, closing in _PAIRS)
 
+
+_old_quotes = re.compile(r"`[^`'\n]*'").sub
+"""Takes away what old manuals quote by a backtick and an apostrophe."""
 
 _opens_bold = re.compile(r"(?<![\w*])\*\*(?=[^\s*])(?!\w*(?:args|extra)\b)[^*:]*\Z").search

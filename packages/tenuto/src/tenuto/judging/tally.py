@@ -83,6 +83,10 @@ at most half of it; if there are at least so many of these."""
 _AT_LIMIT: Final = "tokens_at_limit"
 _SIGNS: Final = ("fence_open", "json_cut", "think_open")
 _ENDS: Final = tuple(end.value for end in End)
+_HABITUAL: Final = frozenset({End.IN_CODE.value})
+"""Ends that say nothing beside a limit, either, where they are a habit: whole code ends so at any
+length. Of the other ends, too many of those beside the limit are cuts after all."""
+
 _CLOSED: Final = "closed"
 
 CUT_WORDS: Final = frozenset(
@@ -278,12 +282,14 @@ class SeenTogether:
         muted: the signs that so many answers show that they say nothing.
         habits: the models and limits of which as many answers end openly far below the limit as
             near it.
+        habitual_ends: ends that are too frequent to be cuts, in a file that has cuts of other ends.
         are_answers: whether at least half of the rows are answers of models.
     """
 
     piled: dict[Group, dict[int, int]]
     muted: frozenset[str]
     habits: frozenset[Group] = frozenset()
+    habitual_ends: frozenset[str] = frozenset()
     are_answers: bool = False
 
     def limit_of(self, group: Group) -> int | None:
@@ -302,7 +308,8 @@ class SeenTogether:
         if doubt.word == _LIKELY_CUT:
             muted = doubt.sign in self.muted
             return Revised(_OPEN_END, "muted") if muted else Revised(_LIKELY_CUT, doubt.sign)
-        if doubt.word == _OPEN_END and group not in self.habits:
+        is_habit = group in self.habits or doubt.sign in self.habitual_ends
+        if doubt.word == _OPEN_END and not is_habit:
             share = _share_of_limit(doubt, self.limit_of(group))
             if share is not None and share >= _NEARLY:
                 return Revised(_LIKELY_CUT, "near_limit")
@@ -347,7 +354,8 @@ def seen_together(tally: Tally) -> SeenTogether:
         if total >= _LEAST_TO_MUTE and signs[sign] > max(MUTED_SHARE * total, tally.closed[sign])
     }
     cuts = cuts_among(ends, tally.pieces, tally.closed[_CLOSED])
-    often |= {end for end in _ENDS if signs[end] and end not in cuts}
+    ends_of_habit = {end for end in _ENDS if signs[end] and end not in cuts}
+    often |= ends_of_habit
     piles = {
         group: piles_in(counts, _unfinished(tally, group, counts, long.get(group, Counter())))
         for group, counts in sorted(tokens.items(), key=_of_group)
@@ -355,6 +363,7 @@ def seen_together(tally: Tally) -> SeenTogether:
     together = SeenTogether(
         {group: found for group, found in piles.items() if found},
         frozenset(often),
+        habitual_ends=frozenset(ends_of_habit & _HABITUAL if cuts else ()),
         are_answers=_are_answers(tally),
     )
     return replace(together, habits=_habits(tally, together))
