@@ -62,7 +62,7 @@ def told(text: str, **more: Any) -> dict[str, Any]:
         (chat("<think> is a tag.", "stop"), "done", True, ("stop",)),
         (chat("<think> opens a blo", "length"), "text_cut", True, ("stop",)),
         (told("<think> so the tide"), "likely_cut", False, ("no_stop", "think_open")),
-        (told(OPEN), "open_end", False, ("no_stop", "open_end")),
+        (told(OPEN), "open_end", False, ("no_stop", "open_end", "in_prose")),
         (told(""), "empty", True, ("no_stop", "empty")),
         (told(AGAIN), "runaway", False, ("no_stop", "runaway")),
         (sse().partition("data: [DONE]")[0].rpartition("data:")[0], "dropped", False, ("no_stop",)),

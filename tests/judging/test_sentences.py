@@ -10,9 +10,10 @@ import pytest
 
 from tenuto import Outcome, judge
 from tenuto.judging.report import report_of
-from tenuto.judging.sentences import BreaksOff, breaks_off, is_open_end
+from tenuto.judging.sentences import End, end_of, lacks_end
 from tenuto.judging.tally import Tally
 
+SHOWN = (End.OPEN_BRACKET, End.LEADS_ON, End.MID_SENTENCE)
 FIRST = "The moon pulls the sea towards itself, and the earth as well. "
 
 
@@ -34,11 +35,10 @@ FIRST = "The moon pulls the sea towards itself, and the earth as well. "
 ])  # fmt: skip
 def test_a_text_that_breaks_off_within_a_sentence(text: str) -> None:
     verdict = judge({"prompt": "x", "completion": text})
-    assert is_open_end(text), "the test's own text"
     assert verdict.outcome is Outcome.OPEN_END, "one text alone is no verdict"
     assert not verdict.certain
     assert verdict.evidence[:2] == ("no_stop", "open_end")
-    assert verdict.evidence[2:] in [("mid_sentence",), ("leads_on",)]
+    assert verdict.evidence[2:] in [(end.value,) for end in SHOWN]
 
 
 @pytest.mark.parametrize("text", [
@@ -55,13 +55,13 @@ def test_a_text_that_breaks_off_within_a_sentence(text: str) -> None:
     "The moon was full, and the sea was high\nThe wind was still, and no one said goodbye",
 ])  # fmt: skip
 def test_a_text_that_lacks_a_mark_for_another_reason(text: str) -> None:
-    assert is_open_end(text), "the test's own text"
-    assert not breaks_off(text)
+    assert lacks_end(text), "the test's own text"
+    assert end_of(text) not in (*SHOWN, None)
 
 
 @pytest.mark.parametrize("text", ["\n" * 9_000, "x" * 9_000, "- " * 5_000, "a. " * 5_000, "(" * 9_000, "", " ", "好" * 9_000, "\ud83d" * 99])  # fmt: skip
 def test_any_text_is_looked_at(text: str) -> None:
-    assert breaks_off(text) in (None, *BreaksOff)
+    assert end_of(text) in (None, *End)
 
 
 # --- files
@@ -144,7 +144,9 @@ def subtitle(chance: Random) -> str:
 def report(texts: Sequence[str]) -> dict[str, Any]:
     tally = Tally()
     for text in texts:
-        tally.add(judge({"prompt": "x", "completion": text}))
+        verdict = judge({"prompt": "x", "completion": text})
+        tally.add(verdict)
+        tally.learn(verdict)
     return report_of(tally)
 
 
@@ -165,10 +167,10 @@ def test_in_a_file_of_prose_most_cut_answers_are_likely_cut(share: float, seed: 
     wanted = [number for number in range(1_000) if chance.random() < share]
     for number in wanted:
         texts[number] = cut(texts[number], chance)
-    lacking = sum(map(is_open_end, texts))
+    lacking = sum(end_of(text) is not None for text in texts)
     found = report(texts)
     assert 0.6 * lacking <= found["outcomes"]["likely_cut"] <= lacking
-    assert found["likely_cut"].keys() == {"mid_sentence", "leads_on"}
+    assert found["likely_cut"].keys() <= {*End}
 
 
 @pytest.mark.behaviour("J1")

@@ -25,6 +25,7 @@ from tenuto.judging.names import SETTINGS
 from tenuto.judging.report import report_of
 from tenuto.judging.settled import settled, settling
 from tenuto.judging.tables import Column
+from tenuto.judging.tally import LEARNT_ROWS
 
 RUNAWAY = "I will now fix that bug, too. " * 40
 LONG = "".join(f"Tide number {n} rises and falls with the moon. " for n in range(60))
@@ -86,12 +87,14 @@ def with_a_stop(chance: Random) -> Made:
     return filled(chance, [(name, *rest) for name, rest in columns.items()])
 
 
-def filled(chance: Random, columns: Sequence[tuple[str, str, Sequence[Any]]]) -> Made:
-    rows = [
+def filled(
+    chance: Random, columns: Sequence[tuple[str, str, Sequence[Any]]], rows: int = 60
+) -> Made:
+    made = [
         tuple(None if chance.random() < 0.1 else chance.choice(values) for _, _, values in columns)
-        for _ in range(60)
+        for _ in range(rows)
     ]
-    return [(name, kind) for name, kind, _ in columns], rows
+    return [(name, kind) for name, kind, _ in columns], made
 
 
 def write(path: Path, made: Made) -> str:
@@ -141,7 +144,7 @@ def test_with_a_stop_no_row_is_counted_that_is_not_what_it_says(
 def test_without_a_stop_no_row_is_counted_that_is_not_done(
     tmp_path: Path, columns: Sequence[tuple[str, str, Sequence[Any]]], limit: int | None
 ) -> None:
-    both_ways(write(tmp_path / "a.parquet", filled(Random(1), columns)), limit)
+    both_ways(write(tmp_path / "a.parquet", filled(Random(1), columns, LEARNT_ROWS + 200)), limit)
 
 
 @pytest.mark.parametrize("columns", [
@@ -157,12 +160,14 @@ def test_plain_rows_are_settled_in_sql(tmp_path: Path, columns: list[tuple[str, 
         "completion_tokens": 12,
         "num_generated_tokens": 12,
     }
-    rows = [tuple(of.get(name, LONG.strip()) for name in names)] * 50
+    rows = [tuple(of.get(name, LONG.strip()) for name in names)] * (LEARNT_ROWS + 50)
     path = write(tmp_path / "a.parquet", (columns, rows))
-    told = settled(path, 0, 50, Options().way())
+    told = settled(path, 0, len(rows), Options().way())
     assert told is not None
     counts, others = told
-    assert ([count.rows for count in counts], list(others)) == ([50], [])
+    left = 0 if "finish_reason" in names else LEARNT_ROWS
+    assert [count.rows for count in counts] == [len(rows) - left]
+    assert [row.number for row in others] == list(range(left)), "the first are learnt from"
 
 
 def test_if_judge_says_anything_else_nothing_is_settled(

@@ -17,7 +17,9 @@ from tenuto.judging.tally import Tally, pile_in
 def counted(rows: list[Any], limit: int | None = None) -> dict[str, Any]:
     tally = Tally()
     for row in rows:
-        tally.add(judge(row, limit=limit))
+        verdict = judge(row, limit=limit)
+        tally.add(verdict)
+        tally.learn(verdict)
     return report_of(tally)
 
 
@@ -173,7 +175,7 @@ def test_where_short_answers_end_openly_too_an_open_end_near_the_limit_says_noth
     rows = [{"messages": conversation(text)} for text in whole]
     rows += [{"messages": conversation(code(9) + " + tides[9")}] * cut
     found = counted(rows, limit=110)["outcomes"]
-    assert found.get("likely_cut", 0) == (10 + cut if cut == 60 else 0)
+    assert found.get("likely_cut", 0) == (cut if cut == 60 else 0)
 
 
 def test_a_call_that_breaks_off_is_no_label_however_short() -> None:

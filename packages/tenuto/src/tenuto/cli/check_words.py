@@ -62,6 +62,11 @@ REASONS: Final = {
     "think_open": "{n} end in open thinking",
     "leads_on": "{n} break off where more has to follow",
     "mid_sentence": "{n} break off within a sentence",
+    "open_bracket": "{n} end in an open bracket or comment",
+    "in_prose": "{n} lack an end in a paragraph",
+    "in_list": "{n} lack an end in a list",
+    "in_lines": "{n} lack an end in a short line",
+    "in_code": "{n} break off in code",
 }
 """Why answers are likely cut."""
 

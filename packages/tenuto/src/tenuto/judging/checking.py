@@ -31,7 +31,7 @@ from tenuto.judging.repeats import Repeats
 from tenuto.judging.settled import settled
 from tenuto.judging.sharing import Lost, shared
 from tenuto.judging.tables import is_parquet
-from tenuto.judging.tally import word_of
+from tenuto.judging.tally import LEARNT_ROWS, word_of
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.json import decode_object
 
@@ -198,6 +198,8 @@ def _check_range(part: Range, options: Options, known: Requests) -> Iterator[Che
                 found.repeated += 1
                 continue
             found.tally.add(verdict)
+            if line.number <= LEARNT_ROWS:
+                found.tally.learn(verdict)
             if verdict.outcome is Outcome.NO_ANSWER and is_request(line.data):
                 found.asking[part.path] += 1
             if options.places:

@@ -1,10 +1,10 @@
-"""Whether a text ends like a finished one, and whether it breaks off within a sentence.
+"""How a text ends: like a finished one, within a sentence, in a list, in code.
 
 Many whole texts end without a mark: titles, labels, lines of code, signatures. So the end alone
 says little. A text breaks off if it ends unlike itself: its other sentences or paragraphs end with
 a mark, and the last one does not; or if its last word leads on, or a bracket or a highlight is
-still open. One text may be an exception of its own, so only `check` makes a verdict of it, where
-most texts of the file end with a mark.
+still open. One text may be an exception of its own, so only `check` makes a verdict of it
+(`endings.py`).
 """
 
 from __future__ import annotations
@@ -15,23 +15,43 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
-from tenuto.core.answer.closing import ends_closed
+from tenuto.core.answer.closing import SENTENCE_ENDS, ends_closed
 from tenuto.core.answer.response import leading_thought
+from tenuto.judging.brackets import is_open
 
 LEAST_PROSE_CHARS: Final = 60
 """Shorter answers are often titles and labels, which end without a mark."""
 
 
-def is_open_end(text: str) -> bool:
-    """Return whether a text does not end like a finished one. Of a short one, nothing is said.
+class End(StrEnum):
+    """How a text ends that does not end like a finished one."""
 
-    >>> is_open_end("The moon pulls the sea towards itself, and the water on the far side of the")
-    True
-    >>> is_open_end("The moon pulls the sea towards itself, and so does the sun, but less so. 😊")
-    False
+    OPEN_BRACKET = "open_bracket"
+    """A bracket, a comment or a text of several lines is open."""
+    LEADS_ON = "leads_on"
+    """Its last word or mark leads on to more, or a highlight is open."""
+    MID_SENTENCE = "mid_sentence"
+    """Its other sentences or paragraphs end with a mark, and the last one does not."""
+    IN_PROSE = "in_prose"
+    IN_LIST = "in_list"
+    IN_LINES = "in_lines"
+    """In a short line, a heading, a table and the like."""
+    IN_CODE = "in_code"
+
+
+def end_of(text: str) -> End | None:
+    """Return how a text ends; None: like a finished one, or it is so short that nothing is said.
+
+    >>> end_of("The moon pulls the sea. The far side of the earth has a tide too, bec").value
+    'mid_sentence'
+    >>> end_of("The moon pulls the sea towards itself, and so does the sun, but less so. 😊")
     """
     bare = text[leading_thought(text) :].rstrip()
-    return len(bare) >= LEAST_PROSE_CHARS and lacks_end(bare)
+    if len(bare) < LEAST_PROSE_CHARS or bare[-1] in SENTENCE_ENDS:
+        return None
+    if is_open(bare):
+        return End.OPEN_BRACKET
+    return how_it_breaks(bare) if lacks_end(bare) else None
 
 
 def lacks_end(text: str) -> bool:
@@ -58,7 +78,8 @@ _SYMBOLS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Me"})
 
 _TAIL_CHARS: Final = 2_000
 
-_MARK = r"(?:[-*+•]|\d{1,3}[.)])"  # of an item of a list
+_MARK = r"(?:[-*+•]|\d{1,3}[.)]|:[\w *]+:|@\w+|[\w.*`]+(?: \([^)\n]*\))?:)"
+"""Of an item of a list, or of a field, as docstrings and mails have them."""
 _units = re.compile(rf"\n[ \t]*\n|\n(?=[ \t]*{_MARK}(?:\s|\Z))").split
 """Splits a text into paragraphs and items of lists."""
 
@@ -68,6 +89,7 @@ _code = re.compile(
 ).search
 """Matches what lines of code have, and seldom those of prose."""
 
+_is_statement = re.compile(r"\s*(?:return|yield|raise|del|goto|exit)(?:\s+\S+)?").fullmatch
 _mark_of_code = re.compile(r"[={}<>|\\()_:&;#@/]").search
 _inner_dot = re.compile(r"\.\w").search
 """One of these matches wherever `_code` does, but for `--`. They take a tenth of its time."""
@@ -98,7 +120,8 @@ _ABBREVIATIONS: Final = frozenset(
 _COMPARED: Final = 4
 """So many paragraphs before the last one are looked at."""
 
-_LEADING_MARKS: Final = frozenset(",([{“„«‘、，（「&+=")
+_LEADING_MARKS: Final = frozenset(",([{“„«‘、，（「『《【")
+_OPERATORS: Final = frozenset({" &", " +", " ="})
 
 # English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish, Czech, Russian and
 # Ukrainian. Words that also end sentences ("in", "up", "that", "so", "do") are left out.
@@ -126,46 +149,38 @@ _LEADING_WORDS: Final = frozenset(_LEADING.split())
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("„", "“"), ("«", "»"))
 
 
-class BreaksOff(StrEnum):
-    """How a text breaks off within a sentence."""
-
-    LEADS_ON = "leads_on"
-    """Its last word or mark leads on to more, or something is open."""
-    MID_SENTENCE = "mid_sentence"
-    """Its other sentences or paragraphs end with a mark, and the last one does not."""
-
-
-def breaks_off(text: str) -> BreaksOff | None:
-    """Return how a text that lacks an end breaks off within a sentence; None: it may be whole.
-
-    >>> breaks_off("The moon pulls the sea. The far side of the earth").value
-    'mid_sentence'
-    >>> breaks_off("The tides of the moon, and why") is None
-    True
-    >>> breaks_off("It is so because the sea follows the moon and the").value
-    'leads_on'
-    """
+def how_it_breaks(text: str) -> End:
+    """Return how a text ends that lacks an end."""
     bare = text[-_TAIL_CHARS:].rstrip()
     *before, last = _units(bare)
+    line = last.rpartition("\n")[2]
+    is_prose = not (_has_code(line) or _is_statement(line))
     if _only_begun(last):
-        return BreaksOff.LEADS_ON
+        return End.LEADS_ON
     if _no_prose(last):
-        return None
-    is_prose = not _has_code(last.rpartition("\n")[2])
-    if is_prose and (bare[-1:] in _LEADING_MARKS or _is_open(last)):
-        return BreaksOff.LEADS_ON
+        return End.IN_LINES
     found = _last_word(bare[-40:])
-    if found is None:
-        return None
-    word = found[0]
-    if is_prose and word.lower() in _LEADING_WORDS and not word.isupper():
-        return BreaksOff.LEADS_ON
-    if not _ends_unlike(last, before):
-        return None
-    if word.lower() != word.upper():
-        return BreaksOff.MID_SENTENCE
-    # Of a script without small letters, no words are known that lead on.
-    return BreaksOff.LEADS_ON if is_prose else None
+    word = found[0] if found else ""
+    if is_prose and (_leads_on(bare[-2:], word) or _has_open(last)):
+        return End.LEADS_ON
+    if word and _ends_unlike(last, before):
+        # Of a script without small letters, no words are known that lead on.
+        has_small = word.lower() != word.upper()
+        return End.MID_SENTENCE if has_small or not is_prose else End.LEADS_ON
+    if not is_prose:
+        return End.IN_CODE
+    if _item(last):
+        return End.IN_LIST
+    return End.IN_LINES if "\n" in bare and len(line) < _LEAST_LINE_CHARS else End.IN_PROSE
+
+
+def _leads_on(marks: str, word: str) -> bool:
+    """Return whether the last two characters or the last word of a text lead on to more."""
+    if marks[-1:] in _LEADING_MARKS:
+        return True
+    if marks in _OPERATORS:
+        return True
+    return word.lower() in _LEADING_WORDS and not word.isupper()
 
 
 def _has_code(line: str) -> bool:
@@ -212,9 +227,15 @@ def _like(last: str, before: list[str]) -> Iterator[str]:
             yield unit
 
 
-def _is_open(last: str) -> bool:
+def _has_open(last: str) -> bool:
     """Return whether a highlight, code or a bracket has no end in the last paragraph."""
     line = last.rpartition("\n")[2]
-    if last.count("**") % 2 or line.count("`") % 2:
+    if (last.count("**") % 2 and _opens_bold(last)) or _old_quotes("", line).count("`") % 2:
         return True
     return any(line.count(opening) > line.count(closing) for opening, closing in _PAIRS)
+
+
+_old_quotes = re.compile(r"`[^`'\n]*'").sub
+"""Takes away what old manuals quote by a backtick and an apostrophe."""
+
+_opens_bold = re.compile(r"(?<![\w*])\*\*(?=[^\s*])(?!\w*(?:args|extra)\b)[^*:]*\Z").search

@@ -38,7 +38,7 @@ from tenuto.judging.sentences import LEAST_PROSE_CHARS
 from tenuto.judging.shapes import FLAT, MOST_TOKENS_OF_SHAPE, Flat
 from tenuto.judging.stores import NotReadable
 from tenuto.judging.tables import NUMBER, BadText, Column, Parquet, Row, named, quoted
-from tenuto.judging.tally import LABEL_TOKENS
+from tenuto.judging.tally import LABEL_TOKENS, LEARNT_ROWS
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.registry import WIRES
 
@@ -76,6 +76,7 @@ class Settling(NamedTuple):
         chars: its length, with three digits, where the tokens are not stored.
         around: what stands before and behind the rows of the file, where they are opened first.
         line: the column of the whole rows then; "": the columns of the table are told by name.
+        learnt: so many rows at the beginning of a range are judged one by one, to learn from them.
     """
 
     where: str
@@ -84,6 +85,7 @@ class Settling(NamedTuple):
     chars: str
     around: tuple[str, str] = ("", "")
     line: str = ""
+    learnt: int = 0
 
 
 class Count(NamedTuple):
@@ -213,7 +215,7 @@ def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Sett
     where.append(f"({last} IN ({ends}) OR ({_is_short(text)}{small}))")
     # Of no stop, and of no model: that a text is no short one, which says how the file ends.
     told = (f"(NOT {_is_short(text)})::VARCHAR", "''", most, "NULL")
-    return Settling(" AND ".join(where), told, tokens, _rounded(text))
+    return Settling(" AND ".join(where), told, tokens, _rounded(text), learnt=LEARNT_ROWS)
 
 
 def _is_short(text: str) -> str:
@@ -441,10 +443,11 @@ def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
         f"CASE WHEN {when.get(name, 'settled')} THEN {name} END AS {name}"
         for name in _KEY.split(", ")
     )
+    where = f"{NUMBER} >= {begin + how.learnt} AND {how.where}"
     left = ", ".join(f"CASE WHEN NOT settled THEN {name} END AS {name}" for _, name in cells)
     return f"""
         CREATE OR REPLACE TEMP TABLE read AS SELECT number, settled, {counted}, {left} FROM (
-            SELECT {NUMBER} AS number, coalesce({how.where}, false) AS settled, {every}
+            SELECT {NUMBER} AS number, coalesce({where}, false) AS settled, {every}
             FROM {before}{_range(table, begin, end)}{behind}
         )"""
 

@@ -15,7 +15,7 @@ import msgspec
 from tenuto.core.answer.response import leading_thought
 from tenuto.core.answer.runaway import is_runaway
 from tenuto.core.deciding.outcome import Sign
-from tenuto.judging.sentences import BreaksOff, breaks_off, is_open_end
+from tenuto.judging.sentences import End, end_of
 
 _decode = msgspec.json.Decoder().decode
 _fence_lines = re.compile(
@@ -222,10 +222,7 @@ _CALLS: Final = (
 )  # fmt: skip
 
 _AT_LIMIT: Final = ("tokens_at_limit",)
-_OPEN_ENDS: Final[dict[BreaksOff | None, tuple[str, ...]]] = {
-    None: ("open_end",),
-    **{how: ("open_end", how.value) for how in BreaksOff},
-}
+_OPEN_ENDS: Final = {end: ("open_end", end.value) for end in End}
 
 
 def at_end(text: str, *, stored: bool, at_limit: bool) -> tuple[Sign, tuple[str, ...]]:
@@ -241,6 +238,5 @@ def at_end(text: str, *, stored: bool, at_limit: bool) -> tuple[Sign, tuple[str,
     structure = cut_structure(text)
     if seen or structure:
         return Sign.LIKELY_CUT, (*seen, structure) if structure else seen
-    if not is_open_end(text):
-        return Sign.NONE, ()
-    return Sign.OPEN_END, _OPEN_ENDS[breaks_off(text)]
+    end = end_of(text)
+    return (Sign.NONE, ()) if end is None else (Sign.OPEN_END, _OPEN_ENDS[end])

@@ -17,6 +17,9 @@ counterpart, is a habit of the file: code whose last fence was a stop sequence. 
 answers are told as open ends. In a file of JSON documents of which most are closed, those that
 break off stay cut, however many they are.
 
+Where no limit is known, the ends of the texts speak, if they are spread as a limit would leave them
+(`endings.py`).
+
 An error in a form that any service may have written is no answer, unless at least half of the rows
 are answers of models: then it is what one of them failed with.
 
@@ -36,9 +39,10 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging.endings import WHOLE, cuts_among, pieces_of, size_of
 from tenuto.judging.lengths import Length, rounded
-from tenuto.judging.sentences import LEAST_PROSE_CHARS, BreaksOff, lacks_end
-from tenuto.judging.signs import closed_structure
+from tenuto.judging.sentences import LEAST_PROSE_CHARS, End, end_of, lacks_end
+from tenuto.judging.signs import closed_structure, cut_structure
 from tenuto.judging.verdict import ANY_ERROR, Verdict
 
 LABEL_TOKENS: Final = 16
@@ -78,15 +82,12 @@ at most half of it; if there are at least so many of these."""
 
 _AT_LIMIT: Final = "tokens_at_limit"
 _SIGNS: Final = ("fence_open", "json_cut", "think_open")
-_LEADS_ON: Final = BreaksOff.LEADS_ON.value
-_BROKEN_OFF: Final = tuple(how.value for how in BreaksOff)
+_ENDS: Final = tuple(end.value for end in End)
+_HABITUAL: Final = frozenset({End.IN_CODE.value})
+"""Ends that say nothing beside a limit, either, where they are a habit: whole code ends so at any
+length. Of the other ends, too many of those beside the limit are cuts after all."""
+
 _CLOSED: Final = "closed"
-_MOST_BROKEN_OFF: Final = 0.5
-_LEAST_BROKEN_OFF: Final = 1 / 3
-_LEAST_LEADING_ON: Final = 1 / 8
-"""Texts that break off within a sentence are at most this share of those that end with a mark, and
-at least this share of the other open ends; and this share of them leads on. A cut falls anywhere;
-whole texts that lack a mark are mostly those that have none anywhere, or end with a noun."""
 
 CUT_WORDS: Final = frozenset(
     {Outcome.TEXT_CUT.value, Outcome.ARGUMENTS_CUT.value, Outcome.THINKING_CUT.value}
@@ -131,6 +132,7 @@ class Tally:
         unfinished: how many answers of a number of tokens, without a stop, do not end like whole
             ones.
         varied: checksums of a few of their texts.
+        pieces: how pieces of some texts without a stop end, by their size.
     """
 
     outcomes: Counter[tuple[Group, str, str]] = field(default_factory=Counter)
@@ -140,6 +142,7 @@ class Tally:
     closed: Counter[str] = field(default_factory=Counter)
     unfinished: Counter[tuple[Group, int]] = field(default_factory=Counter)
     varied: dict[tuple[Group, int], tuple[int, ...]] = field(default_factory=dict)
+    pieces: Counter[tuple[int, str]] = field(default_factory=Counter)
 
     def add(self, verdict: Verdict, times: int = 1) -> None:
         """Count a verdict. `times`: how many rows have the same."""
@@ -163,6 +166,15 @@ class Tally:
         if word in _MEASURED:
             self.lengths[group, word, rounded(tokens, chars)] += times
 
+    def learn(self, verdict: Verdict) -> None:
+        """See what a limit might leave of an answer without a stop. That takes longer than to count
+        it, so some of the answers of a file suffice (`LEARNT_ROWS`)."""
+        if "no_stop" not in verdict.evidence or word_of(verdict) not in _DOUBTFUL:
+            return
+        if len(verdict.text) >= LEAST_PROSE_CHARS:
+            for piece in pieces_of(verdict.text):
+                self.pieces[size_of(len(piece)), _sign_at_end(piece)] += 1
+
     def merge(self, other: Tally) -> None:
         """Add the counts of another one."""
         self.outcomes.update(other.outcomes)
@@ -171,6 +183,7 @@ class Tally:
         self.lengths.update(other.lengths)
         self.closed.update(other.closed)
         self.unfinished.update(other.unfinished)
+        self.pieces.update(other.pieces)
         for place, sums in other.varied.items():
             self._vary(place, sums)
 
@@ -182,6 +195,17 @@ class Tally:
     def rows(self) -> int:
         """The number of rows."""
         return self.kinds.total()
+
+
+LEARNT_ROWS: Final = 400
+"""So many rows of a range are enough to learn how its texts would be cut."""
+
+
+def _sign_at_end(piece: str) -> str:
+    if cut_structure(piece):
+        return WHOLE
+    end = end_of(piece)
+    return WHOLE if end is None else end.value
 
 
 _group = lru_cache(4_096)(Group)
@@ -221,8 +245,8 @@ _DOUBTFUL: Final = frozenset({_DONE, _OPEN_END, _LIKELY_CUT})
 def doubt_of(word: str, evidence: Sequence[str], tokens: int | None, chars: int) -> Doubt | None:
     """Return what the file may still change of a verdict; None: it changes nothing.
 
-    >>> doubt_of("open_end", ["no_stop", "open_end"], None, 1_007)
-    Doubt(word='open_end', sign='', tokens=None, chars=1000)
+    >>> doubt_of("open_end", ["no_stop", "open_end", "in_prose"], None, 1_007)
+    Doubt(word='open_end', sign='in_prose', tokens=None, chars=1000)
     >>> doubt_of("done", ["stop"], 20, 80) is None
     True
     """
@@ -230,7 +254,7 @@ def doubt_of(word: str, evidence: Sequence[str], tokens: int | None, chars: int)
         return Doubt(word, ANY_ERROR, None, 0)
     if "no_stop" not in evidence or word not in _DOUBTFUL:
         return None
-    known = (_AT_LIMIT, *_SIGNS, *_BROKEN_OFF)
+    known = (_AT_LIMIT, *_SIGNS, *_ENDS)
     sign = next((each for each in known if each in evidence), "")
     # Characters only count where there are no tokens; rounded, so that rows are counted together.
     return Doubt(word, sign, tokens, 0 if tokens is not None else rounded(None, chars).number)
@@ -262,12 +286,14 @@ class SeenTogether:
         muted: the signs that so many answers show that they say nothing.
         habits: the models and limits of which as many answers end openly far below the limit as
             near it.
+        habitual_ends: ends that are too frequent to be cuts, in a file that has cuts of other ends.
         are_answers: whether at least half of the rows are answers of models.
     """
 
     piled: dict[Group, dict[int, int]]
     muted: frozenset[str]
     habits: frozenset[Group] = frozenset()
+    habitual_ends: frozenset[str] = frozenset()
     are_answers: bool = False
 
     def limit_of(self, group: Group) -> int | None:
@@ -286,11 +312,12 @@ class SeenTogether:
         if doubt.word == _LIKELY_CUT:
             muted = doubt.sign in self.muted
             return Revised(_OPEN_END, "muted") if muted else Revised(_LIKELY_CUT, doubt.sign)
-        if doubt.word == _OPEN_END and group not in self.habits:
+        is_habit = group in self.habits or doubt.sign in self.habitual_ends
+        if doubt.word == _OPEN_END and not is_habit:
             share = _share_of_limit(doubt, self.limit_of(group))
             if share is not None and share >= _NEARLY:
                 return Revised(_LIKELY_CUT, "near_limit")
-        if doubt.sign in _BROKEN_OFF and not self._is_told_by_tokens(group, doubt):
+        if doubt.sign in _ENDS and not self._is_told_by_tokens(group, doubt):
             muted = doubt.sign in self.muted
             return Revised(_OPEN_END, "muted") if muted else Revised(_LIKELY_CUT, doubt.sign)
         return Revised(doubt.word)
@@ -313,13 +340,13 @@ def seen_together(tally: Tally) -> SeenTogether:
     tokens: dict[Group, Counter[int]] = {}
     long: dict[Group, Counter[int]] = {}
     signs: Counter[str] = Counter()
-    open_ends = 0
+    ends: Counter[tuple[int, str]] = Counter()
     for (group, _, doubt), times in tally.doubts.items():
         if doubt.sign == ANY_ERROR:
             continue
         signs[doubt.sign] += times
-        if doubt.word == _OPEN_END and not doubt.sign:
-            open_ends += times
+        if doubt.sign in _ENDS:
+            ends[size_of(doubt.chars), doubt.sign] += times
         if doubt.tokens is not None:
             tokens.setdefault(group, Counter())[doubt.tokens] += times
             if doubt.word != _DONE:
@@ -330,18 +357,25 @@ def seen_together(tally: Tally) -> SeenTogether:
         for sign in _SIGNS
         if total >= _LEAST_TO_MUTE and signs[sign] > max(MUTED_SHARE * total, tally.closed[sign])
     }
-    if not _are_exceptions(signs, open_ends, tally.closed[_CLOSED]):
-        often |= {sign for sign in _BROKEN_OFF if signs[sign]}
+    cuts = cuts_among(ends, tally.pieces, tally.closed[_CLOSED])
+    ends_of_habit = {end for end in _ENDS if signs[end] and end not in cuts}
+    often |= ends_of_habit
     piles = {
         group: piles_in(counts, _unfinished(tally, group, counts, long.get(group, Counter())))
-        for group, counts in tokens.items()
+        for group, counts in sorted(tokens.items(), key=_of_group)
     }
     together = SeenTogether(
         {group: found for group, found in piles.items() if found},
         frozenset(often),
+        habitual_ends=frozenset(ends_of_habit & _HABITUAL if cuts else ()),
         are_answers=_are_answers(tally),
     )
     return replace(together, habits=_habits(tally, together))
+
+
+def _of_group(counts: tuple[Group, Counter[int]]) -> tuple[str, int]:
+    model, limit = counts[0]
+    return model, limit or 0
 
 
 def _are_answers(tally: Tally) -> bool:
@@ -349,20 +383,6 @@ def _are_answers(tally: Tally) -> bool:
     told = sum(times for (_, _, word), times in tally.outcomes.items() if word != _NO_ANSWER)
     told += sum(times for (_, _, doubt), times in tally.doubts.items() if doubt.word != _NO_ANSWER)
     return 2 * told >= tally.rows > 0
-
-
-def _are_exceptions(signs: Counter[str], open_ends: int, closed: int) -> bool:
-    """Return whether texts that break off within a sentence are no habit of the file.
-
-    Args:
-        signs: how many show each sign.
-        open_ends: how many others lack an end.
-        closed: how many end with a mark.
-    """
-    broken_off = sum(signs[sign] for sign in _BROKEN_OFF)
-    leading_on = signs[_LEADS_ON] >= _LEAST_LEADING_ON * broken_off
-    most, least = _MOST_BROKEN_OFF * closed, _LEAST_BROKEN_OFF * open_ends
-    return leading_on and least <= broken_off <= most
 
 
 def _unfinished(

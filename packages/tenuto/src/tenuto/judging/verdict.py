@@ -20,8 +20,10 @@ class Verdict:
             reasoning, a call is open, or JSON that was asked for does not parse or validate.
             Otherwise the outcome is a guess. `no_answer` is never certain.
         evidence: words for what the outcome rests on, such as `stop` (a stop is stored), `no_stop`,
-            `tokens_at_limit`, `fence_open`, `json_cut`, `think_open`, `mid_sentence`, `leads_on`,
-            `empty`, `error`, `any_error` (that any service may have written, so no answer).
+            `tokens_at_limit`, `fence_open`, `json_cut`, `think_open`, `empty`,
+            how an open end ends (`open_bracket`, `leads_on`, `mid_sentence`, `in_prose`, `in_list`,
+            `in_lines`, `in_code`), `error`, `any_error` (that any service may have written, so no
+            answer).
         stop: the stored stop, with its own value and its field; for a row without one, what
             `detect` says of it.
         text: the text of the answer that decided; "" if it has none. `repr` leaves it out.
