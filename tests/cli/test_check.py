@@ -152,6 +152,11 @@ def test_without_out_nothing_is_written(
         (["x", "--fail-over", "much"], "--fail-over is 'much'"),
         (["x", "--kind", "opnai"], "--kind is 'opnai'"),
         (["x", "--limit", "0"], "--limit is '0', but it must be a number of tokens"),
+        (["x", "--limit", "9" * 18], f"--limit is '{'9' * 18}'"),
+        (["x", "--out", ""], "--out is empty, but it must name a path"),
+        (["x", "--requests", ""], "--requests is empty, but it must name a path"),
+        (["x", "-limit", "5"], "-limit is not an option, and no file; the nearest are --limit, "),
+        (["x", "-"], "standard input is not read; write it to a file first"),
         (["x", "--limit", "much"], "--limit is 'much'"),
         (["x", "--processes", "0"], "--processes is 0, but it must be 1 or more"),
         (["x", "--answer", "text"], "--answer is 'text', but a JSON pointer begins with a slash"),
@@ -180,6 +185,25 @@ def test_wrong_usage_is_said(
         (tmp_path / name).write_text(f"{json.dumps(chat())}\n")
     assert main(["check", *arguments]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_an_error_leaves_an_earlier_report_as_it_was(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    assert main(["check", str(results), "--out", str(out)]) == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    wrong = str(results / "a.jsonl")  # holds no requests
+    assert main(["check", str(results), "--out", str(out), "--requests", wrong]) == 2
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_without_answers_there_is_no_table_of_dashes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"name": "Mia"}\n')
+    assert main(["check", str(path)]) == 2
+    told = "0 answers in 1 file\n  1 row is no answer of a known kind (100.0 %)\n"
+    assert capsys.readouterr().out == told
 
 
 def test_requests_beside_the_results_are_no_answers(

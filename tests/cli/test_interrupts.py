@@ -84,3 +84,28 @@ def test_ctrl_c_while_it_starts_is_one_line(loaded: str, tmp_path: Path) -> None
         said.append(line)
     running.communicate()
     assert (running.returncode, said) == (130, ["tenuto: interrupted\n"])
+
+
+def test_ctrl_c_while_processes_start_is_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    body = json.dumps(chat(PAD, "stop")) + "\n"
+    for name in "ab":
+        (folder / f"{name}.jsonl").write_text(body * 12_000)
+    running = subprocess.Popen(
+        [SCRIPT[0], "-X", "importtime", *SCRIPT[1:], "check", str(folder), "--processes", "2"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1, start_new_session=True,
+    )  # fmt: skip
+    assert running.stderr
+    said, begun = [], 0
+    for line in running.stderr:
+        if line.startswith("import time:"):
+            # The second process that loads the package is the one that starts the others.
+            begun += line.rpartition("|")[2].strip() == "tenuto.core.errors"
+            if begun == 2:
+                begun += 1
+                os.killpg(running.pid, signal.SIGINT)
+            continue
+        said.append(line)
+    running.communicate()
+    assert (running.returncode, said) == (130, ["tenuto: interrupted\n"])

@@ -135,6 +135,19 @@ class TestRead:
         found = check([str(path)], Options())
         assert report_of(found.tally)["outcomes"] == {"text_cut": 1}
 
+    def test_lines_that_end_as_on_old_computers(self, tmp_path: Path) -> None:
+        found, whole = checked(tmp_path / "a.jsonl", LINES.replace("\n", "\r"))
+        assert (found, whole.unread) == (BOTH, [])
+
+    @pytest.mark.parametrize("size", [1, 100_000])
+    def test_a_sequence_of_json_texts(
+        self, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(files, "RANGE_BYTES", size)
+        text = "".join(f"\x1e{line}\n" for line in LINES.splitlines())
+        found, whole = checked(tmp_path / "a.jsonl", text)
+        assert (found, whole.unread) == (BOTH, [])
+
 
 def zipped() -> bytes:
     out = io.BytesIO()
@@ -208,6 +221,15 @@ class TestNamed:
         report = json.loads((out / "report.json").read_text())
         assert report["unreadable"] == [{"file": str(path), "line": 3, "why": why}]
         assert why in (out / "report.html").read_text()
+
+    def test_a_cell_whose_quotation_mark_is_never_closed_swallows_no_rows_in_silence(
+        self, tmp_path: Path
+    ) -> None:
+        text = f'finish_reason,completion\nstop,Yes.\nstop,"The moon\nlength,{"x" * 40}\n'
+        found, whole = checked(tmp_path / "a.csv", text)
+        assert found == {"done": 1}
+        why = "a cell has no end: its quotation mark is never closed"
+        assert whole.unread == [(str(tmp_path / "a.csv"), 3, why)]
 
     def test_lines_with_the_same_reason_share_one_line(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -90,15 +90,13 @@ def words(report: Mapping[str, Any]) -> Iterator[str]:
     yield from _of_files(report["empty"])
     for one in report["unmatched"]:
         yield f"  {one['option']} {printable(one['pointer'])} leads nowhere in any of the rows"
-    if not report["rows"]:
-        return
     notes = (_of_open_ends(counts), _of_worst(report), of_likely_cut(report))
-    for at, (name, outcomes) in enumerate(ROWS[:-1]):
+    for at, (name, outcomes) in enumerate(ROWS[:-1] if answers else ()):
         number = number_of(counts, outcomes)
         if at >= _LINES and not number:
             continue
         note = notes[at] if at < len(notes) else ""
-        percent = f"{100 * number / answers:5.1f} %" if answers else "    – %"
+        percent = f"{100 * number / answers:5.1f} %"
         yield f"  {name:<17}{number:>9,}  {percent}{'   ' + note if note else ''}"
     if number := counts.get(LABEL_SIZED, 0):
         were = "was" if number == 1 else "were"

@@ -16,6 +16,7 @@ from tenuto.command_kit.command_error import CommandError
 from tenuto.core.answer.stop import printable
 from tenuto.core.settings.names import not_known
 from tenuto.judging.adding import Checked
+from tenuto.judging.cells import MOST_TOKENS
 from tenuto.judging.checking import Options, check, reason
 from tenuto.judging.files import files_in
 from tenuto.judging.kinds import names
@@ -63,6 +64,9 @@ def run_check(
     """
     if not paths:
         raise CommandError("name at least one file or folder", BAD_FILE)
+    for name, value in (("--out", wanted.out), ("--requests", wanted.requests)):
+        if value == "":
+            raise CommandError(f"{name} is empty, but it must name a path", BAD_FILE)
     most = _share_in(wanted.fail_over)
     options = _options(wanted)
     if wanted.processes is not None and wanted.processes < 1:
@@ -89,7 +93,9 @@ _OPTIONS: Final = ("--json", *(f"--{each.name.replace('_', '-')}" for each in fi
 
 def _why(error: OSError) -> str:
     name = printable(str(error.filename), 4_096)
-    if name.startswith("--") and isinstance(error, FileNotFoundError):
+    if name == "-":
+        return "standard input is not read; write it to a file first"
+    if name.startswith("-") and isinstance(error, FileNotFoundError):
         return not_known(name, _OPTIONS, "an option, and no file")
     done = "written" if isinstance(error, NotWritten) else "read"
     return f"{name} cannot be {done}: {printable(reason(error), 400)}"
@@ -160,7 +166,7 @@ def _files(paths: Sequence[str], wanted: Wanted) -> tuple[list[str], list[OSErro
     refused: list[OSError] = []
     found = files_in(paths, refused.append)
     for error in refused:
-        if str(error.filename).startswith("--"):
+        if str(error.filename).startswith("-") and isinstance(error, FileNotFoundError):
             raise error
     files = [path for path in found if os.path.realpath(path) not in left_out]
     if files:
@@ -210,10 +216,10 @@ def _limit(given: str | None) -> tuple[int | None, str]:
     """
     if given is None or given.startswith("/"):
         return None, given or ""
-    if not (given.isascii() and given.isdecimal() and int(given[:18]) > 0):
+    if not (given.isascii() and given.isdecimal() and 0 < int(given[:18]) <= MOST_TOKENS):
         must = "it must be a number of tokens, or a JSON pointer such as /params/max_tokens"
         raise CommandError(f"--limit is {printable(given)!r}, but {must}", BAD_FILE)
-    return int(given[:18]), ""
+    return int(given), ""
 
 
 def _pointers(wanted: Wanted, limit_at: str) -> Pointers | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from tenuto.cli.report_page import page
 from tenuto.core.deciding.outcome import Outcome
@@ -29,7 +29,7 @@ _MAY_CHANGE: Final = '"no_stop"'
 _TOLD: Final = ("file", "line", "outcome", "model", "limit", "output_tokens", "chars", "stop", "id")
 
 
-_WRITTEN_LAST: Final = ("report.html", "report.json", "rows.parquet", "rows.part")
+_WRITTEN_LAST: Final = ("report.html", "report.json", "rows.parquet")
 
 
 class NotWritten(OSError):
@@ -49,24 +49,35 @@ class Kept:
         self._folder = Path(folder)
         self.path: Path = self._folder / "rows.jsonl"
         self.rows: int = 0
+        self._file: IO[str] | None = None
         with _writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            for name in _WRITTEN_LAST:  # so that none of an earlier run stands beside these rows
+            probe = self._folder / "rows.part"
+            probe.open("w").close()  # so that nothing is read if nothing can be written
+            probe.unlink()
+
+    def _begun(self) -> IO[str]:
+        """Return the file for the verdicts. Until it is opened, an earlier report stays."""
+        if self._file is None:
+            for name in _WRITTEN_LAST:  # none of another run may stand beside these rows
                 (self._folder / name).unlink(missing_ok=True)
             self._file = self.path.open("w", encoding="utf-8")
+        return self._file
 
     def add(self, found: Checked) -> None:
         """Write the next rows."""
         with _writing(self.path):
+            file = self._begun()
             for place in found.places:
-                self._file.write(f"{place}\n")
+                file.write(f"{place}\n")
                 self.rows += 1  # one by one: Ctrl-C may come in between
-            self._file.flush()
+            file.flush()
         found.places = []
 
     def stop(self) -> None:
         """Leave what is written."""
-        self._file.close()
+        with _writing(self.path):
+            self._begun().close()
 
     def close(self, report: Mapping[str, Any], together: SeenTogether) -> dict[str, Any]:
         """Write in each row what only all rows together show, and the report.
@@ -74,7 +85,7 @@ class Kept:
         Returns:
             the report, with the places of the worst rows.
         """
-        self._file.close()
+        self.stop()
         worst: dict[str, list[dict[str, Any]]] = {}
         part = self.path.with_suffix(".part")
         with _writing(self._folder):

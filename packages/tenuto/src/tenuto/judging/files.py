@@ -20,7 +20,7 @@ from tenuto.judging.documents import (
     rows_within,
 )
 from tenuto.judging.encodings import is_plain, open_text
-from tenuto.judging.forms import BOM, HEAD_BYTES, other_form
+from tenuto.judging.forms import BOM, HEAD_BYTES, RECORD, other_form
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.stores import (
     NotReadable,
@@ -164,7 +164,7 @@ def _holds_lines(path: str) -> bool:
     what begins with a bracket alone."""
     with open_text(path) as file:
         line = file.readline(MOST_LINE_BYTES)
-        row = line.removeprefix(BOM)
+        row = line.removeprefix(BOM).removeprefix(RECORD)
         more = file.read(1)
         if not more or isinstance(decode_object(row), dict):
             return bool(more)
@@ -248,7 +248,7 @@ def _lines(file: IO[bytes], part: Range) -> Iterator[Line]:
             at += _skip_line(file)
             yield Line(told := number, None, TOO_LONG)
         elif row and not row.isspace():
-            yield Line(told := number, row)
+            yield Line(told := number, row.removeprefix(RECORD))
     if told < number:
         yield Line(number, BLANK)
 
@@ -289,5 +289,5 @@ def _rows_of_document(path: str) -> Iterator[Line]:
     elif is_array(data):
         yield from items_of(data)
     else:  # lines of which the first is damaged, or something else
-        lines = data.split(b"\n")
+        lines = data.splitlines()  # old ones end in \r alone
         yield from (Line(n, line) for n, line in enumerate(lines, 1) if line.strip())

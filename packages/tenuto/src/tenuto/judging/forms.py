@@ -9,6 +9,9 @@ from tenuto.judging.stores import PACKED
 from tenuto.wires.json import is_utf8
 
 BOM: Final = b"\xef\xbb\xbf"
+RECORD: Final = b"\x1e"
+"""Stands before each text of a JSON text sequence: https://www.rfc-editor.org/rfc/rfc7464"""
+
 HEAD_BYTES: Final = 512
 
 _MARKS: Final = (

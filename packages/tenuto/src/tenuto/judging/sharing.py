@@ -16,6 +16,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, NamedTuple
 
@@ -128,6 +129,7 @@ def _context(preload: str) -> multiprocessing.context.BaseContext:
     do that. Elsewhere each imports it again."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
+    resource_tracker.ensure_running()  # it would unblock SIGINT when it starts
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["__main__", preload])
     return context

@@ -261,7 +261,8 @@ def rows_of_csv(path: str) -> Iterator[Row]:
             first, above = text.readline(_MOST_CELL_BYTES), 1
         delimiter = told[1] if told else _delimiter(first, path)
         csv.field_size_limit(_MOST_CELL_BYTES)
-        reader = csv.reader(_Again(first, text), delimiter=delimiter)
+        lines = _Again(first, text)
+        reader = csv.reader(lines, delimiter=delimiter)
         names: Sequence[str] = ()
         begin = 1 + above
         while True:
@@ -273,6 +274,9 @@ def rows_of_csv(path: str) -> Iterator[Row]:
             if cells is None:
                 return
             line, begin = begin, reader.line_num + 1 + above
+            if lines.ended:  # within a cell, which has swallowed all rows behind it
+                yield Row(line, None, "a cell has no end: its quotation mark is never closed")
+                return
             if not cells:
                 continue
             if not names:
@@ -287,11 +291,13 @@ def rows_of_csv(path: str) -> Iterator[Row]:
 
 
 class _Again:
-    """The lines of a text of which the first is read already."""
+    """The lines of a text of which the first is read already. `ended`: more were asked for than it
+    has."""
 
     def __init__(self, first: str, rest: IO[str]) -> None:
         self._first: str | None = first
         self._rest = rest
+        self.ended = False
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -301,6 +307,7 @@ class _Again:
             first, self._first = self._first, None
             return first
         if not (line := self._rest.readline(_MOST_CELL_BYTES)):
+            self.ended = True
             raise StopIteration
         return line
 
