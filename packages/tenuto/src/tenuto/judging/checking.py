@@ -13,21 +13,22 @@ import json
 import multiprocessing
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Final
 
 from tenuto.core.answer.stop import printable
 from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.archives import NotReadable
 from tenuto.judging.asked_rows import Requests, is_request, requests_in
-from tenuto.judging.files import Line, Range, lines_of, ranges_of, rows_of
+from tenuto.judging.files import Range, lines_of, ranges_of, rows_of
 from tenuto.judging.judgement import CAN_BE_FINISHED, SAMPLE_ROWS, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.own import Pointers, own_kind
-from tenuto.judging.quick import Alike, counted, verdict_of
+from tenuto.judging.quick import Alike, uncounted, verdict_of
 from tenuto.judging.settled import settled
-from tenuto.judging.tables import is_parquet
+from tenuto.judging.tables import Line, is_parquet
 from tenuto.judging.tally import Tally, word_of
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.json import decode_object
@@ -184,36 +185,22 @@ def _work(part: Range) -> Checked:
 def _check_range(part: Range, options: Options, known: Requests) -> Checked:
     found = Checked()
     way = options.way()
-    sample: set[str] | None = set() if way.shapes is None else None
-    counts: Counter[Alike] = Counter()
+    counts: dict[Alike, int] = {}
     may_count = not options.places and not known.by_id and way.schema is None
-    counting = may_count and sample is None
+    lines = _numbered(_left(part, options, way, known, found), found)
     try:
-        for rows, line in enumerate(_left(part, options, way, known, found)):
-            found.lines = line.number
-            quick = counted(line.data, way.limit, way.shapes) if counting else None
-            if isinstance(quick, tuple):
-                counts[quick] += 1
-                continue
-            verdict = quick if quick is not None else _judged(line.data, way, known, found)
-            if line.data is None or (
-                verdict.outcome in _MAY_BE_UNREAD and _is_unreadable(line.data)
-            ):
-                found.unread_lines += 1
-                if len(found.unread) < MOST_NAMED:
-                    why = line.why or _beginning(line.data)
-                    found.unread.append((part.path, line.number, why))
-                continue
-            found.tally.add(verdict)
-            if verdict.outcome is Outcome.NO_ANSWER and is_request(line.data):
-                found.asking[part.path] += 1
-            if options.places:
-                found.places.append(_place(part.path, line.number, verdict, options))
-            if sample is not None:
-                sample.add(verdict.kind)
-                if rows >= SAMPLE_ROWS:
-                    way, sample = way.for_kinds(sample), None
-                    counting = may_count
+        if way.shapes is None:
+            kinds = {
+                verdict.kind
+                for line in islice(lines, SAMPLE_ROWS)
+                if (verdict := _added(line, None, part, options, way, known, found)) is not None
+            }
+            way = way.for_kinds(kinds) if kinds else way
+        if may_count and way.shapes:
+            for line, verdict in uncounted(lines, way.limit, way.shapes, counts):
+                _added(line, verdict, part, options, way, known, found)
+        for line in lines:
+            _added(line, None, part, options, way, known, found)
     except NotReadable as error:  # one damaged log ends no run over many
         found.unread_lines += 1
         found.unread.append((part.path, found.lines + 1, str(error.strerror)))
@@ -222,6 +209,33 @@ def _check_range(part: Range, options: Options, known: Requests) -> Checked:
         if (alike := verdict_of(key, way.limit)) is not None:
             found.tally.add(alike, times)
     return found
+
+
+def _numbered(lines: Iterable[Line], found: Checked) -> Iterator[Line]:
+    """Return lines, and keep the number of the last one."""
+    for line in lines:
+        found.lines = line.number
+        yield line
+
+
+def _added(
+    line: Line, verdict: Verdict | None, part: Range, options: Options, way: Way,
+    known: Requests, found: Checked,
+) -> Verdict | None:  # fmt: skip
+    """Count a row, and return its verdict, which may be known already; None: it is no JSON."""
+    if verdict is None:
+        verdict = _judged(line.data, way, known, found)
+    if line.data is None or (verdict.outcome in _MAY_BE_UNREAD and _is_unreadable(line.data)):
+        found.unread_lines += 1
+        if len(found.unread) < MOST_NAMED:
+            found.unread.append((part.path, line.number, line.why or _beginning(line.data)))
+        return None
+    found.tally.add(verdict)
+    if verdict.outcome is Outcome.NO_ANSWER and is_request(line.data):
+        found.asking[part.path] += 1
+    if options.places:
+        found.places.append(_place(part.path, line.number, verdict, options))
+    return verdict
 
 
 def _left(

@@ -8,15 +8,13 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import IO, Final, NamedTuple
 
-import msgspec
-
 from tenuto.judging.archives import is_eval_log, samples_of
 from tenuto.judging.opening import is_cassette
 from tenuto.judging.stores import PACKED, NotReadable, damage, files_under, open_unpacked, size_of
 from tenuto.judging.tables import (
     CSV,
     PARQUET,
-    Row,
+    Line,
     bare,
     is_csv,
     is_parquet,
@@ -48,16 +46,6 @@ class Range(NamedTuple):
     begin: int = 0
     end: int | None = None
     size: int = 0
-
-
-class Line(msgspec.Struct, gc=False):
-    """A row of a file. `number`: that of its line, counted from 1 in its range, or of an item of a
-    document or a row of a table. `data`: its bytes, or an item as it was decoded; None: it cannot
-    be read, for the reason `why`."""
-
-    number: int
-    data: object
-    why: str = ""
 
 
 def files_in(paths: Iterable[str]) -> list[str]:
@@ -141,7 +129,7 @@ def rows_of(part: Range) -> Iterator[Line]:
         raise NotReadable(0, why, part.path) from None
 
 
-def lines_of(part: Range, rows: Iterable[Row]) -> Iterator[Line]:
+def lines_of(part: Range, rows: Iterable[Line]) -> Iterator[Line]:
     """Return rows of a Parquet file with their numbers in a range."""
     return (Line(row.number - part.begin + 1, row.data, row.why) for row in rows)
 
@@ -149,9 +137,9 @@ def lines_of(part: Range, rows: Iterable[Row]) -> Iterator[Line]:
 def _rows(part: Range) -> Iterator[Line]:
     path = part.path
     if is_parquet(path):
-        yield from lines_of(part, rows_of_parquet(path, part.begin, part.end or 0))
+        yield from rows_of_parquet(path, part.begin, part.end or 0)
     elif is_csv(path):
-        yield from (Line(*row) for row in rows_of_csv(path))
+        yield from rows_of_csv(path)
     elif is_eval_log(path):
         yield from (Line(number, data) for number, data in enumerate(samples_of(path), 1))
     elif part.end is None and not _holds_lines(path):

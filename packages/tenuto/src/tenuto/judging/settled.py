@@ -17,7 +17,6 @@ nothing of the file is settled.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -30,14 +29,12 @@ from tenuto.judging.columns import row_of
 from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
-from tenuto.judging.layouts import Layout, layout_of, written_again
 from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
 from tenuto.judging.opening import OPENINGS
-from tenuto.judging.quick import STOPS, reader_of
 from tenuto.judging.sentences import LEAST_PROSE_CHARS
 from tenuto.judging.shapes import FLAT, MOST_TOKENS_OF_SHAPE, Flat
 from tenuto.judging.stores import NotReadable
-from tenuto.judging.tables import NUMBER, BadText, Column, Parquet, Row, named, quoted
+from tenuto.judging.tables import NUMBER, BadText, Column, Line, Parquet, named, quoted
 from tenuto.judging.tally import LABEL_TOKENS
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.registry import WIRES
@@ -74,16 +71,12 @@ class Settling(NamedTuple):
         told_apart: the stop, the model, the limit and the day.
         tokens: the tokens of the answer.
         chars: its length, with three digits, where the tokens are not stored.
-        around: what stands before and behind the rows of the file, where they are opened first.
-        line: the column of the whole rows then; "": the columns of the table are told by name.
     """
 
     where: str
     told_apart: tuple[str, str, str, str]
     tokens: str
     chars: str
-    around: tuple[str, str] = ("", "")
-    line: str = ""
 
 
 class Count(NamedTuple):
@@ -229,108 +222,6 @@ def _of_type(name: str, kind: str) -> str:
     return f"coalesce({named(name)} BETWEEN 0 AND {MOST_TOKENS_OF_SHAPE}, false)"
 
 
-# --- rows of JSON text
-
-
-_SAMPLE_ROWS: Final = 64
-_MOST_LAYOUTS: Final = 8
-_MOST_IN_VAIN: Final = 2
-
-
-def _of_json(table: Parquet, begin: int, end: int, way: Way) -> Settling | None:
-    """Return how rows of JSON text are settled, by how some of them are written."""
-    line = named(table.columns[0].name)
-    first = f"SELECT {line} FROM {_range(table, begin, end)} LIMIT {_SAMPLE_ROWS}"
-    try:
-        rows = [row for (row,) in table.fetched(first) if row is not None]
-    except (BadText, NotReadable):
-        return None
-    layouts = layouts_of(rows, way)
-    if not layouts:
-        return None
-    places = layouts[0].places
-    found = dict.fromkeys(hole.place for layout in layouts for hole in layout.holes if hole.place)
-    members = {place: f"{_MEMBERS}[{at}]" for at, place in enumerate(found, 1)}
-    again = [written_again(layout, _LINE, members) for layout in layouts]
-    patterns = "|".join(layout.pattern for layout in layouts)
-    alike = [*filter(None, again), f"regexp_full_match({_LINE}, {quoted(patterns)})"]
-    when = " ".join(f"WHEN {condition} THEN true" for condition in alike)
-    paths = ", ".join(map(quoted, found))
-    # TRY: a row that is no JSON has no members.
-    opened = (
-        f"SELECT {NUMBER}, {line} AS {_LINE}, TRY(json_extract({line}, [{paths}])) AS {_MEMBERS}"
-    )
-    cells = ", ".join(
-        f"{members[place]} ->> '$' AS {_cell(name)}" for name, place in places.items()
-    )
-    told_of = f"SELECT {NUMBER}, {_LINE}, CASE {when} END AS {_ALIKE}, {cells}"
-    told = {name: expression for name, expression in _OF_JSON.items() if name in places}
-    none = "NULL"
-    tokens = told.get("tokens", none)
-    sized = [_has_a_size(tokens, _says(told["stop"], _ENDS))] if "stop" in told else []
-    return Settling(
-        " AND ".join([_ALIKE, *_plain(_cell("text")), *sized]),
-        (
-            told.get("stop", none),
-            told.get("model", none),
-            told.get("limit", none),
-            told.get("day", none),
-        ),
-        tokens,
-        _rounded(_cell("text")),
-        around=(f"({told_of} FROM ({opened} FROM ", "))"),
-        line=_LINE,
-    )
-
-
-_ENDS: Final = [word for word, reason in STOPS.items() if reason is StopReason.END_TURN]
-_LINE: Final = '"the whole row"'
-_MEMBERS: Final = '"the members of the row"'
-_ALIKE: Final = '"whether the row is written alike"'
-
-
-def _cell(name: str) -> str:
-    return f'"the {name} of the row"'
-
-
-_OF_JSON: Final = {
-    "stop": _cell("stop"),
-    "model": _cell("model"),
-    "limit": _cell("limit"),
-    "day": f"coalesce((try_cast(split_part({_cell('day')}, '.', 1) AS BIGINT) // 86400)::VARCHAR,"
-    f" {_cell('day')}[:11])",
-    "tokens": f"try_cast({_cell('tokens')} AS BIGINT)",
-}
-"""What rows are told apart by: of a time in text, as far as `days.day_of` reads it."""
-
-
-def layouts_of(rows: Sequence[str], way: Way) -> list[Layout]:
-    """Return how those of some rows are written that are done, if the same stands at the same
-    places; []: too few are written alike."""
-    layouts: list[Layout] = []
-    like: tuple[Any, ...] = ()
-    alike = vain = 0
-    for row in rows:
-        if any(re.fullmatch(layout.pattern, row) for layout in layouts):
-            alike += 1
-            continue
-        verdict = judge_by(row, way)
-        if verdict.outcome is not Outcome.DONE or not verdict.stop.raw:
-            continue
-        if vain == _MOST_IN_VAIN:
-            break
-        layout = layout_of(row, reader_of(row))
-        if layout is None:
-            vain += 1
-            continue
-        told = verdict.kind, layout.places, layout.fixed
-        like = like or told
-        if told == like and len(layouts) < _MOST_LAYOUTS:
-            layouts.append(layout)
-            alike += 1
-    return layouts if 2 * alike >= len(rows) else []
-
-
 # --- texts
 
 _RUNAWAY_BYTES: Final = 400
@@ -401,7 +292,7 @@ def _rounded(text: str) -> str:
 # --- counting
 
 
-def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Iterator[Row]] | None:
+def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Iterator[Line]] | None:
     """Count the rows of a Parquet file from one number to another that are settled, and return the
     others; None: each has to be judged.
 
@@ -411,8 +302,7 @@ def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Ite
     if way.kinds or way.schema is not None or WIRES.changes:
         return None
     table = Parquet(path)
-    of_json = [column.type for column in table.columns] == [_TEXT]
-    how = _of_json(table, begin, end, way) if of_json else settling(table.columns, way.limit)
+    how = settling(table.columns, way.limit)
     if how is None:
         return None
     try:
@@ -431,9 +321,8 @@ _KEY: Final = ", ".join((*_NAMES, "tokens", "chars"))
 def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     """Return the SQL that makes the table `read` of some rows: of those that are settled, what they
     are counted by; of the others, their columns."""
-    names = [how.line] if how.line else [named(column.name) for column in table.columns]
+    names = [named(column.name) for column in table.columns]
     cells = [(name, f"c{at}") for at, name in enumerate(names)]
-    before, behind = how.around
     told = zip((*how.told_apart, how.tokens, how.chars), _KEY.split(", "), strict=True)
     every = ", ".join(f"{one} AS {name}" for one, name in (*told, *cells))
     when = {"chars": "settled AND tokens IS NULL"}
@@ -445,7 +334,7 @@ def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     return f"""
         CREATE OR REPLACE TEMP TABLE read AS SELECT number, settled, {counted}, {left} FROM (
             SELECT {NUMBER} AS number, coalesce({how.where}, false) AS settled, {every}
-            FROM {before}{_range(table, begin, end)}{behind}
+            FROM {_range(table, begin, end)}
         )"""
 
 
@@ -453,12 +342,12 @@ def _range(table: Parquet, begin: int, end: int) -> str:
     return f"(SELECT * FROM {table.source} WHERE {NUMBER} >= {begin} AND {NUMBER} < {end})"
 
 
-def _others(table: Parquet) -> Iterator[Row]:
+def _others(table: Parquet) -> Iterator[Line]:
     names = [column.name for column in table.columns]
     cells = ", ".join(f"c{at}" for at in range(len(names)))
     query = f"SELECT number, {cells} FROM read WHERE NOT settled ORDER BY number"
     for number, *values in table.fetched(query):
-        yield Row(number, row_of(names, values))
+        yield Line(number, row_of(names, values))
 
 
 def _judged(table: Parquet, found: list[tuple[Any, ...]], way: Way) -> list[Count] | None:
