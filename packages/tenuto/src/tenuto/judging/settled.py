@@ -149,7 +149,7 @@ def _with_stop(plan: Plan, types: dict[str, str], limit: int | None) -> Settling
         str(limit) if limit is not None else _first(own),
         f"CAST({named(time)} AS DATE)" if time is not None else "NULL",
     )
-    return Settling(" AND ".join(where), told, tokens, _rounded(text))
+    return Settling(" AND ".join(where), told, tokens, _chars(text, tokens))
 
 
 _WORDS: Final = _WHOLE | {_TEXT}
@@ -187,7 +187,6 @@ def _first(found: Sequence[str]) -> str:
 
 def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Settling:
     text = named(shape.text)
-    last = f"substring({text}, -1, 1)"
     ends = ", ".join(quoted(char) for char in sorted(SENTENCE_ENDS))
     where = [
         *_plain(text),
@@ -203,10 +202,10 @@ def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Sett
     where.append(f"coalesce({tokens} < {most}, true)")
     # What ends openly counts for a pile-up, of labels none.
     small = f" AND coalesce({tokens} <= {LABEL_TOKENS}, true)"
-    where.append(f"({last} IN ({ends}) OR ({_is_short(text)}{small}))")
+    where.append(_of_last(text, f"{_last(text)} IN ({ends}) OR ({_is_short(text)}{small})"))
     # Of no stop, and of no model: that a text is no short one, which says how the file ends.
     told = (f"(NOT {_is_short(text)})::VARCHAR", "''", most, "NULL")
-    return Settling(" AND ".join(where), told, tokens, _rounded(text))
+    return Settling(" AND ".join(where), told, tokens, _chars(text, tokens))
 
 
 def _is_short(text: str) -> str:
@@ -225,9 +224,11 @@ def _of_type(name: str, kind: str) -> str:
 # --- texts
 
 _RUNAWAY_BYTES: Final = 400
+_LEAST_PERIODS: Final = 4
+_MOST_PERIOD: Final = 2_000
 _LAST_CHARS: Final = 48
-"""As `signs.runs_away` has them: a text that runs away is no shorter, and its last characters come
-before, too."""
+"""As `is_runaway` has them: a text that runs away is no shorter, and ends with four or more of a
+passage of at most so many characters."""
 
 _BLANKS: Final = "\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     [*map(chr, range(0x2000, 0x200B)), *(char for char in INVISIBLE if char > " ")]
@@ -237,17 +238,34 @@ _BLANKS: Final = "\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
 def _plain(text: str) -> list[str]:
     """Return what is true of a text that says nothing beside its words: it begins and ends with a
     visible character, opens as nothing, thinks not and runs not away."""
-    tail = f"substring({text}, -{_LAST_CHARS}, {_LAST_CHARS})"
-    # The first place of its last characters is the end of the text: what stands before it and they
-    # are together as long as all of it.
-    once = f"strlen(split_part({text}, {tail}, 1)) + strlen({tail}) = strlen({text})"
     return [
         f"{text} IS NOT NULL",
         _begins(text, "<"),
-        _shows(f"substring({text}, -1, 1)"),
+        _of_last(text, _shows(_last(text))),
         f"{text} NOT LIKE '%<think%'",  # DuckDB's LIKE is faster than its `contains`
-        f"(strlen({text}) < {_RUNAWAY_BYTES} OR {once})",
+        f"CASE WHEN strlen({text}) < {_RUNAWAY_BYTES} THEN true ELSE {_stays(text)} END",
     ]
+
+
+def _last(text: str) -> str:
+    return f"substring({text}, -1, 1)"
+
+
+def _of_last(text: str, condition: str) -> str:
+    """Return what is true of the last character of a text if it is of a full stop, which is that of
+    most texts and seen at once."""
+    return f"CASE WHEN ends_with({text}, '.') THEN true ELSE {condition} END"
+
+
+def _stays(text: str) -> str:
+    """Return what is true of a text that runs not away, if it ends with a visible character. What
+    ends with four of a passage has the last character four times, and its last characters come
+    before, no further than a passage is long."""
+    stops = f"ends_with({text}, '.') AND {text} NOT LIKE '%{'.%' * _LEAST_PERIODS}'"
+    most = f"least(strlen({text}) // {_LEAST_PERIODS}, {_MOST_PERIOD})"
+    before = f"substring({text}, -({most} + {_LAST_CHARS}), {most} + {_LAST_CHARS - 1})"
+    again = f"contains({before}, substring({text}, -{_LAST_CHARS}, {_LAST_CHARS}))"
+    return f"CASE WHEN {stops} THEN true ELSE NOT {again} END"
 
 
 def _opens_not(text: str) -> str:
@@ -258,8 +276,8 @@ def _opens_not(text: str) -> str:
 
 def _begins(text: str, *marks: str) -> str:
     """Return what is true of a text that begins with a visible character, opens as nothing, and
-    begins with none of some other characters. Nearly all texts begin with a plain letter, so no
-    more is asked of these."""
+    begins with none of some other characters. Most texts begin with a large letter, so no more is
+    asked of these."""
     first = f"substring({text}, 1, 1)"
     chars = {opening[0] for opening in OPENINGS if len(opening) == 1} | {*marks}
     words = [opening for opening in OPENINGS if len(opening) > 1]
@@ -267,7 +285,7 @@ def _begins(text: str, *marks: str) -> str:
     begun = ", ".join(quoted(word[0]) for word in words)
     none = " AND ".join(f"NOT starts_with({text}, {quoted(word)})" for word in words)
     return (
-        f"CASE WHEN {first} IN ({begun}) THEN {none}"
+        f"CASE WHEN {text} >= 'A' AND {text} < '[' THEN true WHEN {first} IN ({begun}) THEN {none}"
         f" ELSE {first} NOT IN ({said}) AND {_shows(first)} END"
     )
 
@@ -277,6 +295,11 @@ def _shows(char: str) -> str:
     blanks = ", ".join(quoted(blank) for blank in _BLANKS)
     other = f"{char} > '~' AND {char} NOT IN ({blanks})"
     return f"CASE WHEN {char} BETWEEN '!' AND '~' THEN true ELSE {other} END"
+
+
+def _chars(text: str, tokens: str) -> str:
+    """Return the length of a text whose tokens are not stored."""
+    return f"CASE WHEN {tokens} IS NULL THEN {_rounded(text)} END"
 
 
 def _rounded(text: str) -> str:
@@ -325,11 +348,7 @@ def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     cells = [(name, f"c{at}") for at, name in enumerate(names)]
     told = zip((*how.told_apart, how.tokens, how.chars), _KEY.split(", "), strict=True)
     every = ", ".join(f"{one} AS {name}" for one, name in (*told, *cells))
-    when = {"chars": "settled AND tokens IS NULL"}
-    counted = ", ".join(
-        f"CASE WHEN {when.get(name, 'settled')} THEN {name} END AS {name}"
-        for name in _KEY.split(", ")
-    )
+    counted = ", ".join(f"CASE WHEN settled THEN {name} END AS {name}" for name in _KEY.split(", "))
     left = ", ".join(f"CASE WHEN NOT settled THEN {name} END AS {name}" for _, name in cells)
     return f"""
         CREATE OR REPLACE TEMP TABLE read AS SELECT number, settled, {counted}, {left} FROM (
