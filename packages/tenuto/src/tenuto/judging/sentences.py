@@ -56,7 +56,7 @@ open one is a sign of its own."""
 _SYMBOLS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Me"})
 """Categories of emoji and of what is joined to them."""
 
-_TAIL_CHARS: Final = 2_000
+TAIL_CHARS: Final = 2_000
 
 _MARK = r"(?:[-*+•]|\d{1,3}[.)])"  # of an item of a list
 _units = re.compile(rf"\n[ \t]*\n|\n(?=[ \t]*{_MARK}(?:\s|\Z))").split
@@ -120,7 +120,7 @@ v že se jsou je nebo jako při který která které aby
 и в во не на с со что как по к ко из у от для о при а но или под над без через между чтобы если
 і й із від або та який яка які щоб
 """
-_LEADING_WORDS: Final = frozenset(_LEADING.split())
+LEADING_WORDS: Final = frozenset(_LEADING.split())
 """Words that lead on to another one, so that hardly a sentence ends with them."""
 
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("„", "“"), ("«", "»"))
@@ -145,7 +145,7 @@ def breaks_off(text: str) -> BreaksOff | None:
     >>> breaks_off("It is so because the sea follows the moon and the").value
     'leads_on'
     """
-    bare = text[-_TAIL_CHARS:].rstrip()
+    bare = text[-TAIL_CHARS:].rstrip()
     *before, last = _units(bare)
     if _only_begun(last):
         return BreaksOff.LEADS_ON
@@ -158,7 +158,7 @@ def breaks_off(text: str) -> BreaksOff | None:
     if found is None:
         return None
     word = found[0]
-    if is_prose and word.lower() in _LEADING_WORDS and not word.isupper():
+    if is_prose and word.lower() in LEADING_WORDS and not word.isupper():
         return BreaksOff.LEADS_ON
     if not _ends_unlike(last, before):
         return None

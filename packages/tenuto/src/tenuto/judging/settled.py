@@ -7,8 +7,9 @@ Theory of operation
 stop and its tokens stand (`flat.py`), the shapes of rows without a stop (`shapes.py`), which stops
 end or cut an answer, and which marks end a sentence. A row that meets it is what its stop says: its
 text is none that runs away, opens as JSON, thinks or calls, and without a stop it ends like a
-finished one. So no row is counted on a guess. The file is scanned once: those rows are counted by
-what the report tells apart, and the columns of all others are kept, to be judged one by one.
+finished one, or is plain and breaks off (`open_ends.py`). So no row is counted on a guess. The file
+is scanned once: those rows are counted by what the report tells apart, and the columns of all
+others are kept, to be judged one by one.
 
 A row of each model, limit, stop and day is judged all the same. If the verdict is another one,
 nothing of the file is settled.
@@ -30,6 +31,7 @@ from tenuto.judging.days import TIMES
 from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
 from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
+from tenuto.judging.open_ends import EVIDENCE, how_open
 from tenuto.judging.opening import OPENINGS
 from tenuto.judging.sentences import LEAST_PROSE_CHARS
 from tenuto.judging.shapes import FLAT, MOST_TOKENS_OF_SHAPE, Flat
@@ -71,12 +73,16 @@ class Settling(NamedTuple):
         told_apart: the stop, the model, the limit and the day.
         tokens: the tokens of the answer.
         chars: its length, with three digits, where the tokens are not stored.
+        words: the text, where it matters whether those of several rows differ.
+        before: what is taken from the columns first, since it is asked several times.
     """
 
     where: str
     told_apart: tuple[str, str, str, str]
     tokens: str
     chars: str
+    words: str = "NULL::VARCHAR"
+    before: str = ""
 
 
 class Count(NamedTuple):
@@ -202,10 +208,18 @@ def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Sett
     where.append(f"coalesce({tokens} < {most}, true)")
     # What ends openly counts for a pile-up, of labels none.
     small = f" AND coalesce({tokens} <= {LABEL_TOKENS}, true)"
-    where.append(_of_last(text, f"{_last(text)} IN ({ends}) OR ({_is_short(text)}{small})"))
-    # Of no stop, and of no model: that a text is no short one, which says how the file ends.
-    told = (f"(NOT {_is_short(text)})::VARCHAR", "''", most, "NULL")
-    return Settling(" AND ".join(where), told, tokens, _chars(text, tokens))
+    finished = _of_last(text, f"{_last(text)} IN ({ends}) OR ({_is_short(text)}{small})")
+    form = f"CASE WHEN {finished} THEN (NOT {_is_short(text)})::VARCHAR ELSE {how_open(text)} END"
+    where.append(f"{_FORM} IS NOT NULL")
+    # Of no stop, and of no model: how a text ends, and that it is no short one, which says how the
+    # file does.
+    told = (_FORM, "''", most, "NULL")
+    words = f"CASE WHEN {_FORM} IN ({', '.join(map(quoted, EVIDENCE))}) THEN {text} END"
+    chars = _chars(text, tokens)
+    return Settling(" AND ".join(where), told, tokens, chars, words, f", {form} AS {_FORM}")
+
+
+_FORM: Final = '"how the text ends, as tenuto tells it"'
 
 
 def _is_short(text: str) -> str:
@@ -332,7 +346,10 @@ def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Ite
         list(table.fetched(_read_once(table, how, begin, end)))
     except (BadText, NotReadable):  # or its rows need too much memory when they are kept
         return None
-    query = f"SELECT {_KEY}, count(*), min(number) FROM read WHERE settled GROUP BY ALL"
+    query = (
+        f"SELECT {_KEY}, count(*), min(number), min(words), max(words)"
+        " FROM read WHERE settled GROUP BY ALL"
+    )
     counts = _judged(table, list(table.fetched(query)), way)
     return None if counts is None else (counts, _others(table))
 
@@ -344,16 +361,16 @@ _KEY: Final = ", ".join((*_NAMES, "tokens", "chars"))
 def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     """Return the SQL that makes the table `read` of some rows: of those that are settled, what they
     are counted by; of the others, their columns."""
-    names = [named(column.name) for column in table.columns]
-    cells = [(name, f"c{at}") for at, name in enumerate(names)]
-    told = zip((*how.told_apart, how.tokens, how.chars), _KEY.split(", "), strict=True)
+    cells = [(named(column.name), f"c{at}") for at, column in enumerate(table.columns)]
+    names = (*_NAMES, "tokens", "chars", "words")
+    told = zip((*how.told_apart, how.tokens, how.chars, how.words), names, strict=True)
     every = ", ".join(f"{one} AS {name}" for one, name in (*told, *cells))
-    counted = ", ".join(f"CASE WHEN settled THEN {name} END AS {name}" for name in _KEY.split(", "))
+    counted = ", ".join(f"CASE WHEN settled THEN {name} END AS {name}" for name in names)
     left = ", ".join(f"CASE WHEN NOT settled THEN {name} END AS {name}" for _, name in cells)
     return f"""
         CREATE OR REPLACE TEMP TABLE read AS SELECT number, settled, {counted}, {left} FROM (
             SELECT {NUMBER} AS number, coalesce({how.where}, false) AS settled, {every}
-            FROM {_range(table, begin, end)}
+            FROM (SELECT *{how.before} FROM {_range(table, begin, end)})
         )"""
 
 
@@ -374,19 +391,30 @@ def _judged(table: Parquet, found: list[tuple[Any, ...]], way: Way) -> list[Coun
     what its stop says, or there are too many groups."""
     groups = [(tuple(one[:4]), *one[4:]) for one in found]
     first: dict[Any, int] = {}
-    for key, _, _, _, number in groups:
+    for key, _, _, _, number, *_ in groups:
         first[key] = min(number, first.get(key, number))
     if len(first) > _MOST_GROUPS:
         return None
     said = dict(_verdicts(table, sorted(first.values()), way))
     counts = []
-    for key, tokens, chars, rows, _ in groups:
+    for key, tokens, chars, rows, _, *words in groups:
         verdict = said[first[key]]
-        if verdict.outcome is not _OUTCOMES.get(verdict.stop.reason):
+        if not _is_as_told(verdict, key[0]):
             return None
-        text = "." * (chars or 0) if tokens is None else verdict.text
-        counts.append(Count(dataclasses.replace(verdict, output_tokens=tokens, text=text), rows))
+        text = "." * (chars or 0) if tokens is None else words[0] or verdict.text
+        alike = dataclasses.replace(verdict, output_tokens=tokens, text=text)
+        differ = tokens is not None and words[0] != words[1]
+        counts.append(Count(alike, rows - differ))
+        if differ:  # two texts are enough to know that they are not all the same
+            counts.append(Count(dataclasses.replace(alike, text=words[1]), 1))
     return counts
+
+
+def _is_as_told(verdict: Verdict, told: str) -> bool:
+    """Return whether a verdict is that of rows whose stop, or end without one, was told so."""
+    if verdict.stop.raw or told not in EVIDENCE:
+        return verdict.outcome is _OUTCOMES.get(verdict.stop.reason)
+    return verdict.outcome is Outcome.OPEN_END and verdict.evidence == EVIDENCE[told]
 
 
 def _verdicts(table: Parquet, numbers: list[int], way: Way) -> Iterator[tuple[int, Verdict]]:
