@@ -350,9 +350,13 @@ def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Ite
         f"SELECT {_KEY}, count(*), min(number), min(words), max(words)"
         " FROM read WHERE settled GROUP BY ALL"
     )
-    counts = _judged(table, list(table.fetched(query)), way)
+    counts = _judged(table, list(table.fetched(query)), way, begin + _KEPT_ROWS)
     return None if counts is None else (counts, _others(table))
 
+
+_KEPT_ROWS: Final = 2_048
+"""So many rows are kept with their columns, since the file holds most kinds of groups in them: to
+read a row again takes as long as to read thousands."""
 
 _NAMES: Final = ("stop", "model", "max", "day")
 _KEY: Final = ", ".join((*_NAMES, "tokens", "chars"))
@@ -360,13 +364,14 @@ _KEY: Final = ", ".join((*_NAMES, "tokens", "chars"))
 
 def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     """Return the SQL that makes the table `read` of some rows: of those that are settled, what they
-    are counted by; of the others, their columns."""
+    are counted by; of the others, and of the first rows, their columns."""
     cells = [(named(column.name), f"c{at}") for at, column in enumerate(table.columns)]
     names = (*_NAMES, "tokens", "chars", "words")
     told = zip((*how.told_apart, how.tokens, how.chars, how.words), names, strict=True)
     every = ", ".join(f"{one} AS {name}" for one, name in (*told, *cells))
     counted = ", ".join(f"CASE WHEN settled THEN {name} END AS {name}" for name in names)
-    left = ", ".join(f"CASE WHEN NOT settled THEN {name} END AS {name}" for _, name in cells)
+    kept = f"NOT settled OR number < {begin + _KEPT_ROWS}"
+    left = ", ".join(f"CASE WHEN {kept} THEN {name} END AS {name}" for _, name in cells)
     return f"""
         CREATE OR REPLACE TEMP TABLE read AS SELECT number, settled, {counted}, {left} FROM (
             SELECT {NUMBER} AS number, coalesce({how.where}, false) AS settled, {every}
@@ -386,16 +391,19 @@ def _others(table: Parquet) -> Iterator[Line]:
         yield Line(number, row_of(names, values))
 
 
-def _judged(table: Parquet, found: list[tuple[Any, ...]], way: Way) -> list[Count] | None:
+def _judged(
+    table: Parquet, found: list[tuple[Any, ...]], way: Way, kept: int
+) -> list[Count] | None:
     """Judge a row of each group, and give its verdict to all that are like it; None: one is not
-    what its stop says, or there are too many groups."""
+    what its stop says, or there are too many groups. `kept`: the rows before this number are kept
+    with their columns."""
     groups = [(tuple(one[:4]), *one[4:]) for one in found]
     first: dict[Any, int] = {}
     for key, _, _, _, number, *_ in groups:
         first[key] = min(number, first.get(key, number))
     if len(first) > _MOST_GROUPS:
         return None
-    said = dict(_verdicts(table, sorted(first.values()), way))
+    said = dict(_verdicts(table, sorted(first.values()), way, kept))
     counts = []
     for key, tokens, chars, rows, _, *words in groups:
         verdict = said[first[key]]
@@ -417,13 +425,21 @@ def _is_as_told(verdict: Verdict, told: str) -> bool:
     return verdict.outcome is Outcome.OPEN_END and verdict.evidence == EVIDENCE[told]
 
 
-def _verdicts(table: Parquet, numbers: list[int], way: Way) -> Iterator[tuple[int, Verdict]]:
-    if not numbers:
-        return
+def _verdicts(
+    table: Parquet, numbers: list[int], way: Way, kept: int
+) -> Iterator[tuple[int, Verdict]]:
     names = [column.name for column in table.columns]
-    selected = ", ".join([NUMBER, *map(named, names)])
-    # Without the range, DuckDB reads all groups of rows.
-    within = f"{NUMBER} BETWEEN {numbers[0]} AND {numbers[-1]}"
-    where = f"{within} AND {NUMBER} IN ({', '.join(map(str, numbers))})"
-    for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
-        yield number, judge_by(row_of(names, values), way)
+    near = [number for number in numbers if number < kept]
+    if near:
+        cells = ", ".join(f"c{at}" for at in range(len(names)))
+        query = f"SELECT number, {cells} FROM read WHERE number IN ({', '.join(map(str, near))})"
+        for number, *values in table.fetched(query):
+            yield number, judge_by(row_of(names, values), way)
+    if far := numbers[len(near) :]:
+        selected = ", ".join([NUMBER, *map(named, names)])
+        # Without the range, DuckDB reads all groups of rows.
+        within = f"{NUMBER} BETWEEN {far[0]} AND {far[-1]}"
+        where = f"{within} AND {NUMBER} IN ({', '.join(map(str, far))})"
+        query = f"SELECT {selected} FROM {table.source} WHERE {where}"
+        for number, *values in table.fetched(query):
+            yield number, judge_by(row_of(names, values), way)
