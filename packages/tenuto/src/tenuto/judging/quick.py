@@ -155,8 +155,8 @@ def uncounted(
         if not told.stop or not _is_plain(text):
             yield row, verdict_on(told, kind, limit)
             continue
-        if _may_run_away(text) and runs_away(text):
-            yield row, verdict_on(told, kind, limit, away=True)
+        if away(text):
+            yield row, verdict_on(told, kind, limit, is_away=True)
             continue
         tokens = told.tokens
         chars = 1 if tokens else len(text)
@@ -165,14 +165,30 @@ def uncounted(
         counts[key] = get(key, 0) + 1
 
 
-def _may_run_away(text: str) -> bool:
-    """Return whether the end of a text comes before, so near that it may be one passage, repeated.
-    A text that runs away holds four of the passage in its last 8,000 characters."""
+def away(text: str) -> bool:
+    """Return what `runs_away` does. A text that runs away holds four of a passage in its last 8,000
+    characters, so its last characters come before, no further than a passage is long. The nearest
+    place is the shortest passage that it may be; with letters enough, no longer one changes that.
+
+    >>> away("Let me see. " + "I will now fix that bug, too. " * 20), away("ha " * 200)
+    (True, False)
+    """
     size = len(text)
     if size < _RUNAWAY_CHARS:
         return False
+    if text[-1].isspace():
+        return runs_away(text)
     most = size // _LEAST_PERIODS if size < _LONG else _MOST_PERIOD
-    return text.find(text[-_LAST_CHARS:], -most - _LAST_CHARS, -1) >= 0 or text[-1].isspace()
+    last = text[-_LAST_CHARS:]
+    if text.find(last, -most - _LAST_CHARS, -1) < 0:
+        return False
+    period = size - _LAST_CHARS - text.rfind(last, 0, -1)
+    least = max(_RUNAWAY_CHARS, _LEAST_PERIODS * period)
+    if least <= size and text[-least:-period] == text[period - least :]:
+        letters = sum(map(str.isalpha, text[-period:]))
+        if letters >= _SENTENCE_LETTERS:
+            return True
+    return runs_away(text)
 
 
 _RUNAWAY_CHARS: Final = 400
@@ -180,6 +196,8 @@ _LEAST_PERIODS: Final = 4
 _MOST_PERIOD: Final = 2_000
 _LONG: Final = _LEAST_PERIODS * _MOST_PERIOD
 _LAST_CHARS: Final = 48
+_SENTENCE_LETTERS: Final = 20
+"""As `is_runaway` has them."""
 
 
 def verdict_of(key: Alike, limit: int | None) -> Verdict | None:
@@ -222,18 +240,19 @@ def _words(first: str, others: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def verdict_on(
-    found: Found, kind: str, limit: int | None, stop: Stop | None = None, *, away: bool = False
+    found: Found, kind: str, limit: int | None, stop: Stop | None = None, *, is_away: bool = False
 ) -> Verdict | None:
     """Return the verdict on what a shape found; None: its text needs the whole reading. `stop`:
-    what its stop is; None: one of those in the shapes. `away`: it is known that the text runs
-    away."""
+    what its stop is; None: one of those in the shapes. `is_away`: it is known that the text
+    runs away."""
     text, stored = found.text, found.stop != ""
     if text and not _is_plain(text):
         return None
     limit = limit or found.limit
     at_limit = limit is not None and found.tokens is not None and found.tokens >= limit
-    away = away or (_may_run_away(text) and runs_away(text))
-    sign, evidence = _RUNAWAY if away else at_end(text, stored=stored, at_limit=at_limit)
+    sign, evidence = (
+        _RUNAWAY if is_away or away(text) else at_end(text, stored=stored, at_limit=at_limit)
+    )
     stop = stop or _stop(found.stop, found.stop_at, bool(text))
     outcome = outcome_of(stop.reason, Batch.NONE, Readable.SEEN if text else Readable.BLANK, sign)
     evidence = (*STRUCTURE.get(outcome, ()), *evidence)
