@@ -17,8 +17,8 @@ Read `judgement.py`, which judges one row, and `verdict.py`, what it says. Then 
 - Their rows: `files.py`, with `tables.py`, `columns.py` and `cells.py` for tables, `archives.py`
   for logs of inspect_ai, and `stores.py`, which opens any file. `asked_rows.py` reads the requests
   of a batch.
-- Their sums: `tally.py`, and `settled.py`, which counts in SQL. `lengths.py` has what larger limits
-  would win, and `report.py` the report.
+- Their sums: `tally.py`, and `settled.py`, which counts in SQL, with `open_ends.py` for texts that
+  break off. `lengths.py` has what larger limits would win, and `report.py` the report.
 """
 
 from tenuto.judging.batch import judge_batch

@@ -16,7 +16,7 @@ from typing import Final
 from tenuto.judging.sentences import LEADING_WORDS, LEAST_PROSE_CHARS, TAIL_CHARS, BreaksOff
 from tenuto.judging.tables import quoted
 
-EVIDENCE: Final = {
+EVIDENCE: Final[dict[str, tuple[str, ...]]] = {
     "open_end": ("no_stop", "open_end"),
     **{how.value: ("no_stop", "open_end", how.value) for how in BreaksOff},
 }
