@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -28,7 +29,8 @@ from tenuto import Verdict
 from tenuto.judging.checking import Options, check
 from tenuto.judging.judgement import _Given, _whole
 from tenuto.judging.opening import opened
-from tenuto.judging.quick import quickly
+from tenuto.judging.quick import away, quickly
+from tenuto.judging.signs import runs_away
 from tenuto.wires.registry import WIRES
 
 TEXTS = (
@@ -226,3 +228,24 @@ def test_rows_that_are_counted_alike_give_the_totals_of_single_verdicts(
         together = check([str(path)], Options(limit=limit))
         assert together.tally == single.tally, path.name
         assert together.unread == single.unread
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whether_a_text_runs_away_is_told_quickly_as_it_is_slowly(seed: int) -> None:
+    chance = Random(seed)
+    seen = set()
+    for _ in range(1_500):
+        size = chance.choice((1, 2, 5, 19, 20, 30, 90, 99, 101, 400, 1_990, 2_001, 2_040))
+        letters = chance.choice(("ab", "a-", "abcdefghij klmnop.", "é😊x ", "-| ", "abcdefgh\n"))
+        passage = "".join(chance.choices(letters, k=size))
+        inner = passage * chance.choice((1, 2))
+        times = chance.choice((2, 3, 4, 5, 12, 40, 300))
+        text = "".join(chance.choices("xyz. ", k=chance.choice((0, 9, 900)))) + inner * times
+        if chance.random() < 0.3:  # another repetition around it, or something behind it
+            text = (text + "q") * chance.choice((1, 4))
+        text = text[: chance.choice((len(text), 390, 405, 1_605, 8_100))]
+        text = text[chance.randrange(9) :]
+        told = runs_away(text)
+        assert away(text) is told, text
+        seen.add(told)
+    assert len(seen) == 2

@@ -121,7 +121,7 @@ def both_ways(path: str, limit: int | None) -> None:
         for count in counts:
             counted[count.verdict.outcome] += count.rows
         assert skipped == counted
-        assert skipped.keys() <= {Outcome.DONE, Outcome.TEXT_CUT}
+        assert skipped.keys() <= {Outcome.DONE, Outcome.TEXT_CUT, Outcome.OPEN_END}
         read = {line.number - 1: line.data for line in rows_of(part)}
         assert left == {number: read[number] for number in left}
     quick = report_of(check([path], options).tally)
@@ -246,3 +246,18 @@ def test_a_column_with_the_name_that_duckdb_gives_to_the_number_is_read(
     (part,) = ranges_of(path)
     lines = [line.number for line in rows_of(part) if '"length"' in json.dumps(line.data)]
     assert lines == [n + 1 for n in range(60) if n % 9 == 4]
+
+
+def test_a_group_that_only_late_rows_have_is_judged_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT 'stop' AS finish_reason, ? AS completion,"
+            " CASE WHEN range < 2600 THEN 'm' ELSE 'n' END AS model FROM range(2700)",
+            [DONE],
+        )
+        connection.execute(f"COPY t TO '{path}' (FORMAT parquet)")
+    told = settled(str(path), 0, 2_700, Options().way())
+    assert told is not None
+    assert {count.verdict.model: count.rows for count in told[0]} == {"m": 2_600, "n": 100}
+    both_ways(str(path), None)

@@ -10,10 +10,10 @@ end (`tally.py`), so that no row has to be kept.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Final
 
 from tenuto.core.deciding.outcome import Outcome
@@ -26,7 +26,7 @@ from tenuto.judging.forms import why_unreadable
 from tenuto.judging.judgement import CAN_BE_FINISHED, SAMPLE_ROWS, Way, judge_by, way_of
 from tenuto.judging.opening import is_cassette, opened
 from tenuto.judging.own import Pointers, leads_somewhere, own_kind
-from tenuto.judging.quick import Alike, counted, verdict_of
+from tenuto.judging.quick import Alike, uncounted, verdict_of
 from tenuto.judging.repeats import Repeats
 from tenuto.judging.settled import settled
 from tenuto.judging.sharing import Lost, shared
@@ -166,61 +166,82 @@ _LOST: Final = (
 
 def _check_range(part: Range, options: Options, known: Requests) -> Iterator[Checked]:
     """Return what a range holds, in pieces if places are wanted, so that they can be kept."""
-    found = Checked()
-    repeats = Repeats(part.path)
-    way, named = options.way(), options.named()
-    sample: set[str] | None = set() if way.shapes is None else None
-    counts: Counter[Alike] = Counter()
+    rows = _Rows(part, options, known)
+    way = options.way()
+    counts: dict[Alike, int] = {}
     may_count = not options.places and not known.by_id and way.schema is None
-    counting = may_count and sample is None
     try:
-        for rows, line in enumerate(_left(part, options, way, known, found)):
-            found.lines = line.number
-            if line.data is BLANK:
-                continue
-            quick = counted(line.data, way.limit, way.shapes) if counting else None
-            if isinstance(quick, tuple):
-                counts[quick] += 1
-                continue
-            verdict = quick if quick is not None else _judged(line.data, way, known, found)
-            if len(found.led) < len(named):
-                row = opened(line.data)
-                found.led |= {name for name, to in named.items() if leads_somewhere(row, to)}
-            if line.data is None or (
-                verdict.outcome in _MAY_BE_UNREAD and _is_unreadable(line.data)
-            ):
-                found.unread_lines += 1
-                if len(found.unread) < MOST_NAMED:
-                    why = line.why or _why_unread(line.data)
-                    found.unread.append((part.path, line.number, why))
-                continue
-            if repeats.has(verdict, line.data):
-                found.repeated += 1
-                continue
-            found.tally.add(verdict)
-            if line.number <= LEARNT_ROWS:
-                found.tally.learn(verdict)
-            if verdict.outcome is Outcome.NO_ANSWER and is_request(line.data):
-                found.asking[part.path] += 1
-            if options.places:
-                found.places.append(_place(part.path, line.number, verdict, options))
-            if sample is not None:
-                sample.add(verdict.kind)
-                if rows >= SAMPLE_ROWS:
-                    way, sample = way.for_kinds(sample), None
-                    counting = may_count
-            if len(found.places) >= PIECE_ROWS:
-                yield found
-                found = Checked(lines=found.lines)
+        lines = rows.numbered(_left(part, options, way, known, rows.found))
+        if way.shapes is None:
+            sample = [rows.add(line, None, way) for line in islice(lines, SAMPLE_ROWS)]
+            kinds = {verdict.kind for verdict in sample if verdict is not None}
+            way = way.for_kinds(kinds) if kinds else way
+        if may_count and way.shapes:
+            for line, verdict in uncounted(lines, way.limit, way.shapes, counts):
+                rows.add(line, verdict, way)
+        for line in lines:
+            rows.add(line, None, way)
+            if len(rows.found.places) >= PIECE_ROWS:
+                yield rows.found
+                rows.found = Checked(lines=rows.found.lines)
     except OSError as error:  # one damaged log ends no run over many
-        if isinstance(error, NotReadable):
-            found.unread_lines += 1
-            found.unread.append((part.path, found.lines + 1, reason(error)))
-        found.refused.append((part.path, reason(error)))
+        rows.refuse(error)
     for key, times in counts.items():
         if (alike := verdict_of(key, way.limit)) is not None:
-            found.tally.add(alike, times)
-    yield found
+            rows.found.tally.add(alike, times)
+    yield rows.found
+
+
+class _Rows:
+    """Adds up the rows of a range that are read one by one. `found`: what they hold."""
+
+    def __init__(self, part: Range, options: Options, known: Requests) -> None:
+        self.found = Checked()
+        self._path = part.path
+        self._options = options
+        self._known = known
+        self._named = options.named()
+        self._repeats = Repeats(part.path)
+
+    def numbered(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """Return lines that are not blank, and keep the number of the last one."""
+        for line in lines:
+            self.found.lines = line.number
+            if line.data is not BLANK:
+                yield line
+
+    def add(self, line: Line, verdict: Verdict | None, way: Way) -> Verdict | None:
+        """Count a row, and return its verdict, which may be known already; None: it cannot be
+        read, or is counted already."""
+        found, data = self.found, line.data
+        if verdict is None:
+            verdict = _judged(data, way, self._known, found)
+        if len(found.led) < len(self._named):
+            row = opened(data)
+            found.led |= {name for name, to in self._named.items() if leads_somewhere(row, to)}
+        if data is None or (verdict.outcome in _MAY_BE_UNREAD and _is_unreadable(data)):
+            found.unread_lines += 1
+            if len(found.unread) < MOST_NAMED:
+                found.unread.append((self._path, line.number, line.why or _why_unread(data)))
+            return None
+        if self._repeats.has(verdict, data):
+            found.repeated += 1
+            return None
+        found.tally.add(verdict)
+        if line.number <= LEARNT_ROWS:
+            found.tally.learn(verdict)
+        if verdict.outcome is Outcome.NO_ANSWER and is_request(data):
+            found.asking[self._path] += 1
+        if self._options.places:
+            found.places.append(_place(self._path, line.number, verdict, self._options))
+        return verdict
+
+    def refuse(self, error: OSError) -> None:
+        """Keep that the range cannot be read any further, and why."""
+        if isinstance(error, NotReadable):
+            self.found.unread_lines += 1
+            self.found.unread.append((self._path, self.found.lines + 1, reason(error)))
+        self.found.refused.append((self._path, reason(error)))
 
 
 def _left(

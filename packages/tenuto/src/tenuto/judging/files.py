@@ -33,7 +33,6 @@ from tenuto.judging.stores import (
 from tenuto.judging.tables import (
     CSV,
     PARQUET,
-    Row,
     bare,
     is_csv,
     is_parquet,
@@ -207,7 +206,7 @@ def lines_in(part: Range) -> int:
     return held.count(b"\n") + (part.begin == 0)
 
 
-def lines_of(part: Range, rows: Iterable[Row]) -> Iterator[Line]:
+def lines_of(part: Range, rows: Iterable[Line]) -> Iterator[Line]:
     """Return rows of a Parquet file with their numbers in a range."""
     return (Line(row.number - part.begin + 1, row.data, row.why) for row in rows)
 
@@ -219,9 +218,9 @@ def _rows(part: Range) -> Iterator[Line]:
             if why := other_form(path, file.read(HEAD_BYTES)):
                 raise NotReadable(0, why, path)
     if is_parquet(path):
-        yield from lines_of(part, rows_of_parquet(path, part.begin, part.end or 0))
+        yield from rows_of_parquet(path, part.begin, part.end or 0)
     elif is_csv(path):
-        yield from (Line(*row) for row in rows_of_csv(path))
+        yield from rows_of_csv(path)
     elif is_eval_log(path):
         yield from (Line(number, data) for number, data in enumerate(samples_of(path), 1))
     elif part.end is None and not _holds_lines(path):

@@ -12,9 +12,9 @@ how long a row takes, and never what is said of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -68,6 +68,7 @@ def shapes_of(kinds: Collection[str]) -> Shapes:
 
 
 _REFUSED = (msgspec.DecodeError, UnicodeError, RecursionError)
+_REFUSED_OR_NOT_TEXT = (*_REFUSED, TypeError)
 
 
 def quickly(row: object, limit: int | None, shapes: Shapes | None = None) -> Verdict | None:
@@ -105,46 +106,98 @@ def _read(row: object, shapes: Shapes | None) -> tuple[str, Any] | None:
     return None
 
 
-def reader_of(row: str) -> Callable[[str], Found | None]:
-    """Return what reads rows by the shape that a row fits; what it returns for others is None."""
-    read = _read(row, None)
-    shape = None if read is None else type(read[1])
-
-    def by_shape(other: str) -> Found | None:
-        read = _read(other, None)
-        if read is None or type(read[1]) is not shape or shape is of.Messages:
-            return None
-        told: Found | None = read[1].found()
-        return told
-
-    return by_shape
-
-
 Alike = tuple[Any, ...]
 """What rows have in common that are counted alike: the kind, the length of the text where no
 tokens are stored, and what `Found` has beside the text and the id."""
 
 
-def counted(row: object, limit: int | None, shapes: Shapes | None = None) -> Alike | Verdict | None:
-    """Return what a row with a stop is counted by, and the verdict on another row; None: the whole
-    reading has to take it. The arguments are those of `quickly`."""
-    read = _read(row, shapes)
-    if read is None:
-        return None
-    kind, found = read
-    if type(found) is of.Messages:
-        return _conversation(found, limit)
-    told: Found | None = found.found()
-    if told is None:
-        return None
-    text = told.text
-    if not told.stop or not _is_plain(text):
-        return verdict_on(told, kind, limit)
-    if runs_away(text):
-        return verdict_on(told, kind, limit, away=True)
-    chars = 1 if told.tokens else len(text)
-    asked = told.tokens, told.model, told.wire, told.limit, told.day
-    return kind, chars, told.stop, told.stop_at, *asked
+class _Row(Protocol):
+    """A row of a file. `data`: what `judge` is given."""
+
+    data: object
+
+
+AnyRow = TypeVar("AnyRow", bound=_Row)
+
+
+def uncounted(
+    rows: Iterable[AnyRow], limit: int | None, shapes: Shapes, counts: dict[Alike, int]
+) -> Iterator[tuple[AnyRow, Verdict | None]]:
+    """Count the rows with a stop whose texts say no more, and return the others: each with its
+    verdict, or None, if the whole reading has to take it.
+
+    Args:
+        rows: rows, with what `judge` is given.
+        limit, shapes: those of `quickly`.
+        counts: how many rows are alike, to which is added.
+    """
+    if WIRES.changes or not shapes:
+        yield from ((row, None) for row in rows)
+        return
+    get = counts.get
+    for row in rows:
+        try:  # the shape of the last row, as `_read` would, which takes half as long again
+            kind, _, decode = shapes[0]
+            found = decode(row.data)  # type: ignore[arg-type]
+        except _REFUSED_OR_NOT_TEXT:
+            if (read := _read(row.data, shapes)) is None:
+                yield row, None
+                continue
+            kind, found = read
+        if type(found) is of.Messages:
+            yield row, _conversation(found, limit)
+            continue
+        told = found.found()
+        if told is None:
+            yield row, None
+            continue
+        text = told.text
+        if not told.stop or not _is_plain(text):
+            yield row, verdict_on(told, kind, limit)
+            continue
+        if away(text):
+            yield row, verdict_on(told, kind, limit, is_away=True)
+            continue
+        tokens = told.tokens
+        chars = 1 if tokens else len(text)
+        asked = tokens, told.model, told.wire, told.limit, told.day
+        key = kind, chars, told.stop, told.stop_at, *asked
+        counts[key] = get(key, 0) + 1
+
+
+def away(text: str) -> bool:
+    """Return what `runs_away` does. A text that runs away holds four of a passage in its last 8,000
+    characters, so its last characters come before, no further than a passage is long. The nearest
+    place is the shortest passage that it may be; with letters enough, no longer one changes that.
+
+    >>> away("Let me see. " + "I will now fix that bug, too. " * 20), away("ha " * 200)
+    (True, False)
+    """
+    size = len(text)
+    if size < _RUNAWAY_CHARS:
+        return False
+    if text[-1].isspace():
+        return runs_away(text)
+    most = size // _LEAST_PERIODS if size < _LONG else _MOST_PERIOD
+    last = text[-_LAST_CHARS:]
+    if text.find(last, -most - _LAST_CHARS, -1) < 0:
+        return False
+    period = size - _LAST_CHARS - text.rfind(last, 0, -1)
+    least = max(_RUNAWAY_CHARS, _LEAST_PERIODS * period)
+    if least <= size and text[-least:-period] == text[period - least :]:
+        letters = sum(map(str.isalpha, text[-period:]))
+        if letters >= _SENTENCE_LETTERS:
+            return True
+    return runs_away(text)
+
+
+_RUNAWAY_CHARS: Final = 400
+_LEAST_PERIODS: Final = 4
+_MOST_PERIOD: Final = 2_000
+_LONG: Final = _LEAST_PERIODS * _MOST_PERIOD
+_LAST_CHARS: Final = 48
+_SENTENCE_LETTERS: Final = 20
+"""As `is_runaway` has them."""
 
 
 def verdict_of(key: Alike, limit: int | None) -> Verdict | None:
@@ -187,18 +240,19 @@ def _words(first: str, others: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def verdict_on(
-    found: Found, kind: str, limit: int | None, stop: Stop | None = None, *, away: bool = False
+    found: Found, kind: str, limit: int | None, stop: Stop | None = None, *, is_away: bool = False
 ) -> Verdict | None:
     """Return the verdict on what a shape found; None: its text needs the whole reading. `stop`:
-    what its stop is; None: one of those in the shapes. `away`: it is known that the text runs
-    away."""
+    what its stop is; None: one of those in the shapes. `is_away`: it is known that the text
+    runs away."""
     text, stored = found.text, found.stop != ""
     if text and not _is_plain(text):
         return None
     limit = limit or found.limit
     at_limit = limit is not None and found.tokens is not None and found.tokens >= limit
-    away = away or runs_away(text)
-    sign, evidence = _RUNAWAY if away else at_end(text, stored=stored, at_limit=at_limit)
+    sign, evidence = (
+        _RUNAWAY if is_away or away(text) else at_end(text, stored=stored, at_limit=at_limit)
+    )
     stop = stop or _stop(found.stop, found.stop_at, bool(text))
     outcome = outcome_of(stop.reason, Batch.NONE, Readable.SEEN if text else Readable.BLANK, sign)
     evidence = (*STRUCTURE.get(outcome, ()), *evidence)

@@ -76,7 +76,7 @@ open one is a sign of its own."""
 _SYMBOLS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Me"})
 """Categories of emoji and of what is joined to them."""
 
-_TAIL_CHARS: Final = 2_000
+TAIL_CHARS: Final = 2_000
 
 _MARK = r"(?:[-*+•]|\d{1,3}[.)]|:[\w *]+:|@\w+|[\w.*`]+(?: \([^)\n]*\))?:)"
 """Of an item of a list, or of a field, as docstrings and mails have them."""
@@ -143,7 +143,7 @@ v že se jsou je nebo jako při který která které aby
 и в во не на с со что как по к ко из у от для о при а но или под над без через между чтобы если
 і й із від або та який яка які щоб
 """
-_LEADING_WORDS: Final = frozenset(_LEADING.split())
+LEADING_WORDS: Final = frozenset(_LEADING.split())
 """Words that lead on to another one, so that hardly a sentence ends with them."""
 
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("„", "“"), ("«", "»"))
@@ -151,7 +151,7 @@ _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("„", "“"), ("«", 
 
 def how_it_breaks(text: str) -> End:
     """Return how a text ends that lacks an end."""
-    bare = text[-_TAIL_CHARS:].rstrip()
+    bare = text[-TAIL_CHARS:].rstrip()
     *before, last = _units(bare)
     line = last.rpartition("\n")[2]
     is_prose = not (_has_code(line) or _is_statement(line))
@@ -180,7 +180,7 @@ def _leads_on(marks: str, word: str) -> bool:
         return True
     if marks in _OPERATORS:
         return True
-    return word.lower() in _LEADING_WORDS and not word.isupper()
+    return word.lower() in LEADING_WORDS and not word.isupper()
 
 
 def _has_code(line: str) -> bool:

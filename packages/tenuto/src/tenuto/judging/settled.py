@@ -7,8 +7,9 @@ Theory of operation
 stop and its tokens stand (`flat.py`), the shapes of rows without a stop (`shapes.py`), which stops
 end or cut an answer, and which marks end a sentence. A row that meets it is what its stop says: its
 text is none that runs away, opens as JSON, thinks or calls, and without a stop it ends like a
-finished one. So no row is counted on a guess. The file is scanned once: those rows are counted by
-what the report tells apart, and the columns of all others are kept, to be judged one by one.
+finished one, or is plain and breaks off (`open_ends.py`). So no row is counted on a guess. The file
+is scanned once: those rows are counted by what the report tells apart, and the columns of all
+others are kept, to be judged one by one.
 
 A row of each model, limit, stop and day is judged all the same. If the verdict is another one,
 nothing of the file is settled.
@@ -17,7 +18,6 @@ nothing of the file is settled.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -28,16 +28,16 @@ from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.cells import MOST_TOKENS
 from tenuto.judging.columns import row_of
 from tenuto.judging.days import TIMES
+from tenuto.judging.documents import Line
 from tenuto.judging.flat import Plan, plan_of, stop_of
 from tenuto.judging.judgement import Way, judge_by
-from tenuto.judging.layouts import Layout, layout_of, written_again
 from tenuto.judging.names import LIMITS, MODELS, SETTINGS, TOKENS
+from tenuto.judging.open_ends import EVIDENCE, how_open
 from tenuto.judging.opening import OPENINGS
-from tenuto.judging.quick import STOPS, reader_of
 from tenuto.judging.sentences import LEAST_PROSE_CHARS
 from tenuto.judging.shapes import FLAT, MOST_TOKENS_OF_SHAPE, Flat
 from tenuto.judging.stores import NotReadable
-from tenuto.judging.tables import NUMBER, BadText, Column, Parquet, Row, named, quoted
+from tenuto.judging.tables import NUMBER, BadText, Column, Parquet, named, quoted
 from tenuto.judging.tally import LABEL_TOKENS, LEARNT_ROWS
 from tenuto.judging.verdict import Verdict
 from tenuto.wires.registry import WIRES
@@ -74,8 +74,8 @@ class Settling(NamedTuple):
         told_apart: the stop, the model, the limit and the day.
         tokens: the tokens of the answer.
         chars: its length, with three digits, where the tokens are not stored.
-        around: what stands before and behind the rows of the file, where they are opened first.
-        line: the column of the whole rows then; "": the columns of the table are told by name.
+        words: the text, where it matters whether those of several rows differ.
+        before: what is taken from the columns first, since it is asked several times.
         learnt: so many rows at the beginning of a range are judged one by one, to learn from them.
     """
 
@@ -83,8 +83,8 @@ class Settling(NamedTuple):
     told_apart: tuple[str, str, str, str]
     tokens: str
     chars: str
-    around: tuple[str, str] = ("", "")
-    line: str = ""
+    words: str = "NULL::VARCHAR"
+    before: str = ""
     learnt: int = 0
 
 
@@ -158,7 +158,7 @@ def _with_stop(plan: Plan, types: dict[str, str], limit: int | None) -> Settling
         str(limit) if limit is not None else _first(own),
         f"CAST({named(time)} AS DATE)" if time is not None else "NULL",
     )
-    return Settling(" AND ".join(where), told, tokens, _rounded(text))
+    return Settling(" AND ".join(where), told, tokens, _chars(text, tokens))
 
 
 _WORDS: Final = _WHOLE | {_TEXT}
@@ -196,7 +196,6 @@ def _first(found: Sequence[str]) -> str:
 
 def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Settling:
     text = named(shape.text)
-    last = f"substring({text}, -1, 1)"
     ends = ", ".join(quoted(char) for char in sorted(SENTENCE_ENDS))
     where = [
         *_plain(text),
@@ -212,10 +211,19 @@ def _without_stop(shape: Flat, types: dict[str, str], limit: int | None) -> Sett
     where.append(f"coalesce({tokens} < {most}, true)")
     # What ends openly counts for a pile-up, of labels none.
     small = f" AND coalesce({tokens} <= {LABEL_TOKENS}, true)"
-    where.append(f"({last} IN ({ends}) OR ({_is_short(text)}{small}))")
-    # Of no stop, and of no model: that a text is no short one, which says how the file ends.
-    told = (f"(NOT {_is_short(text)})::VARCHAR", "''", most, "NULL")
-    return Settling(" AND ".join(where), told, tokens, _rounded(text), learnt=LEARNT_ROWS)
+    finished = _of_last(text, f"{_last(text)} IN ({ends}) OR ({_is_short(text)}{small})")
+    form = f"CASE WHEN {finished} THEN (NOT {_is_short(text)})::VARCHAR ELSE {how_open(text)} END"
+    where.append(f"{_FORM} IS NOT NULL")
+    # Of no stop, and of no model: how a text ends, and that it is no short one, which says how the
+    # file does.
+    told = (_FORM, "''", most, "NULL")
+    words = f"CASE WHEN {_FORM} IN ({', '.join(map(quoted, EVIDENCE))}) THEN {text} END"
+    chars = _chars(text, tokens)
+    before = f", {form} AS {_FORM}"
+    return Settling(" AND ".join(where), told, tokens, chars, words, before, LEARNT_ROWS)
+
+
+_FORM: Final = '"how the text ends, as tenuto tells it"'
 
 
 def _is_short(text: str) -> str:
@@ -231,114 +239,14 @@ def _of_type(name: str, kind: str) -> str:
     return f"coalesce({named(name)} BETWEEN 0 AND {MOST_TOKENS_OF_SHAPE}, false)"
 
 
-# --- rows of JSON text
-
-
-_SAMPLE_ROWS: Final = 64
-_MOST_LAYOUTS: Final = 8
-_MOST_IN_VAIN: Final = 2
-
-
-def _of_json(table: Parquet, begin: int, end: int, way: Way) -> Settling | None:
-    """Return how rows of JSON text are settled, by how some of them are written."""
-    line = named(table.columns[0].name)
-    first = f"SELECT {line} FROM {_range(table, begin, end)} LIMIT {_SAMPLE_ROWS}"
-    try:
-        rows = [row for (row,) in table.fetched(first) if row is not None]
-    except (BadText, NotReadable):
-        return None
-    layouts = layouts_of(rows, way)
-    if not layouts:
-        return None
-    places = layouts[0].places
-    found = dict.fromkeys(hole.place for layout in layouts for hole in layout.holes if hole.place)
-    members = {place: f"{_MEMBERS}[{at}]" for at, place in enumerate(found, 1)}
-    again = [written_again(layout, _LINE, members) for layout in layouts]
-    patterns = "|".join(layout.pattern for layout in layouts)
-    alike = [*filter(None, again), f"regexp_full_match({_LINE}, {quoted(patterns)})"]
-    when = " ".join(f"WHEN {condition} THEN true" for condition in alike)
-    paths = ", ".join(map(quoted, found))
-    # TRY: a row that is no JSON has no members.
-    opened = (
-        f"SELECT {NUMBER}, {line} AS {_LINE}, TRY(json_extract({line}, [{paths}])) AS {_MEMBERS}"
-    )
-    cells = ", ".join(
-        f"{members[place]} ->> '$' AS {_cell(name)}" for name, place in places.items()
-    )
-    told_of = f"SELECT {NUMBER}, {_LINE}, CASE {when} END AS {_ALIKE}, {cells}"
-    told = {name: expression for name, expression in _OF_JSON.items() if name in places}
-    none = "NULL"
-    tokens = told.get("tokens", none)
-    sized = [_has_a_size(tokens, _says(told["stop"], _ENDS))] if "stop" in told else []
-    return Settling(
-        " AND ".join([_ALIKE, *_plain(_cell("text")), *sized]),
-        (
-            told.get("stop", none),
-            told.get("model", none),
-            told.get("limit", none),
-            told.get("day", none),
-        ),
-        tokens,
-        _rounded(_cell("text")),
-        around=(f"({told_of} FROM ({opened} FROM ", "))"),
-        line=_LINE,
-    )
-
-
-_ENDS: Final = [word for word, reason in STOPS.items() if reason is StopReason.END_TURN]
-_LINE: Final = '"the whole row"'
-_MEMBERS: Final = '"the members of the row"'
-_ALIKE: Final = '"whether the row is written alike"'
-
-
-def _cell(name: str) -> str:
-    return f'"the {name} of the row"'
-
-
-_OF_JSON: Final = {
-    "stop": _cell("stop"),
-    "model": _cell("model"),
-    "limit": _cell("limit"),
-    "day": f"coalesce((try_cast(split_part({_cell('day')}, '.', 1) AS BIGINT) // 86400)::VARCHAR,"
-    f" {_cell('day')}[:11])",
-    "tokens": f"try_cast({_cell('tokens')} AS BIGINT)",
-}
-"""What rows are told apart by: of a time in text, as far as `days.day_of` reads it."""
-
-
-def layouts_of(rows: Sequence[str], way: Way) -> list[Layout]:
-    """Return how those of some rows are written that are done, if the same stands at the same
-    places; []: too few are written alike."""
-    layouts: list[Layout] = []
-    like: tuple[Any, ...] = ()
-    alike = vain = 0
-    for row in rows:
-        if any(re.fullmatch(layout.pattern, row) for layout in layouts):
-            alike += 1
-            continue
-        verdict = judge_by(row, way)
-        if verdict.outcome is not Outcome.DONE or not verdict.stop.raw:
-            continue
-        if vain == _MOST_IN_VAIN:
-            break
-        layout = layout_of(row, reader_of(row))
-        if layout is None:
-            vain += 1
-            continue
-        told = verdict.kind, layout.places, layout.fixed
-        like = like or told
-        if told == like and len(layouts) < _MOST_LAYOUTS:
-            layouts.append(layout)
-            alike += 1
-    return layouts if 2 * alike >= len(rows) else []
-
-
 # --- texts
 
 _RUNAWAY_BYTES: Final = 400
+_LEAST_PERIODS: Final = 4
+_MOST_PERIOD: Final = 2_000
 _LAST_CHARS: Final = 48
-"""As `signs.runs_away` has them: a text that runs away is no shorter, and its last characters come
-before, too."""
+"""As `is_runaway` has them: a text that runs away is no shorter, and ends with four or more of a
+passage of at most so many characters."""
 
 _BLANKS: Final = "\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     [*map(chr, range(0x2000, 0x200B)), *(char for char in INVISIBLE if char > " ")]
@@ -348,17 +256,34 @@ _BLANKS: Final = "\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
 def _plain(text: str) -> list[str]:
     """Return what is true of a text that says nothing beside its words: it begins and ends with a
     visible character, opens as nothing, thinks not and runs not away."""
-    tail = f"substring({text}, -{_LAST_CHARS}, {_LAST_CHARS})"
-    # The first place of its last characters is the end of the text: what stands before it and they
-    # are together as long as all of it.
-    once = f"strlen(split_part({text}, {tail}, 1)) + strlen({tail}) = strlen({text})"
     return [
         f"{text} IS NOT NULL",
         _begins(text, "<"),
-        _shows(f"substring({text}, -1, 1)"),
+        _of_last(text, _shows(_last(text))),
         f"{text} NOT LIKE '%<think%'",  # DuckDB's LIKE is faster than its `contains`
-        f"(strlen({text}) < {_RUNAWAY_BYTES} OR {once})",
+        f"CASE WHEN strlen({text}) < {_RUNAWAY_BYTES} THEN true ELSE {_stays(text)} END",
     ]
+
+
+def _last(text: str) -> str:
+    return f"substring({text}, -1, 1)"
+
+
+def _of_last(text: str, condition: str) -> str:
+    """Return what is true of the last character of a text if it is of a full stop, which is that of
+    most texts and seen at once."""
+    return f"CASE WHEN ends_with({text}, '.') THEN true ELSE {condition} END"
+
+
+def _stays(text: str) -> str:
+    """Return what is true of a text that runs not away, if it ends with a visible character. What
+    ends with four of a passage has the last character four times, and its last characters come
+    before, no further than a passage is long."""
+    stops = f"ends_with({text}, '.') AND {text} NOT LIKE '%{'.%' * _LEAST_PERIODS}'"
+    most = f"least(strlen({text}) // {_LEAST_PERIODS}, {_MOST_PERIOD})"
+    before = f"substring({text}, -({most} + {_LAST_CHARS}), {most} + {_LAST_CHARS - 1})"
+    again = f"contains({before}, substring({text}, -{_LAST_CHARS}, {_LAST_CHARS}))"
+    return f"CASE WHEN {stops} THEN true ELSE NOT {again} END"
 
 
 def _opens_not(text: str) -> str:
@@ -369,8 +294,8 @@ def _opens_not(text: str) -> str:
 
 def _begins(text: str, *marks: str) -> str:
     """Return what is true of a text that begins with a visible character, opens as nothing, and
-    begins with none of some other characters. Nearly all texts begin with a plain letter, so no
-    more is asked of these."""
+    begins with none of some other characters. Most texts begin with a large letter, so no more is
+    asked of these."""
     first = f"substring({text}, 1, 1)"
     chars = {opening[0] for opening in OPENINGS if len(opening) == 1} | {*marks}
     words = [opening for opening in OPENINGS if len(opening) > 1]
@@ -378,7 +303,7 @@ def _begins(text: str, *marks: str) -> str:
     begun = ", ".join(quoted(word[0]) for word in words)
     none = " AND ".join(f"NOT starts_with({text}, {quoted(word)})" for word in words)
     return (
-        f"CASE WHEN {first} IN ({begun}) THEN {none}"
+        f"CASE WHEN {text} >= 'A' AND {text} < '[' THEN true WHEN {first} IN ({begun}) THEN {none}"
         f" ELSE {first} NOT IN ({said}) AND {_shows(first)} END"
     )
 
@@ -388,6 +313,11 @@ def _shows(char: str) -> str:
     blanks = ", ".join(quoted(blank) for blank in _BLANKS)
     other = f"{char} > '~' AND {char} NOT IN ({blanks})"
     return f"CASE WHEN {char} BETWEEN '!' AND '~' THEN true ELSE {other} END"
+
+
+def _chars(text: str, tokens: str) -> str:
+    """Return the length of a text whose tokens are not stored."""
+    return f"CASE WHEN {tokens} IS NULL THEN {_rounded(text)} END"
 
 
 def _rounded(text: str) -> str:
@@ -403,7 +333,7 @@ def _rounded(text: str) -> str:
 # --- counting
 
 
-def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Iterator[Row]] | None:
+def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Iterator[Line]] | None:
     """Count the rows of a Parquet file from one number to another that are settled, and return the
     others; None: each has to be judged.
 
@@ -413,18 +343,24 @@ def settled(path: str, begin: int, end: int, way: Way) -> tuple[list[Count], Ite
     if way.kinds or way.schema is not None or WIRES.changes:
         return None
     table = Parquet(path)
-    of_json = [column.type for column in table.columns] == [_TEXT]
-    how = _of_json(table, begin, end, way) if of_json else settling(table.columns, way.limit)
+    how = settling(table.columns, way.limit)
     if how is None:
         return None
     try:
         list(table.fetched(_read_once(table, how, begin, end)))
     except (BadText, NotReadable):  # or its rows need too much memory when they are kept
         return None
-    query = f"SELECT {_KEY}, count(*), min(number) FROM read WHERE settled GROUP BY ALL"
-    counts = _judged(table, list(table.fetched(query)), way)
+    query = (
+        f"SELECT {_KEY}, count(*), min(number), min(words), max(words)"
+        " FROM read WHERE settled GROUP BY ALL"
+    )
+    counts = _judged(table, list(table.fetched(query)), way, begin + _KEPT_ROWS)
     return None if counts is None else (counts, _others(table))
 
+
+_KEPT_ROWS: Final = 2_048
+"""So many rows are kept with their columns, since the file holds most kinds of groups in them: to
+read a row again takes as long as to read thousands."""
 
 _NAMES: Final = ("stop", "model", "max", "day")
 _KEY: Final = ", ".join((*_NAMES, "tokens", "chars"))
@@ -432,23 +368,19 @@ _KEY: Final = ", ".join((*_NAMES, "tokens", "chars"))
 
 def _read_once(table: Parquet, how: Settling, begin: int, end: int) -> str:
     """Return the SQL that makes the table `read` of some rows: of those that are settled, what they
-    are counted by; of the others, their columns."""
-    names = [how.line] if how.line else [named(column.name) for column in table.columns]
-    cells = [(name, f"c{at}") for at, name in enumerate(names)]
-    before, behind = how.around
-    told = zip((*how.told_apart, how.tokens, how.chars), _KEY.split(", "), strict=True)
+    are counted by; of the others, and of the first rows, their columns."""
+    cells = [(named(column.name), f"c{at}") for at, column in enumerate(table.columns)]
+    names = (*_NAMES, "tokens", "chars", "words")
+    told = zip((*how.told_apart, how.tokens, how.chars, how.words), names, strict=True)
     every = ", ".join(f"{one} AS {name}" for one, name in (*told, *cells))
-    when = {"chars": "settled AND tokens IS NULL"}
-    counted = ", ".join(
-        f"CASE WHEN {when.get(name, 'settled')} THEN {name} END AS {name}"
-        for name in _KEY.split(", ")
-    )
+    counted = ", ".join(f"CASE WHEN settled THEN {name} END AS {name}" for name in names)
     where = f"{NUMBER} >= {begin + how.learnt} AND {how.where}"
-    left = ", ".join(f"CASE WHEN NOT settled THEN {name} END AS {name}" for _, name in cells)
+    kept = f"NOT settled OR number < {begin + _KEPT_ROWS}"
+    left = ", ".join(f"CASE WHEN {kept} THEN {name} END AS {name}" for _, name in cells)
     return f"""
         CREATE OR REPLACE TEMP TABLE read AS SELECT number, settled, {counted}, {left} FROM (
             SELECT {NUMBER} AS number, coalesce({where}, false) AS settled, {every}
-            FROM {before}{_range(table, begin, end)}{behind}
+            FROM (SELECT *{how.before} FROM {_range(table, begin, end)})
         )"""
 
 
@@ -456,41 +388,63 @@ def _range(table: Parquet, begin: int, end: int) -> str:
     return f"(SELECT * FROM {table.source} WHERE {NUMBER} >= {begin} AND {NUMBER} < {end})"
 
 
-def _others(table: Parquet) -> Iterator[Row]:
+def _others(table: Parquet) -> Iterator[Line]:
     names = [column.name for column in table.columns]
     cells = ", ".join(f"c{at}" for at in range(len(names)))
     query = f"SELECT number, {cells} FROM read WHERE NOT settled ORDER BY number"
     for number, *values in table.fetched(query):
-        yield Row(number, row_of(names, values))
+        yield Line(number, row_of(names, values))
 
 
-def _judged(table: Parquet, found: list[tuple[Any, ...]], way: Way) -> list[Count] | None:
+def _judged(
+    table: Parquet, found: list[tuple[Any, ...]], way: Way, kept: int
+) -> list[Count] | None:
     """Judge a row of each group, and give its verdict to all that are like it; None: one is not
-    what its stop says, or there are too many groups."""
+    what its stop says, or there are too many groups. `kept`: the rows before this number are kept
+    with their columns."""
     groups = [(tuple(one[:4]), *one[4:]) for one in found]
     first: dict[Any, int] = {}
-    for key, _, _, _, number in groups:
+    for key, _, _, _, number, *_ in groups:
         first[key] = min(number, first.get(key, number))
     if len(first) > _MOST_GROUPS:
         return None
-    said = dict(_verdicts(table, sorted(first.values()), way))
+    said = dict(_verdicts(table, sorted(first.values()), way, kept))
     counts = []
-    for key, tokens, chars, rows, _ in groups:
+    for key, tokens, chars, rows, _, *words in groups:
         verdict = said[first[key]]
-        if verdict.outcome is not _OUTCOMES.get(verdict.stop.reason):
+        if not _is_as_told(verdict, key[0]):
             return None
-        text = "." * (chars or 0) if tokens is None else verdict.text
-        counts.append(Count(dataclasses.replace(verdict, output_tokens=tokens, text=text), rows))
+        text = "." * (chars or 0) if tokens is None else words[0] or verdict.text
+        alike = dataclasses.replace(verdict, output_tokens=tokens, text=text)
+        differ = tokens is not None and words[0] != words[1]
+        counts.append(Count(alike, rows - differ))
+        if differ:  # two texts are enough to know that they are not all the same
+            counts.append(Count(dataclasses.replace(alike, text=words[1]), 1))
     return counts
 
 
-def _verdicts(table: Parquet, numbers: list[int], way: Way) -> Iterator[tuple[int, Verdict]]:
-    if not numbers:
-        return
+def _is_as_told(verdict: Verdict, told: str) -> bool:
+    """Return whether a verdict is that of rows whose stop, or end without one, was told so."""
+    if verdict.stop.raw or told not in EVIDENCE:
+        return verdict.outcome is _OUTCOMES.get(verdict.stop.reason)
+    return verdict.outcome is Outcome.OPEN_END and verdict.evidence == EVIDENCE[told]
+
+
+def _verdicts(
+    table: Parquet, numbers: list[int], way: Way, kept: int
+) -> Iterator[tuple[int, Verdict]]:
     names = [column.name for column in table.columns]
-    selected = ", ".join([NUMBER, *map(named, names)])
-    # Without the range, DuckDB reads all groups of rows.
-    within = f"{NUMBER} BETWEEN {numbers[0]} AND {numbers[-1]}"
-    where = f"{within} AND {NUMBER} IN ({', '.join(map(str, numbers))})"
-    for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
-        yield number, judge_by(row_of(names, values), way)
+    near = [number for number in numbers if number < kept]
+    if near:
+        cells = ", ".join(f"c{at}" for at in range(len(names)))
+        query = f"SELECT number, {cells} FROM read WHERE number IN ({', '.join(map(str, near))})"
+        for number, *values in table.fetched(query):
+            yield number, judge_by(row_of(names, values), way)
+    if far := numbers[len(near) :]:
+        selected = ", ".join([NUMBER, *map(named, names)])
+        # Without the range, DuckDB reads all groups of rows.
+        within = f"{NUMBER} BETWEEN {far[0]} AND {far[-1]}"
+        where = f"{within} AND {NUMBER} IN ({', '.join(map(str, far))})"
+        query = f"SELECT {selected} FROM {table.source} WHERE {where}"
+        for number, *values in table.fetched(query):
+            yield number, judge_by(row_of(names, values), way)

@@ -45,7 +45,7 @@ class Found(msgspec.Struct, gc=False):
     day: str = ""
 
 
-class Strict(msgspec.Struct, forbid_unknown_fields=True):
+class Strict(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """An object with no other members."""
 
 
@@ -70,7 +70,7 @@ class _ChatChoice(Strict):
     logprobs: None = None
 
 
-class _ChatUsage(msgspec.Struct):
+class _ChatUsage(msgspec.Struct, gc=False):
     completion_tokens: Tokens
     prompt_tokens: Tokens
     completion_tokens_details: Any = None
@@ -100,10 +100,12 @@ class Chat(Strict):
             choice.finish_reason,
             "choices[0].finish_reason",
             usage.completion_tokens if usage is not None else None,
-            id=name,
-            model=self.model,
-            wire="openai-chat",
-            day=day_of(self.created),
+            # By place, as msgspec makes it twice as fast.
+            name,
+            self.model,
+            "openai-chat",
+            None,
+            day_of(self.created),
         )
 
 

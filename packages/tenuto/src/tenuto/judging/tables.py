@@ -16,11 +16,13 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import IO, Any, Final, NamedTuple, cast
 
 from tenuto.core.answer.stop import printable
 from tenuto.judging.columns import row_of
+from tenuto.judging.documents import Line
 from tenuto.judging.encodings import open_text
 from tenuto.judging.forms import no_names
 from tenuto.judging.names import LIMITS
@@ -88,7 +90,7 @@ def bare(path: str) -> str:
 
 
 class Parquet:
-    """A Parquet file, opened by a DuckDB of its own.
+    """A Parquet file, opened by a connection of its own.
 
     Attributes:
         source: its rows in SQL, with their numbers (`NUMBER`) beside their columns.
@@ -102,9 +104,11 @@ class Parquet:
     def __init__(self, path: str) -> None:
         self.path = path
         self._duckdb = needed("duckdb", "check", "it is Parquet", path)
-        self._connection = self._duckdb.connect(":memory:", config=_CONFIG)
+        remote = is_remote(path)
+        # A file system belongs to a whole database.
+        self._connection = _connected() if remote else _database().cursor()
         self._connection.execute("SET enable_progress_bar = false")
-        if is_remote(path):
+        if remote:
             store, inner = store_of(path)
             self._connection.register_filesystem(store)
             path = store.unstrip_protocol(inner)
@@ -148,13 +152,23 @@ class Parquet:
         return [(int(rows), int(size)) for _, rows, size in self.fetched(query)]
 
 
+def _connected() -> Any:
+    from duckdb import connect
+
+    return connect(":memory:", config=_CONFIG)
+
+
+_database = cache(_connected)
+"""The DuckDB of this process. To make one takes longer than to read a small file."""
+
+
 class BadText(Exception):
     """A text is not UTF-8, and DuckDB gives up all rows that it would have read with it."""
 
 
 _NOT_UTF_8: Final = "is not valid UTF8"
 
-_CONFIG: Final = {
+_CONFIG: Final[dict[str, Any]] = {
     "threads": "1",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -203,17 +217,7 @@ def ranges_of_parquet(path: str) -> list[tuple[int, int]]:
     return list(pairwise(edges))
 
 
-class Row(NamedTuple):
-    """A row of a table. `number`: its number in a Parquet file, counted from 0; of CSV, the number
-    of the line where it begins, counted from 1. `data`: None if it cannot be read, for the reason
-    `why`."""
-
-    number: int
-    data: object
-    why: str = ""
-
-
-def rows_of_parquet(path: str, begin: int, end: int) -> Iterator[Row]:
+def rows_of_parquet(path: str, begin: int, end: int) -> Iterator[Line]:
     """Return the rows from one number to another. A row with a text that is not UTF-8 is found by
     halves, so that the others are read.
 
@@ -221,33 +225,42 @@ def rows_of_parquet(path: str, begin: int, end: int) -> Iterator[Row]:
         OSError: the file cannot be read.
     """
     table = Parquet(path)
-    width = end - begin
-    while begin < end:
-        upper = min(begin + width, end)
+    at, width = begin, end - begin
+    while at < end:
+        upper = min(at + width, end)
+        last = None
         try:
-            for row in _selected(table, begin, upper):
-                begin = row.number + 1
-                yield row
-            begin, width = upper, 2 * width
+            for line in _selected(table, at, upper, 1 - begin):
+                last = line
+                yield line
+            at, width = upper, 2 * width
         except BadText:
-            if upper - begin == 1:
-                yield Row(begin, None, "it has a text that is not UTF-8")
-                begin += 1
+            at = last.number + begin if last is not None else at
+            if upper - at == 1:
+                yield Line(at - begin + 1, None, "it has a text that is not UTF-8")
+                at += 1
             width = max(width // 2, 1)
 
 
-def _selected(table: Parquet, begin: int, end: int) -> Iterator[Row]:
+def _selected(table: Parquet, begin: int, end: int, more: int) -> Iterator[Line]:
+    """Return rows with their numbers and `more`."""
     names = [column.name for column in table.columns]
     selected = ", ".join([NUMBER, *map(named, names)])
     where = f"{NUMBER} >= {begin} AND {NUMBER} < {end}"
-    for number, *values in table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}"):
-        yield Row(number, row_of(names, values))
+    found = table.fetched(f"SELECT {selected} FROM {table.source} WHERE {where}")
+    if len(names) > 1:
+        for number, *values in found:
+            yield Line(number + more, row_of(names, values))
+        return
+    for number, value in found:
+        is_object = type(value) is str and value.startswith("{")
+        yield Line(number + more, value if is_object else row_of(names, [value]))
 
 
 # --- CSV
 
 
-def rows_of_csv(path: str) -> Iterator[Row]:
+def rows_of_csv(path: str) -> Iterator[Line]:
     """Return the rows of a file whose first line has the names of its columns.
 
     Raises:
@@ -269,13 +282,13 @@ def rows_of_csv(path: str) -> Iterator[Row]:
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                yield Row(begin, None, f"a cell has no end, or is too long ({error})")
+                yield Line(begin, None, f"a cell has no end, or is too long ({error})")
                 return
             if cells is None:
                 return
             line, begin = begin, reader.line_num + 1 + above
             if lines.ended:  # within a cell, which has swallowed all rows behind it
-                yield Row(line, None, "a cell has no end: its quotation mark is never closed")
+                yield Line(line, None, "a cell has no end: its quotation mark is never closed")
                 return
             if not cells:
                 continue
@@ -284,10 +297,10 @@ def rows_of_csv(path: str) -> Iterator[Row]:
                     raise NotReadable(0, why, path)
                 names = cells
             elif len(cells) == len(names):
-                yield Row(line, row_of(names, list(map(_number, names, cells))))
+                yield Line(line, row_of(names, list(map(_number, names, cells))))
             else:
                 counts = f"it has {len(cells):,} cells, and the header {len(names):,}"
-                yield Row(line, None, counts)
+                yield Line(line, None, counts)
 
 
 class _Again:

@@ -1,4 +1,4 @@
-"""Rows of JSON text that SQL counts as done are those of which `judge` says so."""
+"""Rows of a Parquet column of JSON text are counted as what `judge` says of each."""
 
 from __future__ import annotations
 
@@ -9,19 +9,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 import pytest
 from judging.test_settled import LONG, MORE_TEXTS, both_ways
 from support.stored import DONE, chat, gemini, message, responses
 from support.tables import parquet_of_lines
 
-from tenuto.core.deciding.outcome import Outcome
 from tenuto.judging.checking import Options, check
-from tenuto.judging.layouts import layout_of, written_again
-from tenuto.judging.quick import reader_of
 from tenuto.judging.report import report_of
-from tenuto.judging.settled import layouts_of, settled
-from tenuto.judging.tables import quoted
 
 Made = Callable[[int, str], Any]
 
@@ -71,12 +65,6 @@ MADE: dict[str, Made] = {
         "prompt": f"Why {number}?", "completion": text, "finish_reason": "stop",
     },
 }  # fmt: skip
-
-ODD_NUMBERS = (
-    "9.0", "1e1", "-0", "09", "NaN", "Infinity", '"9"', "null", "[9]", "12345678901", "9 ",
-)  # fmt: skip
-WAY = Options().way()
-WITH_LAYOUT = [kind for kind in MADE if kind != "completion"]
 
 ODD: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2.0, 0.5, 10**9, 10**12, 1_764_962_401_000, "", " ", "x", "length", "stop", "error", [], {},
@@ -159,55 +147,22 @@ def test_no_row_of_json_text_is_skipped_that_is_not_done(
     both_ways(path, 20 if seed % 2 else None)
 
 
-@pytest.mark.parametrize("kind", WITH_LAYOUT)
-def test_rows_of_json_text_that_are_written_alike_are_settled_in_sql(
-    tmp_path: Path, kind: str
-) -> None:
-    made = MADE[kind]
-    lines = [json.dumps(made(number, f"{DONE} {number}.")) for number in range(99)]
-    written = _cut(json.dumps(made(7, DONE)))
-    filtered = written.replace('"length"', '"content_filter"')
-    others_of = ["{}", "no JSON", *([filtered] if filtered != written else [])]
-    path = parquet_of_lines(tmp_path / "a.parquet", [*lines, written, *others_of])
-    told = settled(path, 0, 103, Options().way())
-    assert told is not None
-    counts, others = told
-    unfinished = sum(count.rows for count in counts if count.verdict.outcome is Outcome.TEXT_CUT)
-    assert unfinished == (0 if kind.startswith("responses") else 1)  # its status stays as it is
-    assert sum(count.rows for count in counts) == 100
-    assert [row.number for row in others] == [100, 101, 102][: len(others_of)]
-
-
 @pytest.mark.behaviour("J1")
-@pytest.mark.parametrize("kind", WITH_LAYOUT)
-def test_a_row_that_is_its_members_written_again_has_the_layout(kind: str) -> None:
-    chance = Random(kind)
-    lines = rows(MADE[kind], chance, 600)
-    lines += [json.dumps(MADE[kind](n, "So. \x00 It is.")) for n in range(9)]
-    lines += [line.replace(": 9,", f": {odd},") for line in lines[:9] for odd in ODD_NUMBERS]
-    (layout,) = layouts_of([json.dumps(MADE[kind](n, f"{DONE} {n}.")) for n in range(20)], WAY)
-    found = {hole.place: f"m[{at}]" for at, hole in enumerate(layout.holes, 1) if hole.place}
-    again = written_again(layout, "line", found)
-    paths = ", ".join(map(quoted, found))
-    with duckdb.connect() as connection:
-        told = connection.execute(
-            f"SELECT line, {again} FROM (SELECT line, TRY(json_extract(line, [{paths}])) AS m"
-            " FROM (SELECT unnest(?) AS line))",
-            [lines],
-        ).fetchall()
-    assert len(told) == len(lines)
-    same = [line for line, is_same in told if is_same]
-    assert len(same) > 200
-    assert all(re.fullmatch(layout.pattern, line) for line in same)
-    plain = [line for line in lines if re.fullmatch(layout.pattern, line) and line.isascii()]
-    assert {line for line in plain if "\\u" not in line and ".0" not in line} <= {*same}
+@pytest.mark.parametrize("kind", MADE)
+def test_rows_are_counted_alike_as_text_and_as_lines(tmp_path: Path, kind: str) -> None:
+    lines = [row for row in rows(MADE[kind], Random(kind)) if "\n" not in row and row.strip()]
+    path = parquet_of_lines(tmp_path / "a.parquet", lines)
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), "utf-8")
+    of_text, of_lines = (
+        check([str(found)], Options()).tally for found in (path, tmp_path / "a.jsonl")
+    )
+    assert report_of(of_text) == report_of(of_lines)
 
 
 @pytest.mark.behaviour("J1")
 @pytest.mark.parametrize(
     "name",
     ["v", "text_", "{0}", "c0", "number", "done", "read", "the whole row", "the text of the row",
-     "the members of the row", "whether the row is written alike",
      'a "quoted" name'],
 )  # fmt: skip
 def test_no_name_of_a_column_says_what_is_done(tmp_path: Path, name: str) -> None:
@@ -223,39 +178,4 @@ def test_a_time_with_a_fraction_is_one(tmp_path: Path) -> None:
         json.dumps({**_responses(n, f"{DONE} {n}."), "created_at": 1_764_979_199.0 + n / 8})
         for n in range(80)
     ]
-    path = parquet_of_lines(tmp_path / "a.parquet", rows)
-    told = settled(path, 0, 80, Options().way())
-    assert told is not None
-    both_ways(path, None)
-
-
-def test_a_row_that_is_too_large_has_no_layout() -> None:
-    row = _chat(1, DONE)
-    assert layout_of(json.dumps(row), reader_of(json.dumps(row))) is not None
-    large = json.dumps(_chat(1, "x" * 70_000))
-    assert layout_of(large, reader_of(large)) is None
-    many = json.dumps({"messages": [{"role": "assistant", "content": DONE}] * 3_000})
-    assert layout_of(many, reader_of(many)) is None
-
-
-def test_rows_that_differ_are_judged_one_by_one(tmp_path: Path) -> None:
-    lines = [json.dumps({**_chat(n, DONE), f"x{n}": n}) for n in range(50)]
-    assert layouts_of(lines, Options().way()) == []
-    path = parquet_of_lines(tmp_path / "a.parquet", lines)
-    assert settled(path, 0, 50, Options().way()) is None
-    assert report_of(check([path], Options()).tally)["answers"] == 50
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        '{"choices": 1}',
-        "",
-        "[]",
-        json.dumps(_chat(1, DONE)).replace('"model"', '"m\\u006fdel"'),
-        json.dumps(_chat(1, DONE))[:-1] + ', "model": "y"}',
-        json.dumps({"messages": [{"role": "assistant", "content": DONE}]}),
-    ],
-)
-def test_what_no_shape_reads_or_what_is_written_oddly_has_no_layout(row: str) -> None:
-    assert layout_of(row, reader_of(row)) is None
+    both_ways(parquet_of_lines(tmp_path / "a.parquet", rows), None)
