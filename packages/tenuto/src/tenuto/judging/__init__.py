@@ -20,8 +20,8 @@ Read `judgement.py`, which judges one row, and `verdict.py`, what it says. Then 
   `asked_rows.py` reads the requests of a batch, and `repeats.py` finds rows that repeat the answers
   of others.
 - Their sums: `adding.py`, `tally.py` with `endings.py`, which learns from a file how its texts
-  would be cut, and `settled.py`, which counts in SQL, with `open_ends.py` for texts that break off. `lengths.py` has what larger limits would win, and `report.py` the
-  report.
+  would be cut, and `settled.py`, which counts in SQL, with `open_ends.py` for texts that break off.
+  `lengths.py` has what larger limits would win, and `report.py` the report.
 """
 
 from tenuto.judging.batch import judge_batch
