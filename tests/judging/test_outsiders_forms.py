@@ -56,6 +56,16 @@ def refused(**more: Any) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": "How?"}, said], **more}
 
 
+def pi(stop: str, *content: Any) -> dict[str, Any]:
+    said = {"role": "assistant", "content": [*content], "model": "m", "stopReason": stop}
+    return {"type": "message", "id": "m1", "message": said}
+
+
+def sent(text: str, stop: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text}
+    return {"object": "chat.completion", "choices": [{"message": message, "finish_reason": stop}]}
+
+
 FORMS: tuple[tuple[str, Any], ...] = (
     # LangSmith: LangChain's generations
     ("done", langsmith("tool_calls", tool_calls=[CITY])),
@@ -105,6 +115,23 @@ FORMS: tuple[tuple[str, Any], ...] = (
     ("done", {"content": DONE, "stop": True, "stop_type": "eos", "tokens_predicted": 20}),
     # A fence that was only opened
     ("likely_cut", {"prompt": "q", "completion": "Try this:\n```\n"}),
+    # Sessions of pi, where an answer may be a call alone
+    ("done", pi("toolUse", {"type": "toolCall", "id": "c", "name": "write", "arguments": {}})),
+    ("arguments_cut", pi("length", {"type": "toolCall", "name": "w", "arguments": '{"a": "b'})),
+    ("fault", pi("error")),
+    ("cancelled", pi("aborted", {"type": "text", "text": DONE})),
+    # Texts by other names
+    ("text_cut", {"prompt_verbatim": "p", "response_verbatim": CUT, "stop_reason": "length"}),
+    ("text_cut", {"question": "p", "raw_output": CUT, "finish_reason": "length", "model": "m"}),
+    ("text_cut", {"question": "p", "raw_response": json.dumps(sent(CUT, "length")), "model": "m"}),
+    ("text_cut", {"prompt": "p", "model": "m", "response": CUT, "raw_finish_reason": "length"}),
+    ("likely_cut", {"prompt": "p", "model": "m", "response": CUT, "n_output_tokens": 64,
+                    "generation_params": {"max_new_tokens": 64}}),
+    ("likely_cut", {"prompt": "p", "model_id": "m", "raw_output": "```json\n{\n \"a\": \"b"}),
+    # Bodies without a stop
+    ("done", {"candidates": [{"content": {"parts": [{"text": '[{"title": "AMD"}]'}]}}]}),
+    # Langfuse
+    ("done", {"type": "GENERATION", "name": "g", "input": "Hi", "output": {"content": DONE}}),
     # No answers
     ("no_answer", {"completion_reason": "length", "result": "1-0", "white": "Ann"}),
     ("no_answer", {"prompt": True, "completion": "2026-05-01", "house": 4}),
@@ -123,3 +150,31 @@ def test_a_form_that_somebody_found_is_read_right(outcome: str, row: Any) -> Non
     for given in (row, json.dumps(row).encode()):
         verdict = judge(given)
         assert verdict.outcome is Outcome(outcome), verdict
+
+
+CHUNKS = 'data: {"id":"c","model":"m-1","choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("row", "model", "limit", "tokens"),
+    [
+        (CHUNKS, "m-1", None, None),
+        ({"response": CHUNKS}, "m-1", None, None),
+        ({"model": "m-2", "response": {"text": DONE, "stop_reason": "end_turn"}}, "m-2", None, None),
+        ({"model": "m-2", "response": {**sent(DONE, "stop"), "model": "m-3"}}, "m-3", None, None),
+        ({"request": {"model": "m", "max_tokens": 64, "messages": [{"role": "user", "content": "x"}]},
+          "response": sent(DONE, "stop")}, "", 64, None),
+        ({"prompt": "p", "response": DONE, "model": "m", "finish_reason": "stop",
+          "request_params": {"max_tokens": 64}}, "m", 64, None),
+        ({"type": "GENERATION", "output": DONE, "providedModelName": "m", "outputTokens": 7},
+         "m", None, 7),
+        ({"type": "GENERATION", "traceId": "t", "output": DONE, "model": "m",
+          "usage": {"promptTokens": 10, "completionTokens": 5}}, "m", None, 5),
+    ],
+)  # fmt: skip
+def test_what_stands_around_an_answer_is_told(
+    row: Any, model: str, limit: int | None, tokens: int | None
+) -> None:
+    verdict = judge(row)
+    assert verdict.outcome is Outcome.DONE
+    assert (verdict.model, verdict.limit, verdict.output_tokens) == (model, limit, tokens)

@@ -342,6 +342,16 @@ EXAMPLES: tuple[Example, ...] = (
         Outcome.TEXT_CUT, "max_tokens",
     ),
     Example(
+        "claude_code_result",
+        {"type": "result", "subtype": "success", "is_error": False, "result": "The moon pulls the se", "stop_reason": "max_tokens", "session_id": "s", "modelUsage": {"claude-x": {"outputTokens": 20}}},
+        Outcome.TEXT_CUT, "max_tokens",
+    ),
+    Example(
+        "claude_code_result",
+        {"type": "result", "subtype": "success", "is_error": True, "api_error_status": 429, "result": "You've hit your limit", "stop_reason": "stop_sequence", "session_id": "s"},
+        Outcome.FAULT, "429",
+    ),
+    Example(
         "claude_code_session",
         {"type": "assistant", "sessionId": "s", "uuid": "u", "message": message()},
         Outcome.TEXT_CUT, "max_tokens",

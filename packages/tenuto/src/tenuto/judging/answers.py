@@ -4,6 +4,7 @@ This is the only file of the room that knows how the wires and the builder are a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -79,7 +80,7 @@ def _read_any(answer: object, wire: str) -> list[Read]:
 def _read_one(answer: object, wire: str) -> list[Read]:
     if not isinstance(answer, dict | list | bytes):
         return []
-    model = _model_of(answer)
+    model = model_of(answer)
     return [
         Read(one.response, one.wire.name if one.wire else "", model)
         for one in readings(answer, wire=wire or None)
@@ -105,7 +106,15 @@ def _choices(body: JsonObject) -> list[JsonObject]:
     return []
 
 
-def _model_of(answer: object) -> str:
+def model_of(answer: object) -> str:
+    """Return the model that an answer names, as it was sent; "": it names none.
+
+    >>> model_of({"message": {"model": "m"}}), model_of(b'data: {"id": "c", "model": "m"}')
+    ('m', 'm')
+    """
+    if isinstance(answer, bytes):
+        found = _model_in_stream(answer, 0, _HEAD_BYTES)
+        return found[1].decode("utf-8", "replace") if found else ""
     for one in answer[:2] if isinstance(answer, list) else [answer]:
         if isinstance(one, dict):
             for place in (one, object_in(one.get("message")), object_in(one.get("response"))):
@@ -113,6 +122,10 @@ def _model_of(answer: object) -> str:
                     if isinstance(found := place.get(name), str) and found:
                         return found
     return ""
+
+
+_model_in_stream = re.compile(rb'"model(?:Version)?"\s*:\s*"([^"\\\n]{1,200})"').search
+_HEAD_BYTES = 4_096
 
 
 # --- shapes

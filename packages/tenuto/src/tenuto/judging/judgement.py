@@ -298,7 +298,11 @@ def _verdict(read: Read, held: Held, kind: str, asked: Asked, given: _Given) -> 
     at_limit = limit is not None and tokens is not None and tokens >= limit and not shared
     response = _with_lacking(response, asked, at_limit=at_limit)
     stored = response.stop.raw is not None or response.fault is not None
-    if not stored and response.stop.reason is StopReason.UNKNOWN:
+    lacks_stop = response.stop.reason is StopReason.UNKNOWN or (
+        # What is stored as one object is no stream that broke off.
+        response.stop.reason is StopReason.DROPPED and isinstance(held.answer, dict)
+    )
+    if not stored and lacks_stop:
         response = replace(response, stop=replace(response.stop, reason=StopReason.END_TURN))
     sign, evidence = _sign(response, asked, schema, stored=stored, at_limit=at_limit)
     if stored and not shared and _is_broken_below(response, tokens, limit):

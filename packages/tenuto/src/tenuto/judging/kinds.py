@@ -155,7 +155,9 @@ def _is_result(row: JsonObject) -> bool:
 
 
 _REAL, _DOCUMENTED = Source.REAL, Source.DOCUMENTED
-_REQUESTS = ("request.body", "request.content", "request.payload", "request.body_segments.0")
+_REQUESTS = (
+    "request.body", "request.content", "request.payload", "request.body_segments.0", "request",
+)  # fmt: skip
 
 WITH_STOP: tuple[Kind, ...] = (
     # --- results of batches
@@ -281,6 +283,14 @@ WITH_STOP: tuple[Kind, ...] = (
         id=("requestId", "uuid"),
         wire="anthropic-messages",
     ),
+    Kind(
+        name="claude_code_result",
+        needs=("type", "subtype", "is_error"),
+        only=lambda row: row["type"] == "result",
+        source=_REAL,
+        read=logs.claude_code_result,
+        id=("uuid", "session_id"),
+    ),
     # --- traces
     Kind(
         name="langsmith_run",
@@ -312,12 +322,12 @@ WITH_STOP: tuple[Kind, ...] = (
     ),
     Kind(
         name="langfuse_observation",
-        needs=("traceId", "type", "output"),
+        needs=("type", "output"),
         only=tools.is_generation,
         source=_REAL,
         read=tools.observation,
         request=("input",),
-        model=("model",),
+        model=("model", "providedModelName"),
     ),
     Kind(
         name="otel_span",

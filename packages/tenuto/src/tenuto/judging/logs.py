@@ -286,6 +286,23 @@ def swe_agent(row: JsonObject) -> Iterator[Held]:
 # --- traces
 
 
+def claude_code_result(row: JsonObject) -> Iterator[Held]:
+    """Read what `claude -p --output-format json` prints: the last answer of a session, or why there
+    is none."""
+    if row["is_error"] or str(row["subtype"]).startswith("error"):
+        yield Held(failed=str(row.get("api_error_status") or row["subtype"]))
+        return
+    stop = row.get("stop_reason")
+    told = Told(
+        text=text_in(row.get("result")),
+        calls=None,
+        stop=stop,
+        stop_at="stop_reason" if stop else "",
+    )
+    models = object_in(row.get("modelUsage"))
+    yield Held(answer=told, model=next(iter(models), "") if len(models) == 1 else "")
+
+
 def langsmith(row: JsonObject) -> Iterator[Held]:
     """Read a run of LangSmith: a body, LangChain's generations, or messages."""
     if row.get("error"):

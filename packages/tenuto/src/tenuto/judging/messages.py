@@ -146,5 +146,11 @@ def calls_in(message: JsonObject) -> list[Called]:
             arguments = call.get("arguments", call.get("args"))
             found.append(Called(name, _NOT_PARSED if call.get("parse_error") else arguments))
     parts = objects_in(message.get("content"))
-    used = [part for part in parts if part.get("type") == "tool_use"]
-    return found + [Called(str(part.get("name") or ""), part.get("input")) for part in used]
+    used = [part for part in parts if part.get("type") in _CALLS]
+    return found + [
+        Called(str(part.get("name") or ""), part.get("input", part.get("arguments")))
+        for part in used
+    ]
+
+
+_CALLS: Final = ("tool_use", "toolCall")  # Anthropic's, pi's

@@ -6,7 +6,7 @@ from typing import Final
 
 from tenuto.wires.stops import STOP_NAMES
 
-STOPS: Final = (*STOP_NAMES, "finish_reasons")
+STOPS: Final = (*STOP_NAMES, "finish_reasons", "raw_finish_reason")
 
 LIMITS: Final = (
     "max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens", "max_new_tokens",
@@ -19,6 +19,7 @@ TOKENS: Final = (
     "completion_tokens", "output_tokens", "num_generated_tokens", "num_output_tokens",
     "generated_tokens", "completionTokens", "outputTokens", "candidates_token_count",
     "candidatesTokenCount", "tokens_predicted",
+    "n_output_tokens", "output_token_count", "tokens_out",
 )  # fmt: skip
 USAGES: Final = ("usage", "token_usage", "usage_metadata", "usageMetadata", "tokenUsage")
 """Where the tokens may stand, too."""
@@ -27,7 +28,7 @@ SETTINGS: Final = (
     "sampling_params", "generation_params", "generation_config", "generationConfig",
     "inferenceConfig", "textGenerationConfig", "options", "config", "parameters", "params",
     "model_parameters", "optional_params", "model_kwargs", "gen_kwargs",
-    "generation_settings",
+    "generation_settings", "request_params", "generation_kwargs", "gen_params",
 )  # fmt: skip
 """Where the limit may stand, too. Requests of several APIs keep it there."""
 

@@ -55,6 +55,10 @@ KINDS: Final[dict[str, Named]] = {
         "inspect model events",
         "https://inspect.aisi.org.uk/eval-logs.html",
     ),
+    "claude_code_result": Named(
+        "results of Claude Code",
+        "https://docs.claude.com/en/docs/claude-code/headless",
+    ),
     "litellm_log": Named(
         "LiteLLM logs",
         "https://docs.litellm.ai/docs/proxy/logging_spec",

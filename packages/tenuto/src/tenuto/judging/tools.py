@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.judging.answers import text_in
-from tenuto.judging.beside import limit_in, tokens_in, with_beside
+from tenuto.judging.beside import limit_in, tokens_in, with_beside, word_in
 from tenuto.judging.cells import count_in
 from tenuto.judging.held import Called, Held, Told
 from tenuto.judging.messages import calls_in, messages, reasoning_in, turn, turns_in
-from tenuto.judging.names import LIMITS
+from tenuto.judging.names import LIMITS, MODELS
 from tenuto.judging.opening import in_base64, joined_pieces, opened_text
 from tenuto.judging.requests import asks
-from tenuto.judging.walk import TEXTS, found_within
+from tenuto.judging.walk import TEXTS, found_within, is_own_name
 from tenuto.wires.json import JsonObject
 from tenuto.wires.members import list_in, object_in, objects_in
 
@@ -154,7 +154,8 @@ _TRACE_STOPS = (
 )  # fmt: skip
 _TRACE_TEXTS = (
     "gen_ai.completion.0.content", "ai.response.text", "gen_ai.output.messages", "output.value",
-    "llm.output_messages.0.message.content", "gen_ai.completion", "gen_ai.response.text", "output",
+    "llm.output_messages.0.message.content", "llm.output_messages", "gen_ai.completion",
+    "gen_ai.response.text", "gen_ai.response.output_text", "output",
 )  # fmt: skip
 _TRACE_TOKENS = (
     "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "ai.usage.outputTokens",
@@ -316,7 +317,10 @@ def observation(row: JsonObject) -> Iterator[Held]:
     calls an answer; the stop may be in the attributes of its metadata."""
     limit = _first_number(object_in(row.get("modelParameters")), LIMITS)
     usage = object_in(row.get("usageDetails") or row.get("usage"))
-    tokens = count_in(usage.get("output"))
+    tokens = next(
+        (n for name in _OUTPUT_TOKENS if (n := count_in(usage.get(name))) is not None), None
+    )
+    tokens = count_in(row.get("outputTokens")) if tokens is None else tokens
     output = _opened(row.get("output"))
     metadata = object_in(_opened(row.get("metadata")))
     attributes = object_in(_opened(metadata.get("attributes")))
@@ -325,7 +329,7 @@ def observation(row: JsonObject) -> Iterator[Held]:
         found = list(span_of(attributes))
     if not found and isinstance(output, list) and objects_in(output):
         found = [turn(message) for message in objects_in(output) if "content" in message]
-    if not found and isinstance(output, dict) and output.get("role") in ("assistant", "model"):
+    if not found and isinstance(output, dict) and _is_models(output):
         found = [turn(output)]
     if not found and isinstance(row.get("output"), str) and output is None:
         found = [Held(answer=Told(text=row["output"], calls=None))]
@@ -334,6 +338,16 @@ def observation(row: JsonObject) -> Iterator[Held]:
         if isinstance(answer, Told) and answer.tokens is None:
             answer = replace(answer, tokens=tokens)
         yield replace(one, answer=answer, limit=one.limit or limit)
+
+
+_OUTPUT_TOKENS: Final = ("output", "completionTokens", "outputTokens")
+
+
+def _is_models(message: JsonObject) -> bool:
+    """Return whether a message is the model's, or is a text alone."""
+    if "role" in message:
+        return message["role"] in ("assistant", "model")
+    return isinstance(message.get("content"), str)
 
 
 # --- data sets and logs of answers without a stop
@@ -357,16 +371,24 @@ def texts(*names: str) -> Any:
 
 
 def is_counted(row: JsonObject) -> bool:
-    """Return whether a row holds a prompt, a text, and the tokens that a model wrote."""
+    """Return whether a row holds a prompt, a text, and the tokens that a model wrote or its
+    name."""
     asked = any(name in row for name in _PROMPTS)
-    return asked and tokens_in(row) is not None and _text_of(row) is not None
+    told = tokens_in(row) is not None or _is_asked_of_model(row)
+    return asked and told and _text_of(row) is not None
+
+
+def _is_asked_of_model(row: JsonObject) -> bool:
+    """Return whether a row names its model, and its text by a name that says whose it is."""
+    return bool(word_in(row, MODELS)) and any(is_own_name(name) for name in row)
 
 
 _PROMPTS = ("prompt", "question", "instruction", "query", "input", "inputs", "messages", "problem")
 
 
 def _text_of(row: JsonObject) -> str | None:
-    found = (row.get(name) for name in TEXTS)
+    names = (*(name for name in row if name not in TEXTS and is_own_name(name)), *TEXTS)
+    found = (row.get(name) for name in names)
     return next((text for text in found if isinstance(text, str) and text), None)
 
 

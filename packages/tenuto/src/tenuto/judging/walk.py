@@ -19,7 +19,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from tenuto.judging.answers import is_event, read_stop, shape_of, text_in
+from tenuto.judging.answers import is_event, model_of, read_stop, shape_of, text_in
 from tenuto.judging.beside import limit_in, places_in, tokens_in, word_in, worst_stop
 from tenuto.judging.held import Held, Told
 from tenuto.judging.messages import are_messages, calls_in, is_conversation
@@ -63,12 +63,13 @@ TEXTS = (*_ANSWERS, *_ANY, "answer", "result")
 """Where a program of somebody's own keeps the text beside the stop, the surest first: the others
 may be what was asked, or the answer that was expected."""
 
-_WHOSE = "model|llm|assistant|ai|bot|gpt|generated|predicted|final|full"
-_WHAT = "answer|completion|response|output|generation|reply|prediction|continuation"
+_WHOSE = "model|llm|assistant|ai|bot|gpt|generated|predicted|final|full|raw"
+_WHAT = "answer|completion|response|output|generation|reply|prediction|continuation|text"
+_HOW = "verbatim|text|raw|str"
 _KNOWN_TEXTS = frozenset(TEXTS)
 is_own_name = re.compile(
-    rf"(?:\w*?_)?(?:{_WHOSE})_(?:{_WHAT})s?|(?:completion|response|output|generation|answer)s"
-    r"|prediction|reply|continuation"
+    rf"(?:\w*?_)?(?:{_WHOSE})_(?:{_WHAT})s?|(?:{_WHAT})_(?:{_HOW})|prediction|reply|continuation"
+    r"|(?:completion|response|output|generation|answer)s"
 ).fullmatch
 """Matches other names for it, such as `model_answer`, `my_model_output` and `completions`."""
 
@@ -97,6 +98,7 @@ def found_within(row: object) -> list[Held]:
     if not places:
         return []
     request, request_at = walk.asked
+    row = row if isinstance(row, dict) else {}
     least = min(place.deep for place in places)
     return [
         Held(
@@ -104,12 +106,17 @@ def found_within(row: object) -> list[Held]:
             request=request,
             request_at=request_at,
             id=word_in(place.beside, IDS),
-            model=word_in(place.beside, MODELS),
+            model=word_in(place.beside, MODELS) or _model_around(row, place.answer),
             limit=limit_in(place.beside),
         )
         for place in places
         if place.deep <= least + 1
     ]
+
+
+def _model_around(row: Mapping[str, Any], answer: object) -> str:
+    """Return the model that a row names, where the answer in it names none."""
+    return "" if model_of(answer) else word_in(row, MODELS)
 
 
 class _Walk:
@@ -267,7 +274,7 @@ def answers_in(value: JsonObject) -> list[Told]:
     told = told_in(value)
     if told is None:
         return []
-    stops, texts = value.get(told.stop_at), value[_text_member(value)]
+    stops, texts = value.get(told.stop_at), value.get(_text_member(value))
     if not isinstance(stops, list) or not isinstance(texts, list) or len(stops) != len(texts):
         return [told]
     return [
@@ -288,11 +295,12 @@ def told_in(value: JsonObject) -> Told | None:
     """
     stop, stop_at = _known_stop(value)
     key = _text_member(value) if stop_at else ""
-    if not key or is_conversation(value):
+    calls = calls_in(value) if stop_at else []
+    if not (key or calls) or is_conversation(value):
         return None
     return Told(
-        text=text_in(value[key]),
-        calls=calls_in(value) or None,
+        text=text_in(value.get(key)),
+        calls=calls or None,
         stop=stop,
         stop_at=stop_at,
         tokens=tokens_in(value),
@@ -334,7 +342,11 @@ def text_member(value: JsonObject) -> str:
     ('completion', '')
     """
     key = _text_member(value)
-    return key if key not in _RAW and isinstance(value.get(key), str) else ""
+    may_be_sent = key in _RAW or key.startswith("raw_") or key.endswith("_raw")
+    return key if not may_be_sent and isinstance(value.get(key), str) else ""
+
+
+_BLANK: tuple[Any, ...] = ("", None, [])
 
 
 def _text_member(value: JsonObject) -> str:
@@ -342,7 +354,7 @@ def _text_member(value: JsonObject) -> str:
     counts even if it is empty; of the others, one that is not."""
     own = [key for key in value if key not in _KNOWN_TEXTS and is_own_name(key)]
     names = (*TEXTS, *own)
-    found = [key for key in names if text_in(value.get(key)) or value.get(key, 0) in ("", None)]
+    found = [key for key in names if text_in(value.get(key)) or value.get(key, 0) in _BLANK]
     told = [key for key in found if value[key] is not None]
     sure = [key for key in told if key in _ANSWERS or key in own]
     filled = [key for key in told if key in _ANY and text_in(value[key])]

@@ -37,6 +37,7 @@ SHARED_STOPS: StopTable = {
     # watsonx.
     "time_limit": (StopReason.ERROR, "time_limit"),
     "cancelled": (StopReason.CANCELLED, None),
+    "aborted": (StopReason.CANCELLED, None),
     # The same in American spelling: gateways, and OpenAI's own run steps.
     "canceled": (StopReason.CANCELLED, None),
     # Gateways that translate OpenAI's Responses for the other wires.
