@@ -250,3 +250,23 @@ def test_the_rows_of_a_document_are_counted_one_by_one(tmp_path: Path) -> None:
         "results": [{"body": chat()}, {"body": chat(DONE, "stop")}],
     }
     assert outcomes(write(tmp_path / "b.json", json.dumps(batch)))[0] == {"done": 1, "text_cut": 1}
+
+
+@pytest.mark.parametrize("name", ["results", "data", "responses", "samples", "items"])
+def test_a_document_of_ones_own_with_several_answers_has_a_row_for_each(
+    tmp_path: Path, name: str
+) -> None:
+    bodies = [chat("The moon pulls the se", stop) for stop in ("length", "stop", "stop")]
+    asked = {"model": "m", "created": 5}
+    path = tmp_path / "a.json"
+    for document in (
+        {**asked, name: bodies},
+        {name: {"items": bodies}},
+        {name: {str(number): body for number, body in enumerate(bodies)}},
+        {str(number): body for number, body in enumerate(bodies)},
+    ):
+        path.write_text(json.dumps(document))
+        assert [row.data for row in rows_of(Range(str(path)))] == bodies
+    for one in (bodies[0], {"mine": bodies[0]}, {"a": bodies[0], "b": 5}, {name: [{"q": 1}] * 3}):
+        path.write_text(json.dumps(one))
+        assert [row.data for row in rows_of(Range(str(path)))] == [one]

@@ -9,7 +9,11 @@ from typing import Final
 
 import msgspec
 
+from tenuto.core.deciding.outcome import Outcome
+from tenuto.judging.answers import shape_of
 from tenuto.judging.forms import DAMAGED
+from tenuto.judging.judgement import judge
+from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP
 from tenuto.wires.json import decode_object
 
 MOST_DOCUMENT_BYTES: Final = 67_108_864
@@ -52,7 +56,39 @@ def rows_within(value: object) -> list[object]:
         rows = value.get(name)
         if has <= value.keys() and isinstance(rows, list):
             return [{**value, name: [row]} for row in rows] if stays_within else rows
-    return []
+    return _answers_within(value)
+
+
+_LISTS: Final = (
+    "results", "data", "responses", "samples", "items", "records", "answers", "completions",
+    "examples", "predictions",
+)  # fmt: skip
+"""Where documents of somebody's own keep their rows."""
+
+_LEAST_ROWS: Final = 2
+_TRIED: Final = 3
+
+
+def _answers_within(value: dict[str, object], deep: int = 0) -> list[object]:
+    """Return the answers in the list of a document, or under the names of one, if each is read by
+    itself and the document is none; []: there are no such."""
+    if any(kind.fits(value) for kind in (*WITH_STOP, *WITHOUT_STOP)) or shape_of(value) is not None:
+        return []
+    for name in _LISTS:
+        held = value.get(name)
+        if isinstance(held, dict) and not deep and (rows := _answers_within(held, 1)):
+            return rows
+        listed = list(held.values()) if isinstance(held, dict) else held
+        if isinstance(listed, list) and _are_answers(listed):
+            return listed
+    named = list(value.values())
+    return named if _are_answers(named) else []
+
+
+def _are_answers(rows: list[object]) -> bool:
+    if len(rows) < _LEAST_ROWS or not all(isinstance(row, dict) for row in rows):
+        return False
+    return all(judge(row).outcome is not Outcome.NO_ANSWER for row in rows[:_TRIED])
 
 
 def documents_in(lines: Iterable[bytes]) -> Iterator[Line]:

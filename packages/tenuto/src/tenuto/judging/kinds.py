@@ -286,7 +286,7 @@ WITH_STOP: tuple[Kind, ...] = (
     Kind(
         name="claude_code_result",
         needs=("type", "subtype", "is_error"),
-        only=lambda row: row["type"] == "result",
+        only=lambda row: row["type"] == "result" and ("result" in row or row["is_error"] is True),
         source=_REAL,
         read=logs.claude_code_result,
         id=("uuid", "session_id"),

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
@@ -62,6 +62,9 @@ _BESIDE: Final = 0.1
 _OPEN_SHARE: Final = 0.3
 """What a pile-up among longer answers needs: more of them, denser than on both sides, and this
 share without the end of a whole answer."""
+
+_TIMES_AS_OPEN: Final = 1.5
+"""And this many times the share of the answers that pile up nowhere."""
 
 _OPEN_SHARE_AT_MOST: Final = 0.1
 """The same share of a pile-up above which there is nothing."""
@@ -360,10 +363,11 @@ def seen_together(tally: Tally) -> SeenTogether:
     cuts = cuts_among(ends, tally.pieces, tally.closed[_CLOSED])
     ends_of_habit = {end for end in _ENDS if signs[end] and end not in cuts}
     often |= ends_of_habit
-    piles = {
-        group: piles_in(counts, _unfinished(tally, group, counts, long.get(group, Counter())))
-        for group, counts in sorted(tokens.items(), key=_of_group)
-    }
+    piles = {}
+    for group, counts in sorted(tokens.items(), key=_of_group):
+        open_ends = {number: tally.unfinished[group, number] for number in counts}
+        unfinished = _unfinished(tally, group, counts, long.get(group, Counter()))
+        piles[group] = piles_in(counts, unfinished, open_ends)
     together = SeenTogether(
         {group: found for group, found in piles.items() if found},
         frozenset(often),
@@ -430,12 +434,15 @@ def _habits(tally: Tally, together: SeenTogether) -> frozenset[Group]:
     )
 
 
-def piles_in(tokens: Counter[int], unfinished: Counter[int]) -> dict[int, int]:
+def piles_in(
+    tokens: Counter[int], unfinished: Counter[int], open_ends: Mapping[int, int]
+) -> dict[int, int]:
     """Return the numbers of tokens at which answers pile up, the largest first, and how many do.
 
     Args:
         tokens: how many answers have each number of tokens.
         unfinished: how many of these do not end like whole ones, where their words differ.
+        open_ends: the same, whatever their words are.
     """
     numbers = sorted(tokens)
     sums = [0, *accumulate(tokens[number] for number in numbers)]
@@ -443,7 +450,7 @@ def piles_in(tokens: Counter[int], unfinished: Counter[int]) -> dict[int, int]:
     def between(first: int, last: int) -> int:
         return sums[bisect_right(numbers, last)] - sums[bisect_left(numbers, first)]
 
-    found = {}
+    among = {}
     for number in reversed(numbers):
         piled = tokens[number]
         if piled < _LEAST_AMONG or number <= LABEL_TOKENS:
@@ -452,7 +459,15 @@ def piles_in(tokens: Counter[int], unfinished: Counter[int]) -> dict[int, int]:
         beside = between(number - width, number + width) - piled
         dense = piled >= _TIMES_DENSER_AMONG * beside / (2 * width)
         if dense and unfinished[number] >= _OPEN_SHARE * piled:
-            found[number] = piled
+            among[number] = piled
+    # Answers that follow a form have few lengths, and end as openly at any other one.
+    others = tokens.total() - sum(among.values())
+    elsewhere = sum(open_ends.values()) - sum(open_ends[number] for number in among)
+    found = {
+        number: piled
+        for number, piled in among.items()
+        if unfinished[number] * others >= _TIMES_AS_OPEN * elsewhere * piled
+    }
     largest = pile_in(tokens)
     if largest is None or unfinished[largest[0]] < _OPEN_SHARE_AT_MOST * largest[1]:
         return found
