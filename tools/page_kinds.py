@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from page import code, table
 
-from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, Source
+from tenuto.judging.kind import Kind, Source
+from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP
 from tenuto.judging.names import HOLDERS, LIMITS, SETTINGS, STOPS, TOKENS, USAGES
 from tenuto.judging.titles import KINDS
 

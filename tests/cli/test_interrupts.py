@@ -8,11 +8,22 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from support.stored import chat
+
+
+@pytest.fixture(autouse=True)
+def _interruptible() -> Iterator[None]:
+    """What runs the tests may ignore SIGINT, as shells do for what they put in the background, and
+    programs inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="only Unix sends SIGINT to a program")
 

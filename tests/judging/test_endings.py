@@ -177,3 +177,21 @@ def test_in_a_file_of_code_most_cut_answers_are_likely_cut(share: float) -> None
 def test_in_a_file_of_whole_code_none_is_likely_cut(whole: Callable[[Random], str]) -> None:
     chance = Random(8)
     assert outcomes([whole(chance) for _ in range(1_000)]).get("likely_cut", 0) <= 10
+
+
+def solution(chance: Random) -> str:
+    steps = "".join(
+        f"The {chance.choice(NAMES)} of {chance.choice(NAMES)} has {chance.randint(2, 99)} stones, and"
+        f" {chance.choice(['more', 'some', 'few'])} of them lie by the {chance.choice(NAMES)}.\n"
+        for _ in range(chance.randint(3, 6))
+    )
+    return f"{steps}#### {chance.randint(2, 999)}"
+
+
+@pytest.mark.behaviour("J1")
+def test_an_end_that_was_asked_for_is_that_of_a_whole_answer() -> None:
+    chance = Random(9)
+    texts = [solution(chance) for _ in range(500)]
+    assert outcomes(texts).get("likely_cut", 0) == 0
+    cut = [text[: chance.randint(70, len(text) - 12)] for text in texts[:50]]
+    assert 30 <= outcomes([*texts[50:], *cut])["likely_cut"] <= 50

@@ -12,7 +12,8 @@ from support.stored import ASK, EXAMPLES, NAMES, NO_ANSWERS, Example, chat, conv
 
 from tenuto import Outcome, judge
 from tenuto.judging import own
-from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Source, names
+from tenuto.judging.kind import Source
+from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, names
 from tenuto.judging.names import LIMITS, SETTINGS
 from tenuto.judging.titles import KINDS
 

@@ -185,7 +185,7 @@ def _of_open_ends(counts: Mapping[str, int]) -> str:
 def of_undecided(report: Mapping[str, Any]) -> str:
     """Return how many answers nothing decides, and what would help; "": they are few."""
     number = report["undecided"]
-    if not number or not (report["muted"] or number > UNDECIDED_SHARE * report["answers"]):
+    if number <= UNDECIDED_SHARE * report["answers"]:
         return ""
     verb = "stores" if number == 1 else "they store"
     return (

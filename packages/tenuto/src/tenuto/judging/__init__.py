@@ -2,10 +2,10 @@
 
 Read `judgement.py`, which judges one row, and `verdict.py`, what it says. Then follow a row:
 
-- What it is: `opening.py` opens what is kept closed, and `kinds.py` has the table of the kinds of
-  rows. What the table cannot say is in `messages.py`, `tools.py`, `logs.py` and `cassettes.py`.
-  `own.py` has the kind that a user describes, and `titles.py` what people call each kind. `walk.py`
-  finds answers where no kind fits.
+- What it is: `opening.py` opens what is kept closed, `kind.py` says what a kind of rows is, and
+  `kinds.py` has the table of all. What the table cannot say is in `messages.py`, `tools.py`,
+  `logs.py` and `cassettes.py`. `own.py` has the kind that a user describes, and `titles.py` what
+  people call each kind. `walk.py` finds answers where no kind fits.
 - What it holds: `held.py`. `names.py` has the names of what stands beside an answer, which
   `beside.py` reads; `requests.py` reads what was asked, and `days.py` when.
 - What the answer is: `answers.py` reads it by its wire, and `signs.py` says what its text shows,

@@ -18,6 +18,7 @@ Pieces and ends are counts, so ranges of a file are added up in any order.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import sqrt
@@ -53,6 +54,38 @@ _MOST_CUT: Final = 0.6
 
 Ends = Mapping[tuple[int, str], int]
 """How many texts of a size have an end; the size is the number of bits of their length."""
+
+
+def form_of(text: str) -> str:
+    """Return the form of a last line that may be the end that was asked for, such as `#### 42`:
+    its first words, with any number in place of theirs; "": the text has none.
+
+    >>> form_of("6 * 7 = 42\\n#### 42\\n\\n"), form_of("So:\\nAnswer: (B)"), form_of("One line")
+    ('#### 0', 'Answer:', '')
+    """
+    before, _, last = text.rstrip().rpartition("\n")
+    if not before.strip() or len(last) > _MOST_FORM_CHARS:
+        return ""
+    first, *others = _number("0", last).split()[:2]
+    return first if first.endswith(":") or not others else f"{first} {others[0]}"
+
+
+_MOST_FORM_CHARS: Final = 60
+_number = re.compile(r"\d[\d.,]*").sub
+
+
+def common_share(forms: Counter[str]) -> float:
+    """Return the share of the texts of which at least half have one form; 0: none is so common.
+
+    >>> common_share(Counter({"#### 0": 9, "": 3})), common_share(Counter({"a b": 1, "": 3}))
+    (0.75, 0)
+    """
+    total = forms.total()
+    ((_, most),) = Counter({form: n for form, n in forms.items() if form}).most_common(1) or [
+        ("", 0)
+    ]
+    return most / total if 2 * most >= total > 0 else 0
+
 
 WHOLE: Final = ""
 """The end of a piece that ends like a whole text, or is too short to say."""

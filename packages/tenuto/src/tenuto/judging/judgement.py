@@ -30,7 +30,8 @@ from tenuto.judging.cells import count_in, without_nulls
 from tenuto.judging.days import day_in
 from tenuto.judging.flat import flatly
 from tenuto.judging.held import Held
-from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, Kind, kinds_named
+from tenuto.judging.kind import Kind
+from tenuto.judging.kinds import WITH_STOP, WITHOUT_STOP, kinds_named
 from tenuto.judging.messages import are_messages, turns_in
 from tenuto.judging.opening import opened
 from tenuto.judging.quick import Shapes, quickly, shapes_of

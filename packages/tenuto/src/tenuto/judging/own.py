@@ -15,7 +15,7 @@ from tenuto.judging.answers import read_answer, text_in
 from tenuto.judging.beside import with_beside
 from tenuto.judging.cells import count_in
 from tenuto.judging.held import Held, Told
-from tenuto.judging.kinds import Kind, Source
+from tenuto.judging.kind import Kind, Source
 from tenuto.judging.opening import opened_text
 from tenuto.judging.tools import answer_in
 from tenuto.wires.json import JsonObject

@@ -39,7 +39,14 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from tenuto.core.deciding.outcome import Outcome
-from tenuto.judging.endings import WHOLE, cuts_among, pieces_of, size_of
+from tenuto.judging.endings import (
+    WHOLE,
+    common_share,
+    cuts_among,
+    form_of,
+    pieces_of,
+    size_of,
+)
 from tenuto.judging.lengths import Length, rounded
 from tenuto.judging.sentences import LEAST_PROSE_CHARS, End, end_of, lacks_end
 from tenuto.judging.signs import closed_structure, cut_structure
@@ -136,6 +143,7 @@ class Tally:
             ones.
         varied: checksums of a few of their texts.
         pieces: how pieces of some texts without a stop end, by their size.
+        forms: the last lines of these texts, by their form.
     """
 
     outcomes: Counter[tuple[Group, str, str]] = field(default_factory=Counter)
@@ -146,6 +154,7 @@ class Tally:
     unfinished: Counter[tuple[Group, int]] = field(default_factory=Counter)
     varied: dict[tuple[Group, int], tuple[int, ...]] = field(default_factory=dict)
     pieces: Counter[tuple[int, str]] = field(default_factory=Counter)
+    forms: Counter[str] = field(default_factory=Counter)
 
     def add(self, verdict: Verdict, times: int = 1) -> None:
         """Count a verdict. `times`: how many rows have the same."""
@@ -175,6 +184,7 @@ class Tally:
         if "no_stop" not in verdict.evidence or word_of(verdict) not in _DOUBTFUL:
             return
         if len(verdict.text) >= LEAST_PROSE_CHARS:
+            self.forms[form_of(verdict.text)] += 1
             for piece in pieces_of(verdict.text):
                 self.pieces[size_of(len(piece)), _sign_at_end(piece)] += 1
 
@@ -187,6 +197,7 @@ class Tally:
         self.closed.update(other.closed)
         self.unfinished.update(other.unfinished)
         self.pieces.update(other.pieces)
+        self.forms.update(other.forms)
         for place, sums in other.varied.items():
             self._vary(place, sums)
 
@@ -360,7 +371,9 @@ def seen_together(tally: Tally) -> SeenTogether:
         for sign in _SIGNS
         if total >= _LEAST_TO_MUTE and signs[sign] > max(MUTED_SHARE * total, tally.closed[sign])
     }
-    cuts = cuts_among(ends, tally.pieces, tally.closed[_CLOSED])
+    # An end that most texts of the file have is no open one.
+    formed = int(common_share(tally.forms) * ends.total())
+    cuts = cuts_among(ends, tally.pieces, tally.closed[_CLOSED] + formed)
     ends_of_habit = {end for end in _ENDS if signs[end] and end not in cuts}
     often |= ends_of_habit
     piles = {}
