@@ -69,9 +69,11 @@ def shared(
                 if result is _DONE and not _give(connection, process, left, working):
                     del working[connection]
                     connection.close()
+                    process.join()
     finally:
         for process, _ in working.values():
             process.terminate()
+            process.join()
 
 
 def _start(context: Any, work: Any, left: Iterator[Any], working: dict[Any, Any]) -> None:

@@ -67,11 +67,19 @@ _WHOSE = "model|llm|assistant|ai|bot|gpt|generated|predicted|final|full|raw"
 _WHAT = "answer|completion|response|output|generation|reply|prediction|continuation|text"
 _HOW = "verbatim|text|raw|str"
 _KNOWN_TEXTS = frozenset(TEXTS)
-is_own_name = re.compile(
+_own_name = re.compile(
     rf"(?:\w*?_)?(?:{_WHOSE})_(?:{_WHAT})s?|(?:{_WHAT})_(?:{_HOW})|prediction|reply|continuation"
     r"|(?:completion|response|output|generation|answer)s"
 ).fullmatch
-"""Matches other names for it, such as `model_answer`, `my_model_output` and `completions`."""
+
+
+def is_own_name(name: str) -> bool:
+    """Return whether a member has another name that says whose text it is.
+
+    >>> [is_own_name(name) for name in ("model_answer", "my_raw_response", "completions", "answer")]
+    [True, True, True, False]
+    """
+    return _own_name(name) is not None
 
 
 class Place(NamedTuple):
